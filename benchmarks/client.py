@@ -52,12 +52,12 @@ async def _quintant(count: int) -> Figures:
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
-    from quintant.client.retry import patient
+    from quintant.client.retry import with_retries
     from quintant.runtime.cache.client import Client
     from quintant.runtime.observe.metrics import Metrics
 
     transport = HttpTransport(Config.discover())
-    client = Client(Rest(patient(transport), Metrics().rest("kubernetes")))
+    client = Client(Rest(with_retries(transport), Metrics().rest("kubernetes")))
 
     async def get() -> None:
         await client.get(Namespace, NAME, live=True)

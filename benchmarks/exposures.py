@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
 from quintant.cluster.kubelet.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.object import K
 from quintant.operators.portal import sample
 from quintant.operators.portal.api import PortalExpose, TunnelClass
@@ -254,7 +254,7 @@ async def _timed(
 @asynccontextmanager
 async def _opened() -> AsyncIterator[Bench]:
     plan = ClusterConfig(
-        Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=LocalNode()
+        BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=LocalNode()
     )
     async with running(plan) as cluster:
         metrics = Recording()

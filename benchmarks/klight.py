@@ -31,7 +31,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork
 from quintant.runtime.cache.client import Client
@@ -121,7 +121,7 @@ async def _measure(pods: int) -> Figures:
 
 @asynccontextmanager
 async def _cluster() -> AsyncIterator[tuple[Cluster, Client]]:
-    async with running(ClusterConfig(Address("127.0.0.1", 0))) as cluster:
+    async with running(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         cluster.server.tokens.add("root", admin("root"))
         transport = InProcessTransport(cluster.server, "root")
         await install(transport, [LightNetwork])

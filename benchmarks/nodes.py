@@ -76,10 +76,10 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 async def _measure(nodes: int, pods: int) -> Figures:
     from quintant.cluster.instance.cluster import ClusterConfig, running
     from quintant.cluster.simulated.fleet import Fleet
-    from quintant.core.address import Address
+    from quintant.core.address import BindAddress
 
     began = time.monotonic()
-    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(nodes))
+    plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(nodes))
     async with running(plan) as cluster, _client(cluster) as client:
         await _nodes(client, nodes)
         there, started = time.monotonic() - began, time.monotonic()

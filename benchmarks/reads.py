@@ -23,7 +23,7 @@ from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 
 LIST_MEGABYTES = 13
 """The list that is read: some six thousand pods."""
@@ -145,16 +145,16 @@ async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.apiserver.server.https import LOOPBACK
     from quintant.cluster.instance.cluster import ClusterConfig
     from quintant.cluster.instance.cluster import running as cluster
-    from quintant.core.address import Address
+    from quintant.core.address import BindAddress
     from quintant.runtime.manager.gc import settle
 
-    async with cluster(ClusterConfig(Address(LOOPBACK, 0))) as found:
+    async with cluster(ClusterConfig(BindAddress(LOOPBACK, 0))) as found:
         body = "x" * (OBJECT_BYTES - 300)
         for number in range(count):
             obj = {"metadata": {"name": f"o-{number}"}, "data": {"text": body}}
-            call = Call("POST", CMS, body=msgspec.json.encode(obj))
+            call = ApiRequest("POST", CMS, body=msgspec.json.encode(obj))
             made = await found.server.handle(call, User("bench", ("system:masters",)))
-            assert isinstance(made, Reply)
+            assert isinstance(made, ApiResponse)
             assert made.status == 201, made.body
         settle()
         probe = _Probe(told)
@@ -198,7 +198,7 @@ def _write(path: Path, content: bytes) -> None:
 
 async def _read(encoding: str) -> None:
     transport = HttpTransport(Config.discover())
-    call = Call("GET", CMS, headers={"accept-encoding": encoding})
+    call = ApiRequest("GET", CMS, headers={"accept-encoding": encoding})
     while True:
         async with transport.stream(call) as stream:
             size = sum([len(chunk) async for chunk in stream.chunks])
@@ -211,13 +211,13 @@ async def _follow(writes: int, server: int) -> Latencies:
     query = {"watch": "true", "fieldSelector": "metadata.name=o-0"}
     took: list[float] = []
     free: list[float] = []
-    async with transport.stream(Call("GET", CMS, query)) as stream:
+    async with transport.stream(ApiRequest("GET", CMS, query)) as stream:
         await anext(stream.chunks)
         for number in range(writes):
             began, waited = time.monotonic(), _waited(server) + _waited()
             body = msgspec.json.encode({"data": {"number": str(number)}})
             patch = asyncio.ensure_future(
-                transport.request(Call("PATCH", f"{CMS}/o-0", {}, headers, body))
+                transport.request(ApiRequest("PATCH", f"{CMS}/o-0", {}, headers, body))
             )
             await anext(stream.chunks)
             took.append((time.monotonic() - began) * 1000)

@@ -11,7 +11,7 @@ import uvloop
 from benchmarks.report import Table
 from benchmarks.sizes import Sizes
 from quintant.core.object import Request
-from quintant.runtime.controller.workqueue import Queue
+from quintant.runtime.controller.workqueue import Workqueue
 from quintant.runtime.observe.metrics import Metrics
 
 METHOD = (
@@ -37,7 +37,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 
 
 async def _ours(keys: list[Request]) -> tuple[str, ...]:
-    queue: Queue[Request] = Queue(Metrics().observer("bench"))
+    queue: Workqueue[Request] = Workqueue(Metrics().observer("bench"))
 
     async def add() -> None:
         for key in keys:

@@ -19,7 +19,7 @@ from quintant.operators import OPERATORS, klight, manager_of
 from quintant.operators.klight.options import Options as KlightOptions
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import Program
+from quintant.runtime.manager.manifests import DeploymentOptions
 from quintant.version import QUINTANT
 
 ROOT = Path(__file__).parent.parent
@@ -66,18 +66,20 @@ def _controller() -> dict[Path, str]:
     manager = Manager(KLIGHT, namespaces=("default",))
     klight.controllers(manager, KlightOptions())
     arguments = ("-inCluster=true", "--namespaces=default")
-    program = Program(KLIGHT_IMAGE, arguments, memory=KLIGHT_MEMORY)
+    program = DeploymentOptions(KLIGHT_IMAGE, arguments, memory=KLIGHT_MEMORY)
     found = manifests(manager, "default", program)
     text = "---\n".join(part for name, part in found.items() if name != "namespace")
     return {ROOT / "deploy" / "klight" / "controller.yaml": HEADER + text}
 
 
-def _program(name: str) -> Program:
-    program = Program(f"quintant:{QUINTANT}", ("operator", name, "--leader-elect"), REPLICAS)
+def _program(name: str) -> DeploymentOptions:
+    program = DeploymentOptions(
+        f"quintant:{QUINTANT}", ("operator", name, "--leader-elect"), REPLICAS
+    )
     return replace(program, memory=KLIGHT_MEMORY) if name == "klight" else program
 
 
-def _files(folder: str, manager: Manager, program: Program | None) -> dict[Path, str]:
+def _files(folder: str, manager: Manager, program: DeploymentOptions | None) -> dict[Path, str]:
     """The files of a manager; those of a program are applied at once by `kubectl apply -k`."""
     home = f"{folder.partition('/')[0]}-system"
     if program is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from crashtest.ledger import GONE, Data, Ledger, filled
-from quintant.client.transport import Call, Transport
+from quintant.client.transport import ApiRequest, Transport
 from quintant.core.errors import TransportError
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -41,7 +41,7 @@ async def write(transport: Transport, ledger: Ledger, writer: int, random: Rando
 
 async def watch(transport: Transport, ledger: Ledger) -> None:
     """Note what a watch tells until the server is gone."""
-    call = Call("GET", CONFIG_MAPS, {**OURS, "watch": "true"})
+    call = ApiRequest("GET", CONFIG_MAPS, {**OURS, "watch": "true"})
     rest = b""
     try:
         async with transport.stream(call) as stream:
@@ -55,7 +55,7 @@ async def watch(transport: Transport, ledger: Ledger) -> None:
 
 async def read(transport: Transport) -> tuple[dict[str, Data], int]:
     """Every object of the writers, and the revision of the whole."""
-    listed = await _ask(transport, Call("GET", CONFIG_MAPS, OURS), 200)
+    listed = await _ask(transport, ApiRequest("GET", CONFIG_MAPS, OURS), 200)
     found = {item["metadata"]["name"]: item["data"] for item in listed["items"]}
     return found, int(listed["metadata"]["resourceVersion"])
 
@@ -63,7 +63,7 @@ async def read(transport: Transport) -> tuple[dict[str, Data], int]:
 async def resumes(transport: Transport, revision: int) -> bool:
     """Whether a watch may go on from a revision; if not, the server must have said 410."""
     query = {**OURS, "watch": "true", "resourceVersion": str(revision), "timeoutSeconds": "1"}
-    reply = await transport.request(Call("GET", CONFIG_MAPS, query, timeout=_TIMEOUT))
+    reply = await transport.request(ApiRequest("GET", CONFIG_MAPS, query, timeout=_TIMEOUT))
     events = [msgspec.json.decode(line) for line in reply.body.splitlines()]
     return not any(event["object"].get("code") == 410 for event in events)
 
@@ -74,18 +74,20 @@ async def _write(transport: Transport, ledger: Ledger, name: str, random: Random
     ledger.ask(name, number)
     path, data = f"{CONFIG_MAPS}/{name}", {"data": filled(number)}
     if number == GONE:
-        answer = await _ask(transport, Call("DELETE", path), 200)
+        answer = await _ask(transport, ApiRequest("DELETE", path), 200)
     elif there:
-        patch = Call("PATCH", path, headers=_MERGE, body=msgspec.json.encode(data))
+        patch = ApiRequest("PATCH", path, headers=_MERGE, body=msgspec.json.encode(data))
         answer = await _ask(transport, patch, 200)
     else:
         metadata = {"name": name, "labels": {"crashtest": ""}}
         body = msgspec.json.encode({"metadata": metadata, **data})
-        answer = await _ask(transport, Call("POST", CONFIG_MAPS, headers=_JSON, body=body), 201)
+        answer = await _ask(
+            transport, ApiRequest("POST", CONFIG_MAPS, headers=_JSON, body=body), 201
+        )
     ledger.acknowledge(name, int(answer["metadata"].get("resourceVersion", 0)))
 
 
-async def _ask(transport: Transport, call: Call, code: int) -> Any:
+async def _ask(transport: Transport, call: ApiRequest, code: int) -> Any:
     async with asyncio.timeout(_TIMEOUT):
         reply = await transport.request(call)
     if reply.status != code:

@@ -17,7 +17,7 @@ from fuzz.steps import Step
 from fuzz.widgets import DEFINITION, WIDGET
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Call, Transport
+from quintant.client.transport import ApiRequest, Transport
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
 
@@ -72,7 +72,7 @@ async def define(transport: Transport) -> bool:
     """Install the custom kind; whether it is served at once."""
     headers = {"content-type": "application/json"}
     body = msgspec.json.encode(DEFINITION)
-    reply = await transport.request(Call("POST", CRDS, {}, headers, body))
+    reply = await transport.request(ApiRequest("POST", CRDS, {}, headers, body))
     assert reply.status in (201, 409), reply.body
-    found = await transport.request(Call("GET", WIDGET.path("default")))
+    found = await transport.request(ApiRequest("GET", WIDGET.path("default")))
     return found.status == 200

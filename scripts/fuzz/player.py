@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from fuzz.steps import COLLECTION, MEDIA, METHODS, REVISION, UID, Step, filled
 from fuzz.subjects import LABELS, Subject
 from fuzz.widgets import SUBJECTS
-from quintant.client.transport import Call, Reply, Stream, Transport
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 
 LAST = "zz-last"
@@ -60,7 +60,7 @@ class Player:
         """Send every step; the whole record."""
         record, seen = Record(), _Seen()
         subjects = [SUBJECTS[kind] for kind in dict.fromkeys(step.kind for step in steps)]
-        await self._send(Call("POST", "/api/v1/namespaces", body=self._space()))
+        await self._send(ApiRequest("POST", "/api/v1/namespaces", body=self._space()))
         async with AsyncExitStack() as stack:
             watches = [await stack.enter_async_context(self._watches(each)) for each in subjects]
             for step in steps:
@@ -79,9 +79,9 @@ class Player:
                 free = msgspec.json.encode({"metadata": {"finalizers": None}})
                 headers = {"content-type": MEDIA["merge"]}
                 path = subject.path(self.namespace, name)
-                await self._send(Call("PATCH", path, {}, headers, free))
-                await self._send(Call("DELETE", path))
-            await self._send(Call("DELETE", subject.path(self.namespace, LAST)))
+                await self._send(ApiRequest("PATCH", path, {}, headers, free))
+                await self._send(ApiRequest("DELETE", path))
+            await self._send(ApiRequest("DELETE", subject.path(self.namespace, LAST)))
 
     async def _step(self, step: Step, seen: _Seen) -> Answer:
         subject = SUBJECTS[step.kind]
@@ -89,7 +89,7 @@ class Player:
         path = subject.path(self.namespace, name, step.sub)
         body = await self._body(step, path, seen)
         headers = {"content-type": MEDIA.get(step.verb, "application/json")}
-        call = Call(METHODS[step.verb], path, step.query, headers, body)
+        call = ApiRequest(METHODS[step.verb], path, step.query, headers, body)
         answer = _answer(await self._send(call))
         seen.note(step.kind, answer.body)
         return answer
@@ -100,30 +100,32 @@ class Player:
         name = step.name or step.body.get("metadata", {}).get("name", "")
         body = filled(step.body, seen.known(step.kind, name))
         if step.live:
-            found = await self._send(Call("GET", path))
+            found = await self._send(ApiRequest("GET", path))
             live = msgspec.json.decode(found.body) if found.status == 200 else None
             body = merge_patch(live or _blank(step), body)
         return msgspec.json.encode(body)
 
     async def _post(self, subject: Subject, obj: Plain) -> None:
-        call = Call("POST", subject.path(self.namespace), body=msgspec.json.encode(obj))
+        call = ApiRequest("POST", subject.path(self.namespace), body=msgspec.json.encode(obj))
         reply = await self._send(replace(call, headers={"content-type": "application/json"}))
         assert reply.status == 201, reply.body
 
-    async def _send(self, call: Call) -> Reply:
+    async def _send(self, call: ApiRequest) -> ApiResponse:
         return await self.transport.request(call)
 
     def _space(self) -> bytes:
         return msgspec.json.encode({"metadata": {"name": self.namespace}})
 
     @asynccontextmanager
-    async def _watches(self, subject: Subject) -> AsyncIterator[dict[str, Stream]]:
+    async def _watches(self, subject: Subject) -> AsyncIterator[dict[str, ApiStream]]:
         path = subject.path(self.namespace)
-        listed = msgspec.json.decode((await self._send(Call("GET", path))).body)
+        listed = msgspec.json.decode((await self._send(ApiRequest("GET", path))).body)
         since = {"watch": "true", "resourceVersion": listed["metadata"]["resourceVersion"]}
         async with (
-            self.transport.stream(Call("GET", path, since)) as everything,
-            self.transport.stream(Call("GET", path, since | {"labelSelector": "app=a"})) as some,
+            self.transport.stream(ApiRequest("GET", path, since)) as everything,
+            self.transport.stream(
+                ApiRequest("GET", path, since | {"labelSelector": "app=a"})
+            ) as some,
         ):
             yield {f"{subject.kind}": everything, f"{subject.kind} app=a": some}
 
@@ -153,7 +155,7 @@ def _blank(step: Step) -> Plain:
     return deepcopy(SUBJECTS[step.kind].object(step.name))
 
 
-def _answer(reply: Reply) -> Answer:
+def _answer(reply: ApiResponse) -> Answer:
     try:
         body = msgspec.json.decode(reply.body)
     except msgspec.DecodeError:
@@ -162,7 +164,7 @@ def _answer(reply: Reply) -> Answer:
     return Answer(reply.status, body, tuple(each.rstrip(", ") for each in told if each))
 
 
-async def _told(stream: Stream) -> list[Plain]:
+async def _told(stream: ApiStream) -> list[Plain]:
     """The events of a watch until its last object."""
     told: list[Plain] = []
     rest = b""

@@ -24,7 +24,7 @@ import msgspec
 
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import JSON, Call, Transport
+from quintant.client.transport import JSON, ApiRequest, Transport
 from quintant.core.clock import Clock
 from quintant.core.errors import QuintantError
 from quintant.version import KUBERNETES, QUINTANT
@@ -97,7 +97,7 @@ async def cluster(clock: Clock) -> list[Finding]:
 
 async def reach(transport: Transport, server: str, clock: Clock) -> list[Finding]:
     """How a cluster answers."""
-    reply = await transport.request(Call("GET", "/version", headers={"accept": JSON}))
+    reply = await transport.request(ApiRequest("GET", "/version", headers={"accept": JSON}))
     if reply.status != 200:
         said = f"{server} answers {reply.status}"
         return [Finding("cluster", Verdict.BAD, said, "is it an API server?")]
@@ -111,7 +111,7 @@ async def reach(transport: Transport, server: str, clock: Clock) -> list[Finding
 
 async def _credentials(transport: Transport) -> Finding:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    reply = await transport.request(Call("GET", path, {"limit": "1"}, {"accept": JSON}))
+    reply = await transport.request(ApiRequest("GET", path, {"limit": "1"}, {"accept": JSON}))
     if reply.status == 401:
         hint = "renew them: kubectl config view --minify shows where they come from"
         return Finding("credentials", Verdict.BAD, "the cluster does not accept them", hint)

@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.cluster.instance.pki import Roots
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.keys.authority import Authority
 
 SERVERS = ("embedded", "real")
@@ -84,7 +84,7 @@ async def secured(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
         roots = Roots.make(datetime.now(UTC))
-        async with running(ClusterConfig(Address(LOOPBACK, 0), roots)) as cluster:
+        async with running(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
             save(cluster, tmp_path / "kubeconfig")
             config = Config.load(tmp_path / "kubeconfig")
             async with opened(SecuredServer(config, roots.authority, namespace)) as found:
@@ -105,7 +105,7 @@ async def cluster(
     """A cluster with its controllers, an empty namespace, and a kubelet that runs its pods."""
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
-        async with running(ClusterConfig(Address(LOOPBACK, 0), controllers=True)) as cluster:
+        async with running(ClusterConfig(BindAddress(LOOPBACK, 0), controllers=True)) as cluster:
             save(cluster, tmp_path / "kubeconfig")
             async with prepared(ControllerCluster(tmp_path / "kubeconfig", namespace)) as found:
                 yield found

@@ -22,7 +22,7 @@ from conformance.kubelet import Kubelet
 from conformance.target import POLL_SECONDS, Target, decoded
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from unit.cluster.api import Plain
 
 WITHIN = 30.0
@@ -103,12 +103,14 @@ class ControllerCluster(Target):
     async def found(self, path: str, holds: Callable[[Plain], object], **query: Any) -> Plain:
         """What is at a path, as soon as it is as it should be."""
 
-        def found(reply: Reply) -> object:
+        def found(reply: ApiResponse) -> object:
             return reply.status == 200 and holds(decoded(reply.body))
 
         return decoded((await self._until(path, found, **query)).body)
 
-    async def _until(self, path: str, holds: Callable[[Reply], object], **query: Any) -> Reply:
+    async def _until(
+        self, path: str, holds: Callable[[ApiResponse], object], **query: Any
+    ) -> ApiResponse:
         end = asyncio.get_running_loop().time() + WITHIN
         while not holds(reply := await self.send("GET", path, **query)):
             assert asyncio.get_running_loop().time() < end, f"{path} stays as it is: {reply.body!r}"

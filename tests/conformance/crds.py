@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from conformance.target import Plural, Target, definition, until
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from unit.cluster.api import CRDS, MERGE, Plain
 
 _WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
@@ -20,7 +20,7 @@ Causes = set[tuple[str, str, str]]
 """Reason, field and message of every cause: a real server tells some of them in any order."""
 
 
-def causes(reply: Reply) -> Causes:
+def causes(reply: ApiResponse) -> Causes:
     """What is wrong, by a refusal; nothing if it is none."""
     details = body(reply).get("details") or {} if reply.status >= 400 else {}
     return {
@@ -33,12 +33,12 @@ def causes(reply: Reply) -> Causes:
     }
 
 
-def body(reply: Reply) -> Plain:
+def body(reply: ApiResponse) -> Plain:
     found: Plain = msgspec.json.decode(reply.body)
     return found
 
 
-def warnings(reply: Reply) -> list[str]:
+def warnings(reply: ApiResponse) -> list[str]:
     """What a client is told beside the answer."""
     found = _WARNING.findall(reply.headers.get("warning", ""))
     return sorted(text.replace('\\"', '"').replace("\\\\", "\\") for text in found)
@@ -64,19 +64,19 @@ def ruled(schema: Plain, *rules: str | Mapping[str, Any]) -> Plain:
     return {**schema, "x-kubernetes-validations": listed}
 
 
-async def tried(target: Target, schema: Plain, **version: Any) -> Reply:
+async def tried(target: Target, schema: Plain, **version: Any) -> ApiResponse:
     """What a server says to a definition that is not kept."""
     crd = definition(f"{target.namespace}.example.com", schema, **version)
     return await target.send("POST", CRDS, crd, dryRun="All")
 
 
-async def posted(target: Target, kind: Plural, content: Plain, name: str = "a") -> Reply:
+async def posted(target: Target, kind: Plural, content: Plain, name: str = "a") -> ApiResponse:
     """What a server says to an object that is not kept."""
     obj = kind.object(name, spec=content)
     return await target.send("POST", kind.path(), obj, dryRun="All")
 
 
-async def changed(target: Target, path: str, change: Callable[[Plain], None]) -> Reply:
+async def changed(target: Target, path: str, change: Callable[[Plain], None]) -> ApiResponse:
     """Change a definition as often as others change it, too; when it took effect is not told."""
     while True:
         found = await target.get(path)
@@ -118,14 +118,14 @@ async def gone(target: Target, path: str) -> None:
     assert await until(ask, lambda code: bool(code == 404)) == 404
 
 
-async def merged(target: Target, path: str, patch: Plain, **query: Any) -> Reply:
+async def merged(target: Target, path: str, patch: Plain, **query: Any) -> ApiResponse:
     """What a server says to a merge patch, as soon as it can be asked: after a change of a
     definition a real one needs a moment."""
 
-    async def ask() -> Reply:
+    async def ask() -> ApiResponse:
         return await target.send("PATCH", path, patch, media=MERGE, **query)
 
-    found: Reply = await until(ask, lambda reply: bool(reply.status != 429))
+    found: ApiResponse = await until(ask, lambda reply: bool(reply.status != 429))
     return found
 
 

@@ -20,13 +20,13 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from conformance.target import Target
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.http.connection import Disconnected
 from quintant.http.request import Request
 from quintant.http.response import Response as Said
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.listen import listen
 from unit.cluster.api import Plain
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -115,7 +115,7 @@ class Hook:
 class Hooks:
     """The webhook server of a check."""
 
-    def __init__(self, target: Target, address: Address, authority: bytes) -> None:
+    def __init__(self, target: Target, address: BindAddress, authority: bytes) -> None:
         self.target, self.address, self.authority = target, address, authority
         self._hooks: dict[str, Hook] = {}
         self._installed: list[str] = []
@@ -216,8 +216,8 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
     async def handle(request: Request) -> Said:
         return await found[0].handle(request)
 
-    at = Address("127.0.0.1", 0)
-    async with serving(handle, at, context, goodbye=GOODBYE_SECONDS) as address:
+    at = BindAddress("127.0.0.1", 0)
+    async with listen(handle, at, context, goodbye=GOODBYE_SECONDS) as address:
         found.append(Hooks(target, address, authority.certificate))
         try:
             yield found[0]

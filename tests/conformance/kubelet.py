@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from conformance.target import STRATEGIC, Target
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from unit.cluster.api import Plain
 
 LEASE_SECONDS = 40
@@ -123,7 +123,7 @@ class Kubelet:
 
     async def _follow(self) -> None:
         """Keep what the server says of the pods."""
-        call = Call("GET", self._target.path("pods"), {"watch": "true"})
+        call = ApiRequest("GET", self._target.path("pods"), {"watch": "true"})
         while True:
             self._pods.clear()
             async with self._target.transport.stream(call) as stream:

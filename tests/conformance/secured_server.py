@@ -13,9 +13,9 @@ from conformance.target import Target
 from conformance.target import until as until
 from quintant import Config
 from quintant.client.config.tls import Pem
-from quintant.client.config.user import User
+from quintant.client.config.user import AuthInfo
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.keys.authority import Authority, Term
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
@@ -43,7 +43,7 @@ class As(Requests):
 
     async def send(
         self, method: str, path: str, body: Any = None, *, headers: Any = None, **more: Any
-    ) -> Reply:
+    ) -> ApiResponse:
         named = {"impersonate-user": self.user, **(headers or {})}
         return await super().send(method, path, body, headers=named, **more)
 
@@ -67,7 +67,7 @@ class SecuredServer(Target):
         """A user of the namespace's own, so that checks do not meet: the name is made unique."""
         return As(self, f"{name}.{self.namespace}")
 
-    async def holding(self, user: User) -> Requests:
+    async def holding(self, user: AuthInfo) -> Requests:
         """Requests with these credentials, or none."""
         transport = HttpTransport(replace(self.config, user=user))
         self._stack.push_async_callback(transport.close)
@@ -75,12 +75,14 @@ class SecuredServer(Target):
 
     async def bearing(self, token: str) -> Requests:
         """Requests with a bearer token."""
-        return await self.holding(User(token=Sensitive(token)))
+        return await self.holding(AuthInfo(token=Sensitive(token)))
 
     async def certified(self, pair: KeyPair, token: str = "") -> Requests:
         """Requests with a client certificate, and perhaps a token beside it."""
         certificate, key = Pem("client-certificate", pair.certificate), Pem("client-key", pair.key)
-        return await self.holding(User(token=Sensitive(token), certificate=certificate, key=key))
+        return await self.holding(
+            AuthInfo(token=Sensitive(token), certificate=certificate, key=key)
+        )
 
     async def grant(self, user: As, *rules: Plain) -> None:
         """Give somebody a role in the namespace, and wait until it holds."""

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from conformance.hooks import REGISTRATION, Hook, Hooks, deny, hooked, patch, rule
 from conformance.target import Target, causes, until
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from unit.cluster.api import MERGE, Plain
 
 CONTAINERS = [{"name": "c", "image": "i"}]
@@ -230,7 +230,7 @@ async def test_custom_resources_reach_webhooks(target: Target, hooks: Hooks) -> 
     mutating = hooks.hook()
     await hooks.mutating(mutating, rule("foos foos/status", "*", foos.group))
 
-    async def attempt() -> Reply:
+    async def attempt() -> ApiResponse:
         return await target.send("POST", foos.path(), foos.object("a", spec={"x": 1}))
 
     await until(attempt, lambda reply: reply.status == 201)

@@ -20,7 +20,7 @@ from conformance.hooks import (
     rule,
 )
 from conformance.target import OPEN, Plural, Target, decoded, owners, until
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.http.response import Response as Said
 from unit.cluster.api import CRDS, JSON, MERGE, Plain
 
@@ -38,11 +38,11 @@ def config_map(name: str, data: Plain | None = None, **metadata: Any) -> Plain:
     return {"metadata": {"name": name, **metadata}, "data": data or {"x": "y"}}
 
 
-async def create(target: Target, name: str = "a", **more: Any) -> Reply:
+async def create(target: Target, name: str = "a", **more: Any) -> ApiResponse:
     return await target.send("POST", target.path("configmaps"), config_map(name), **more)
 
 
-def message(reply: Reply) -> str:
+def message(reply: ApiResponse) -> str:
     found: str = decoded(reply.body)["message"]
     return found
 
@@ -314,7 +314,7 @@ async def test_custom_resources_are_pruned_and_completed_after_mutation(
 async def created(target: Target, foos: Plural, obj: Plain) -> Plain:
     """A new custom resource; a real server may not know its definition yet."""
 
-    async def attempt() -> Reply:
+    async def attempt() -> ApiResponse:
         return await target.send("POST", foos.path(), obj)
 
     reply = await until(attempt, lambda reply: reply.status == 201)
@@ -554,7 +554,7 @@ async def test_a_configuration_that_is_gone_counts_no_more(target: Target, hooks
     assert (await create(target)).status == 400
     await target.delete(path)
 
-    async def attempt() -> Reply:
+    async def attempt() -> ApiResponse:
         return await create(target, dryRun="All")
 
     assert (await until(attempt, lambda reply: reply.status == 201)).status == 201
@@ -565,7 +565,7 @@ async def test_a_changed_configuration_counts(target: Target, hooks: Hooks) -> N
     operation = {"op": "replace", "path": "/webhooks/0/rules/0/operations", "value": ["DELETE"]}
     await target.patch(path, operation)
 
-    async def attempt() -> Reply:
+    async def attempt() -> ApiResponse:
         return await create(target, dryRun="All")
 
     assert (await until(attempt, lambda reply: reply.status == 201)).status == 201
@@ -647,7 +647,7 @@ async def test_other_versions_are_converted_unless_told_otherwise(
     path = target.path("foos", api=f"{group}/v2")
     body = {"apiVersion": f"{group}/v2", "kind": "Foo", "metadata": {"name": "a"}}
 
-    async def attempt() -> Reply:
+    async def attempt() -> ApiResponse:
         return await target.send("POST", path, body)
 
     reply = await until(attempt, lambda reply: reply.status == 201)

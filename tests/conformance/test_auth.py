@@ -24,7 +24,7 @@ from conformance.secured_server import (
     until,
     whoami,
 )
-from quintant.client.config.user import Impersonate, User
+from quintant.client.config.user import AuthInfo, Impersonate
 from quintant.cluster.apiserver.authentication import jwt
 from quintant.core.errors import TransportError
 from quintant.keys.authority import Authority, Term
@@ -225,8 +225,8 @@ async def test_groups_uid_and_extra_are_taken_over(secured: SecuredServer) -> No
     }
 
 
-def _with(user: User, impersonate: Impersonate) -> User:
-    return User(
+def _with(user: AuthInfo, impersonate: Impersonate) -> AuthInfo:
+    return AuthInfo(
         token=user.token,
         certificate=user.certificate,
         key=user.key,
@@ -279,7 +279,7 @@ async def test_acting_as_somebody_takes_permission_for_each_part(secured: Secure
 async def test_whoever_never_acted_as_another_is_told_of_the_narrow_permission(
     secured: SecuredServer,
 ) -> None:
-    nobody = await secured.holding(User())
+    nobody = await secured.holding(AuthInfo())
     for other, mode in (
         ("bob", "user-info"),
         ("system:serviceaccount:a:b", "serviceaccount"),
@@ -631,7 +631,7 @@ async def test_a_review_of_nobodys_token_says_so(secured: SecuredServer) -> None
 async def test_without_credentials_one_may_see_health_and_version_only(
     secured: SecuredServer,
 ) -> None:
-    nobody = await secured.holding(User())
+    nobody = await secured.holding(AuthInfo())
     for path in ("/healthz", "/livez", "/readyz", "/version"):
         assert (await nobody.send("GET", path)).status == 200
     for path in ("/api", "/apis", "/openapi/v3", "/metrics", "/healthz/ping"):
@@ -651,7 +651,7 @@ async def test_wrong_credentials_are_worse_than_none(secured: SecuredServer) -> 
 async def test_what_is_no_bearer_token_counts_as_nothing(
     secured: SecuredServer, header: str
 ) -> None:
-    nobody = await secured.holding(User())
+    nobody = await secured.holding(AuthInfo())
     refused = await nobody.get("/api", code=403, headers={"authorization": header})
     assert "system:anonymous" in message(refused)
 

@@ -16,7 +16,7 @@ from envtest import RealCluster
 from envtest.compaction import compact
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import config_map
@@ -42,7 +42,7 @@ class Library:
             name = f"{self.label}-{at}"
             await self.target.create(self.path, config_map(name, labels={"check": self.label}))
 
-    async def page(self, **query: Any) -> Reply:
+    async def page(self, **query: Any) -> ApiResponse:
         return await self.target.send(
             "GET", self.path, labelSelector=f"check={self.label}", **query
         )
@@ -51,7 +51,7 @@ class Library:
         await self._forget(await self.target.revision())
 
 
-def numbers(reply: Reply) -> list[int]:
+def numbers(reply: ApiResponse) -> list[int]:
     return [int(item["metadata"]["name"][-1]) for item in decoded(reply.body)["items"]]
 
 
@@ -95,7 +95,7 @@ async def test_a_list_goes_on_after_its_moment_is_forgotten(books: Library) -> N
     await books.add(4)
     await books.forget()
 
-    async def second() -> Reply:
+    async def second() -> ApiResponse:
         return await books.page(limit="2", **{"continue": token})
 
     refused = await until(second, lambda reply: reply.status != 200)

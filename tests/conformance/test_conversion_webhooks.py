@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.http.request import Request
 from quintant.http.response import Response
 from unit.cluster.api import CRDS, Plain
@@ -47,7 +47,7 @@ class Foos:
         path = f"{CRDS}/foos.{self.group}"
         await self.target.send("DELETE", path)
 
-        async def left() -> Reply:
+        async def left() -> ApiResponse:
             return await self.target.send("GET", path)
 
         assert (await until(left, lambda reply: reply.status == 404)).status == 404
@@ -62,7 +62,7 @@ class Foos:
     async def create(self, version: str, name: str, **spec: Any) -> Plain:
         """A new object; a real server needs a moment to know its definition."""
 
-        async def attempt() -> Reply:
+        async def attempt() -> ApiResponse:
             return await self.target.send(
                 "POST", self.path(version), self.object(version, name, **spec)
             )

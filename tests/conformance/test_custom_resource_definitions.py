@@ -24,7 +24,7 @@ from conformance.crds import (
 )
 from conformance.schema_tables import INVALID, REQUIRED
 from conformance.target import Plural, Target, definition, until
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from unit.cluster.api import APPLY, CRDS, Events, Plain
 
 ACCEPTED = ("True", "NoConflicts", "no conflicts found")
@@ -308,7 +308,7 @@ async def test_a_changed_schema_holds_at_once_and_ends_watches(target: Target) -
         async with asyncio.timeout(SOON):
             assert await events.rest() == []
 
-    async def refused() -> Reply:
+    async def refused() -> ApiResponse:
         obj = kind.object("b", spec={"a": "22"})
         return await target.send("POST", kind.path(), obj, dryRun="All")
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from conformance.crds import body, warnings
 from conformance.kinds import DEPLOYMENT
 from conformance.target import OPEN, STRATEGIC, YAML, Target
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, Plain
 
 SCHEMA: Plain = {
@@ -53,7 +53,7 @@ class Place:
         ways = [way for way in WAYS if self.strategic or way != "strategic"]
         return list(product(ways, DEGREES))
 
-    async def write(self, way: str, text: bytes, strictness: str) -> Reply:
+    async def write(self, way: str, text: bytes, strictness: str) -> ApiResponse:
         method, media = WAYS[way]
         query: dict[str, Any] = {"dryRun": "All"} | (
             {"fieldValidation": strictness} if strictness else {}
@@ -93,7 +93,7 @@ async def place(request: pytest.FixtureRequest, target: Target) -> AsyncIterator
         yield Place(target, foos.path(), head, "", "Foo", False)
 
 
-def complaints(reply: Reply) -> set[str]:
+def complaints(reply: ApiResponse) -> set[str]:
     """What a strict server refuses, or a lenient one tells."""
     if reply.status < 400:
         return set(warnings(reply))

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.secured_server import SecuredServer
 from conformance.target import Target, decoded
-from quintant.client.config.user import User
+from quintant.client.config.user import AuthInfo
 from quintant.version import KUBERNETES
 
 SEMVER = re.compile(r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
@@ -93,7 +93,7 @@ async def test_questions_can_only_be_created(target: Target) -> None:
 
 
 async def test_refusals_are_not_kept_by_anybody(secured: SecuredServer) -> None:
-    for requests in (await secured.holding(User()), await secured.bearing("nonsense")):
+    for requests in (await secured.holding(AuthInfo()), await secured.bearing("nonsense")):
         for path in ("/api/v1/namespaces", "/apis", "/nowhere"):
             reply = await requests.send("GET", path)
             assert reply.status in (401, 403)

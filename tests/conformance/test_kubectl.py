@@ -16,7 +16,7 @@ from conformance.conftest import SERVERS
 from conformance.kubectl import Kubectl, programs
 from envtest import RealCluster
 from quintant.cluster.instance.cluster import ClusterConfig, running
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 
 PROGRAMS = programs()
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
@@ -74,7 +74,7 @@ async def kubeconfig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIte
         cluster: RealCluster = request.getfixturevalue("real_cluster")
         yield Path(cluster.kubeconfig)
         return
-    async with running(ClusterConfig(Address("127.0.0.1", 0))) as embedded:
+    async with running(ClusterConfig(BindAddress("127.0.0.1", 0))) as embedded:
         path = tmp_path / "kubeconfig"
         path.write_bytes(embedded.kubeconfig.reveal())
         yield path

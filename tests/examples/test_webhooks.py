@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from examples_support import load_example
 from quintant.client.rest import MERGE
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.codec import encode
 from quintant.core.errors import Invalid
 from quintant.core.object import Object
@@ -48,7 +48,9 @@ async def test_partitions_can_be_added_and_not_taken_away(cluster: InProcessClus
 async def test_endless_retention_is_warned_of(cluster: InProcessCluster) -> None:
     await cluster.create(topic(1))
     body = encode({"spec": {"retentionHours": 0}})
-    reply = await cluster.admin.request(Call("PATCH", TOPIC, {}, {"content-type": MERGE}, body))
+    reply = await cluster.admin.request(
+        ApiRequest("PATCH", TOPIC, {}, {"content-type": MERGE}, body)
+    )
     assert reply.status == 200
     assert "for ever" in reply.headers["warning"]
 

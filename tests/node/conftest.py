@@ -14,7 +14,7 @@ from node.node_fixture import NodeCluster
 from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.container.images import Program
 from quintant.cluster.kubelet.options import Options
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 
 
 def pytest_asyncio_loop_factories(
@@ -34,5 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
     python = Program(image="example/python", argv=(sys.executable,))
-    async with running(ClusterConfig(Address("127.0.0.1", 0), node=Options((python,)))) as cluster:
+    async with running(
+        ClusterConfig(BindAddress("127.0.0.1", 0), node=Options((python,)))
+    ) as cluster:
         yield NodeCluster(cluster)

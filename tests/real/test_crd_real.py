@@ -16,7 +16,7 @@ from quintant import Client, Column, Custom, Model, ObjectMeta, Opaque, Scale, r
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import MERGE
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid
 from quintant.core.markers import (
@@ -354,5 +354,5 @@ async def test_both_versions_serve_and_the_old_one_warns(
     stored = await client.create(fleet(zone="north"))
     old = await client.get(OldFleet, *stored.key)
     assert old.spec == stored.spec
-    reply = await transport.request(Call("GET", resource_of(OldFleet).path(NAMESPACE)))
+    reply = await transport.request(ApiRequest("GET", resource_of(OldFleet).path(NAMESPACE)))
     assert "sails no more" in reply.headers["warning"]

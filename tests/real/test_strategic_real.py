@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from unit.cluster.strategic_cases import CASES, Case
 
 pytestmark = pytest.mark.realtime
@@ -21,12 +21,12 @@ async def test_a_real_server_patches_as_the_table_says(
     transport: HttpTransport, case: Case
 ) -> None:
     created = await transport.request(
-        Call("POST", case.path, {}, JSON, msgspec.json.encode(case.object))
+        ApiRequest("POST", case.path, {}, JSON, msgspec.json.encode(case.object))
     )
     assert created.status == 201, created.body
     try:
         patch = msgspec.json.encode(case.patch)
-        reply = await transport.request(Call("PATCH", case.url, {}, STRATEGIC, patch))
+        reply = await transport.request(ApiRequest("PATCH", case.url, {}, STRATEGIC, patch))
         case.check(reply.status, msgspec.json.decode(reply.body))
     finally:
         await remove(transport, case)
@@ -35,5 +35,5 @@ async def test_a_real_server_patches_as_the_table_says(
 async def remove(transport: HttpTransport, case: Case) -> None:
     """Delete an object that finalizers may hold."""
     released = msgspec.json.encode({"metadata": {"finalizers": None}})
-    await transport.request(Call("PATCH", case.url, {}, MERGE, released))
-    await transport.request(Call("DELETE", case.url, {}, {}))
+    await transport.request(ApiRequest("PATCH", case.url, {}, MERGE, released))
+    await transport.request(ApiRequest("DELETE", case.url, {}, {}))

@@ -7,7 +7,7 @@ import pytest
 
 from envtest import RealCluster
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.tables import find
 from tables import files
@@ -43,8 +43,8 @@ def test_the_committed_files_equal_a_regeneration(real_cluster: RealCluster) -> 
 async def test_an_object_in_protobuf_is_the_same_as_in_json(
     transport: HttpTransport, path: str, api_version: str, kind: str
 ) -> None:
-    wire = await transport.request(Call("GET", path, {}, {"accept": PROTOBUF}))
-    text = await transport.request(Call("GET", path, {}, {"accept": JSON}))
+    wire = await transport.request(ApiRequest("GET", path, {}, {"accept": PROTOBUF}))
+    text = await transport.request(ApiRequest("GET", path, {}, {"accept": JSON}))
     message = find(api_version, kind)
     assert message is not None
     body = unwrap(wire.body)

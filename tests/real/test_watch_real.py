@@ -18,7 +18,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
 from quintant.runtime.manager.install_crds import install
-from quintant.testing.faults.match import Match, kind
+from quintant.testing.faults.match import RequestMatch, kind
 from real.faulty_proxy import compact, faulty_proxy
 from scenarios.changing_objects import ChangingObjects, busiest, cached
 from scenarios.greeter import Greeter, greeter, greeter_manager
@@ -34,7 +34,7 @@ POLL_SECONDS = 0.05
 OBJECTS, CHANGES = 200, 20
 TURNS, TURN_SECONDS = 5, 1.0
 
-STREAMED = Match(lambda call: "sendInitialEvents" in call.query)
+STREAMED = RequestMatch(lambda call: "sendInitialEvents" in call.query)
 
 
 async def soon(holds: Callable[[], bool]) -> None:

@@ -29,11 +29,11 @@ from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.manager.rbac import generated
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
-from quintant.runtime.webhook import Admission, Denied, Verdict, Webhooks
-from quintant.runtime.webhook import Settings as HookSettings
+from quintant.runtime.webhook import Admission, Denied, Verdict, WebhookDeclarations
+from quintant.runtime.webhook import WebhookSettings as HookSettings
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting
-from quintant.runtime.webhook.secret_certificates import Shared
+from quintant.runtime.webhook.secret_certificates import SecretCertificates
 from quintant.runtime.webhook.selfsigned import LAPTOP
 from quintant.runtime.webhook.server import WebhookServer
 from real.test_webhook_real import LOAD_SECONDS, ShiftedClock, eventually, free_port
@@ -62,14 +62,16 @@ class Installed:
 
     admin: Client
     account: Client
-    webhooks: Webhooks
+    webhooks: WebhookDeclarations
     clock: ShiftedClock
     port: int
 
     @asynccontextmanager
     async def replica(self, port: int) -> AsyncIterator[WebhookServer]:
         publish = injecting(self.webhooks, self.place, self.account)
-        source = Shared(HOME, LAPTOP, client=self.account, clock=self.clock, publish=publish)
+        source = SecretCertificates(
+            HOME, LAPTOP, client=self.account, clock=self.clock, publish=publish
+        )
         server = WebhookServer(self.webhooks, client=self.account, metrics=Metrics(), source=source)
         async with server.serve(f"127.0.0.1:{port}"):
             yield server
@@ -99,7 +101,7 @@ async def installed(real_cluster: RealCluster, client: Client) -> AsyncIterator[
         structs.replace(config, user=structs.replace(config.user, impersonate=user))
     )
     account = Client(Rest(transport), manager=f"{NAME}-webhooks")
-    webhooks = Webhooks(NAME)
+    webhooks = WebhookDeclarations(NAME)
     judged = HookSettings(object_selector=LabelSelector(match_labels={"judged": "yes"}))
     webhooks.validating(ConfigMap, judge, settings=judged)
     port = free_port()

@@ -21,9 +21,9 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import ConfigMap
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import APPLY, MERGE, Rest
-from quintant.client.transport import JSON, Call
+from quintant.client.transport import JSON, ApiRequest
 from quintant.cluster.instance.cluster import ClusterConfig, running, save
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.codec import encode
 from quintant.core.errors import ApiError, Cause, NotFound
 from quintant.core.object import Custom, Model, replace
@@ -35,9 +35,9 @@ from quintant.runtime.webhook import (
     Allowed,
     Denied,
     Plain,
-    Settings,
     Spoke,
-    Webhooks,
+    WebhookDeclarations,
+    WebhookSettings,
     invalid,
 )
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
@@ -80,7 +80,7 @@ class World:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.webhooks = Webhooks(NAME)
+        self.webhooks = WebhookDeclarations(NAME)
         self.clock = ShiftedClock()
 
     @asynccontextmanager
@@ -103,7 +103,7 @@ class World:
 
     async def create(self, obj: dict[str, Any], *, dry: bool = False) -> tuple[int, Any, str]:
         """Status, body and warning of a creation."""
-        call = Call(
+        call = ApiRequest(
             "POST", collection(obj["apiVersion"]), {"dryRun": "All"} if dry else {},
             headers={"content-type": JSON}, body=encode(obj),
         )  # fmt: skip
@@ -175,7 +175,7 @@ async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     async with AsyncExitStack() as stack:
         if request.param == "embedded":
             cluster = await stack.enter_async_context(
-                running(ClusterConfig(Address("127.0.0.1", 0)))
+                running(ClusterConfig(BindAddress("127.0.0.1", 0)))
             )
             kubeconfig = tmp_path / "kubeconfig"
             save(cluster, kubeconfig)
@@ -260,7 +260,9 @@ async def test_a_mutation_keeps_what_the_type_does_not_know(world: World) -> Non
         return replace(new, metadata=replace(new.metadata, annotations=annotations))
 
     world.webhooks.mutating(Gate, fill)
-    world.webhooks.mutating(ConfigMap, sign, settings=Settings(reinvocation_policy="IfNeeded"))
+    world.webhooks.mutating(
+        ConfigMap, sign, settings=WebhookSettings(reinvocation_policy="IfNeeded")
+    )
     async with world.serving():
         probe = gate("probe")
         await world.until(lambda _, made: made["spec"].get("host") == "filled", probe)
@@ -318,7 +320,7 @@ async def test_a_slow_handler_is_explained_by_us_and_not_by_a_deadline(world: Wo
     async def dawdle(_old: Gate | None, _new: Gate | None, _: Admission) -> None:
         await asyncio.sleep(3600)
 
-    world.webhooks.validating(Gate, dawdle, settings=Settings(timeout_seconds=1))
+    world.webhooks.validating(Gate, dawdle, settings=WebhookSettings(timeout_seconds=1))
     async with world.serving():
         await world.until(lambda status, _: status == 504, gate("probe"))
         _, refusal, _ = await world.create(gate("a"))
@@ -329,7 +331,7 @@ async def test_a_failing_handler_refuses_or_is_ignored_as_declared(world: World)
     async def stumble(_old: Gate | None, _new: Gate | None, _: Admission) -> None:
         raise KeyError("hunter2")
 
-    world.webhooks.validating(Gate, stumble, settings=Settings(failure_policy="Ignore"))
+    world.webhooks.validating(Gate, stumble, settings=WebhookSettings(failure_policy="Ignore"))
     async with world.serving():
 
         async def warned() -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from quintant import Client, ObjectMeta
 from quintant.client.rest import MERGE, Rest
-from quintant.client.transport import JSON, Call, InProcessTransport
+from quintant.client.transport import JSON, ApiRequest, InProcessTransport
 from quintant.runtime.manager.install_crds import install
 from scenarios.many_pods_program import Network, NetworkSpec
 from scenarios.server import run
@@ -46,7 +46,7 @@ async def fill(transport: InProcessTransport) -> None:
 
     async def send(method: str, path: str, form: str, document: dict[str, Any]) -> None:
         body = json.dumps(document).encode()
-        await rest.send(Call(method, path, headers={"content-type": form}, body=body))
+        await rest.send(ApiRequest(method, path, headers={"content-type": form}, body=body))
 
     for number in range(PODS):
         await send("POST", COLLECTION, JSON, pod(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
 from quintant.runtime.manager.engine import Engine
-from quintant.runtime.manager.health import Probe
+from quintant.runtime.manager.health import ProbeKind
 
 
 def sample(engine: Engine, name: str, **labels: str) -> float:
@@ -27,5 +27,5 @@ def restarts(engine: Engine, kind: type[Object], reason: str) -> float:
 
 async def unready(engine: Engine) -> dict[str, str]:
     """The checks of /readyz that fail, and why."""
-    report = await engine.health.examine(Probe.READINESS)
+    report = await engine.health.examine(ProbeKind.READINESS)
     return {verdict.name: verdict.wrong for verdict in report.verdicts if verdict.wrong}

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quintant import Client, Context, Manager, Request
 from quintant.api.core import ConfigMap
-from quintant.runtime.cache.informer import Change
+from quintant.runtime.cache.informer import ObjectChange
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import named
 
@@ -27,7 +27,7 @@ class MissedDeletions:
     def __init__(self, client: Client, namespace: str = "default") -> None:
         self.started: Uids = {}
         self.ended: list[Request] = []
-        self.changes: list[Change[ConfigMap]] = []
+        self.changes: list[ObjectChange[ConfigMap]] = []
         self._client, self._namespace = client, namespace
 
     def manager(self) -> Manager:
@@ -100,5 +100,5 @@ class MissedDeletions:
         return Request(f"c{number}", self._namespace)
 
 
-def _about(change: Change[ConfigMap]) -> list[Request]:
+def _about(change: ObjectChange[ConfigMap]) -> list[Request]:
     return [side.key for side in (change.old, change.new) if side is not None]

@@ -20,9 +20,9 @@ from msgspec.structs import replace
 
 from quintant.api.core import ConfigMap
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Credentials
-from quintant.client.config.exec_plugin import Ending, PluginCredentials
-from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.credentials import CredentialProvider
+from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
+from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.tokens import TokenFile
 from quintant.client.config.user import Plugin
 from quintant.client.http.transport import HttpTransport
@@ -72,10 +72,10 @@ class Program:
 
     async def __call__(
         self, argv: tuple[str, ...], env: Mapping[str, str], interactive: bool
-    ) -> Ending:
+    ) -> ProcessResult:
         self.runs += 1
         document = {"apiVersion": EXEC, "kind": "ExecCredential", "status": self.status()}
-        return Ending(0, Sensitive(json.dumps(document).encode()))
+        return ProcessResult(0, Sensitive(json.dumps(document).encode()))
 
 
 @dataclass
@@ -88,7 +88,9 @@ class WallClock:
         return self.moment
 
 
-async def a_day(cluster: InProcessCluster, issuer: Issuer, credentials: Credentials) -> Engine:
+async def a_day(
+    cluster: InProcessCluster, issuer: Issuer, credentials: CredentialProvider
+) -> Engine:
     """Run for a day, with changes before and after each rotation; watches meet every second one."""
     await cluster.create(greeter("a"))
     environment = cluster.environment(credentials)
@@ -181,7 +183,7 @@ async def test_certificate_of_a_plugin_is_shown_anew_when_the_server_takes_no_ot
     program = Program(status)
     plugin = PluginCredentials(Plugin("login", EXEC), {}, clock, run=program, environ={})
     async with edge(cluster, names, clients) as url:
-        trust = Trust(Pem("certificate-authority-data", Sensitive(names.pem)))
+        trust = TlsConfig(Pem("certificate-authority-data", Sensitive(names.pem)))
         transport = HttpTransport(Config(url, trust=trust), credentials=plugin)
         environment = replace(cluster.environment(), transport=transport)
         engine = await cluster.run(greeter_manager(), environment=environment)

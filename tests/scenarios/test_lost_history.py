@@ -11,7 +11,7 @@ import pytest
 from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, verb, watch
-from quintant.testing.faults.match import Match
+from quintant.testing.faults.match import RequestMatch
 from scenarios.changing_objects import ChangingObjects, busiest, cached
 from scenarios.metrics_and_probes import restarts, unready
 
@@ -28,8 +28,8 @@ LATENCY_SECONDS = 0.6
 
 ABOUT = kind(ConfigMap)
 WATCHES = watch(ConfigMap)
-STREAMED = WATCHES & Match(lambda call: "sendInitialEvents" in call.query)
-FIRST_PAGES = verb("list") & ABOUT & Match(lambda call: "continue" not in call.query)
+STREAMED = WATCHES & RequestMatch(lambda call: "sendInitialEvents" in call.query)
+FIRST_PAGES = verb("list") & ABOUT & RequestMatch(lambda call: "continue" not in call.query)
 
 
 async def follow(cluster: InProcessCluster, objects: ChangingObjects) -> Engine:
@@ -47,7 +47,7 @@ async def forget(cluster: InProcessCluster, objects: ChangingObjects) -> None:
             await cluster.advance(1)
 
 
-def check_calm(cluster: InProcessCluster, engine: Engine, relist: Match) -> None:
+def check_calm(cluster: InProcessCluster, engine: Engine, relist: RequestMatch) -> None:
     """Check how often the server was asked, and how often for everything, in that minute."""
     asked = [one for one in cluster.faults.seen(ABOUT) if one.at > 0]
     relists = [one for one in asked if relist(one.call)]

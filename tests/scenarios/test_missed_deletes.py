@@ -11,7 +11,7 @@ import pytest
 from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
-from quintant.testing.faults.match import Match
+from quintant.testing.faults.match import RequestMatch
 from scenarios.metrics_and_probes import restarts
 from scenarios.missed_deletions import OBJECTS, MissedDeletions
 
@@ -19,7 +19,7 @@ from scenarios.missed_deletions import OBJECTS, MissedDeletions
 BACKOFF_SECONDS = 31
 
 WATCHES = watch(ConfigMap)
-STREAMED = WATCHES & Match(lambda call: "sendInitialEvents" in call.query)
+STREAMED = WATCHES & RequestMatch(lambda call: "sendInitialEvents" in call.query)
 
 
 async def follow(cluster: InProcessCluster, missed: MissedDeletions) -> Engine:

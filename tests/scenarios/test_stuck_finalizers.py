@@ -17,7 +17,7 @@ import pytest
 from quintant import Manager
 from quintant.api.core import Namespace
 from quintant.api.events import Event
-from quintant.client.config.credentials import Fixed, Proof, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.controllers import controllers
@@ -224,9 +224,9 @@ async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_
     assert await cluster.get(Bucket, "a") == new
 
 
-def known(cluster: InProcessCluster, name: str) -> Fixed:
+def known(cluster: InProcessCluster, name: str) -> StaticCredential:
     cluster.server.tokens.add(name, service_account("default", name))
-    return Fixed(Proof(bearer(Sensitive(name))))
+    return StaticCredential(Credential(bearer(Sensitive(name))))
 
 
 def written(cluster: InProcessCluster, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from quintant.api.core import ConfigMap
 from quintant.api.events import Event
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, anything, kind, watch, writes
-from quintant.testing.faults.match import Match
+from quintant.testing.faults.match import RequestMatch
 from scenarios.greeter import Greeter, greeter, greeter_manager, reconcile
 
 TROUBLE_SECONDS = 60
@@ -43,7 +43,7 @@ def talking_manager(*, leading: bool) -> Manager:
 
 
 async def throttled(
-    cluster: InProcessCluster, when: Match, *, seconds: int, cut: bool
+    cluster: InProcessCluster, when: RequestMatch, *, seconds: int, cut: bool
 ) -> list[str]:
     """Edit greeters for a minute while matching requests are throttled; the levels of the logs."""
     with capture_logs() as lines:

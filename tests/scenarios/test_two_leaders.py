@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
-from quintant.client.transport import Call, InProcessTransport, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, InProcessTransport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
 from quintant.core.clock import Clock, Random, monotonic
@@ -51,7 +51,7 @@ class Witness:
     """Who took the lease, and when."""
     writes: list[Write] = field(default_factory=list)
 
-    def note(self, writer: str, call: Call, reply: Reply) -> None:
+    def note(self, writer: str, call: ApiRequest, reply: ApiResponse) -> None:
         """A replica has written something."""
         if not kind(Lease)(call):
             self.writes.append(Write(monotonic(), writer, self.holder))
@@ -70,13 +70,13 @@ class Door:
     witness: Witness
     name: str
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         reply = await self.server.request(call)
         if writes(call) and reply.status < 300:
             self.witness.note(self.name, call, reply)
         return reply
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         return self.server.stream(call)
 
 

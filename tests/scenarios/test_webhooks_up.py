@@ -16,7 +16,7 @@ from envtest.process import free_ports
 from examples_support import EXAMPLES
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import JSON, Call, Reply
+from quintant.client.transport import JSON, ApiRequest, ApiResponse
 from quintant.cluster.instance.pki import ADMIN
 from scenarios.program import running
 from scenarios.up import up
@@ -41,10 +41,10 @@ async def transport(tmp_path: Path) -> AsyncIterator[HttpTransport]:
         await opened.close()
 
 
-async def create(transport: HttpTransport, name: str, **spec: Any) -> Reply:
+async def create(transport: HttpTransport, name: str, **spec: Any) -> ApiResponse:
     head = {"apiVersion": "demo.dev/v1", "kind": "Topic"}
     body = msgspec.json.encode({**head, "metadata": {"name": name}, "spec": spec})
-    return await transport.request(Call("POST", TOPICS, {}, {"content-type": JSON}, body))
+    return await transport.request(ApiRequest("POST", TOPICS, {}, {"content-type": JSON}, body))
 
 
 async def signed(transport: HttpTransport) -> str:

@@ -20,7 +20,7 @@ import psutil
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
-from quintant.client.config.credentials import Fixed, Proof, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
@@ -28,7 +28,7 @@ from quintant.cluster.apiserver.meta.user import admin, service_account
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
 from quintant.cluster.kubelet.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.clock import SystemClock
 from quintant.core.object import K
 from quintant.keys.authority import Authority, Term
@@ -220,7 +220,7 @@ async def opened(
     *relays: str, options: Options | None = None, tokens: Mapping[str, list[str]] | None = None
 ) -> AsyncIterator[RealPortalTestbed]:
     """A testbed with relays, a web program and the operator at work."""
-    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
+    plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
     async with running(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
         transport = InProcessTransport(cluster.server, "test")
@@ -243,7 +243,7 @@ async def _environment(cluster: Cluster, client: Client, manager: Manager) -> En
         await client.apply(obj)
     user = service_account("default", manager.name)
     cluster.server.tokens.add("operator", user)
-    credentials = Fixed(Proof(bearer(Sensitive("operator"))))
+    credentials = StaticCredential(Credential(bearer(Sensitive("operator"))))
     inner = InProcessTransport(cluster.server)
     return Environment(SignedTransport(inner, credentials))
 

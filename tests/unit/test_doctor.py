@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-from quintant.client.transport import Call, InProcessTransport, Reply
+from quintant.client.transport import ApiRequest, ApiResponse, InProcessTransport
 from quintant.doctor import Finding, Verdict, machine, reach
 from quintant.testing import InProcessCluster
 from quintant.version import KUBERNETES
@@ -29,9 +29,9 @@ class Answering(InProcessTransport):
     status: int = 200
     ahead: timedelta = timedelta()
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         headers = {"date": format_datetime(NOW + self.ahead, usegmt=True)}
-        return Reply(self.status, b'{"gitVersion":"v1.0.0"}', headers)
+        return ApiResponse(self.status, b'{"gitVersion":"v1.0.0"}', headers)
 
 
 def _of(findings: list[Finding], subject: str) -> Finding:

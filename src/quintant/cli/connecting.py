@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.client.retry import patient
+from quintant.client.retry import with_retries
 from quintant.runtime.cache.client import Client
 
 
@@ -17,6 +17,6 @@ async def connected(config: Config, manager: str) -> AsyncIterator[Client]:
     """A client of a cluster that writes under a manager's name."""
     transport = HttpTransport(config)
     try:
-        yield Client(Rest(patient(transport)), manager=manager)
+        yield Client(Rest(with_retries(transport)), manager=manager)
     finally:
         await transport.close()

@@ -21,7 +21,7 @@ from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
@@ -54,15 +54,15 @@ def command(
     chosen = systems(names)
     require(*(system.name for system in chosen))
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        wishes = Wishes(Address.parse(listen), kubeconfig, within, leave)
+        wishes = DemoOptions(BindAddress.parse(listen), kubeconfig, within, leave)
         sys.exit(runner.run(_demo(chosen, wishes)))
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DemoOptions:
     """What the command line asks for, beside the systems."""
 
-    address: Address
+    address: BindAddress
     kubeconfig: Path | None
     within: float
     leave: bool
@@ -72,7 +72,7 @@ class Wishes:
         return (self.kubeconfig or usual_path(os.environ, port)).absolute()
 
 
-async def _demo(chosen: tuple[System, ...], wishes: Wishes) -> int:
+async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
     stopped, titles = signalled(), {system.name: system.title for system in chosen}
     click.echo("· starting a cluster")
     async with AsyncExitStack() as stack:
@@ -109,5 +109,5 @@ async def _bring_up(
         await transport.close()
 
 
-def _everything(address: Address) -> ClusterConfig:
+def _everything(address: BindAddress) -> ClusterConfig:
     return ClusterConfig(address, controllers=True, fleet=Fleet(), node=Options())

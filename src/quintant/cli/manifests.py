@@ -7,7 +7,7 @@ import click
 from quintant.core.yaml.dump import to_yaml
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import Program, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, installation
 
 
 @click.command("manifests")
@@ -23,7 +23,9 @@ def command(target: str, namespace: str) -> None:
     click.echo("---\n".join(found.values()), nl=False)
 
 
-def manifests(manager: Manager, namespace: str, program: Program | None = None) -> dict[str, str]:
+def manifests(
+    manager: Manager, namespace: str, program: DeploymentOptions | None = None
+) -> dict[str, str]:
     """The manifests of a manager that lives in a namespace, by what they are about."""
     found = installation(manager, namespace, program)
     return {part: to_yaml(objects) for part, objects in found.items()}

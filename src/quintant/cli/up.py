@@ -25,7 +25,7 @@ from quintant.cluster.kubelet.container.images import load as programs
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.runtime.manager.gc import settle, unsearched
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
@@ -81,7 +81,7 @@ def command(
     if nodes < 0 or zones < 1:
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
     plan = ClusterConfig(
-        Address.parse(listen),
+        BindAddress.parse(listen),
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
         stages=load(stages) if stages else (),
@@ -90,14 +90,14 @@ def command(
     # What the parts of a cluster say in passing is not what its user asked for.
     logs.configure(level="error")
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_up(plan, Wishes(data_dir, power_safe, kubeconfig, print_kubeconfig)))
+        runner.run(_up(plan, UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 
 
 def _node(images: Path | None, host_paths: bool) -> Options:
     return Options(programs(images) if images else (), host_paths)
 
 
-class Wishes(Struct, frozen=True):
+class UpOptions(Struct, frozen=True):
     """What the command line asks for, beside what the cluster itself is."""
 
     folder: Path | None
@@ -111,7 +111,7 @@ class Wishes(Struct, frozen=True):
         return self.kubeconfig or usual
 
 
-async def _up(plan: ClusterConfig, wishes: Wishes) -> None:
+async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
     stopped = signalled()
     async with AsyncExitStack() as stack:
         with unsearched():
@@ -127,7 +127,7 @@ async def _up(plan: ClusterConfig, wishes: Wishes) -> None:
     click.echo("stopped", err=True)
 
 
-def _way(cluster: Cluster, wishes: Wishes) -> str:
+def _way(cluster: Cluster, wishes: UpOptions) -> str:
     """The way in, or how to use the file it was written to."""
     if wishes.printed:
         return cluster.kubeconfig.reveal().decode().rstrip()

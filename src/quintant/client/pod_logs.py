@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from quintant.client.rest import Rest, object_path
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
 
 
-async def printed(rest: Rest, pod: Object, query: Mapping[str, str]) -> AsyncIterator[str]:
+async def read_log_lines(rest: Rest, pod: Object, query: Mapping[str, str]) -> AsyncIterator[str]:
     """The lines of a log; `query` is that of pods/log."""
     path = object_path(resource_of(type(pod)), pod.key, "log")
     # The text is text/plain, but an error is a Status.
-    call = Call("GET", path, query, {"accept": "application/json, */*"})
+    call = ApiRequest("GET", path, query, {"accept": "application/json, */*"})
     rest_of_line = b""
     async with rest.stream(call) as chunks:
         async for chunk in chunks:

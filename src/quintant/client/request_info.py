@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 
 APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ResourcePath:
     """The resource a path names; empty strings where it names none."""
 
     group: str = ""
@@ -25,7 +25,7 @@ class Target:
     sub: str = ""
 
 
-def target_of(path: str) -> Target:
+def resource_path(path: str) -> ResourcePath:
     """The resource of a path; an empty Target for paths outside /api and /apis."""
     root, *rest = path.strip("/").split("/")
     if root == "api":
@@ -33,17 +33,17 @@ def target_of(path: str) -> Target:
     elif root == "apis" and rest:
         group, *rest = rest
     else:
-        return Target()
+        return ResourcePath()
     version, *rest = rest or [""]
     namespace = ""
     # A namespace's own subresources are the exception: /namespaces/a/status is not a kind "status".
     if rest[:1] == ["namespaces"] and len(rest) > 2 and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
     plural, name, sub = (*rest, "", "", "")[:3]
-    return Target(group, version, namespace, plural, name, sub)
+    return ResourcePath(group, version, namespace, plural, name, sub)
 
 
-def verb_of(call: Call) -> str:
+def verb_of(call: ApiRequest) -> str:
     """The verb of a call: get, list, watch, create, update, patch, apply, delete, deletecollection.
 
     RBAC calls an apply a patch; here they are told apart.
@@ -51,9 +51,9 @@ def verb_of(call: Call) -> str:
     if call.method == "GET":
         if call.query.get("watch") in ("1", "true"):
             return "watch"
-        return "get" if target_of(call.path).name else "list"
+        return "get" if resource_path(call.path).name else "list"
     if call.method == "PATCH":
         return "apply" if call.headers.get("content-type", "") in APPLY_TYPES else "patch"
     if call.method == "DELETE":
-        return "delete" if target_of(call.path).name else "deletecollection"
+        return "delete" if resource_path(call.path).name else "deletecollection"
     return {"POST": "create", "PUT": "update"}.get(call.method, call.method.lower())

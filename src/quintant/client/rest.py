@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from quintant.client.retry import NO_ANSWER
-from quintant.client.transport import JSON, Call, Reply, Transport
+from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.codec import Page
@@ -51,7 +51,7 @@ class Patch(Struct, frozen=True):
     idempotent: bool = False
 
 
-class Observer(Protocol):
+class RequestObserver(Protocol):
     """Who counts requests."""
 
     def requested(
@@ -63,7 +63,7 @@ class Rest(Struct, frozen=True):
     """The verbs of the API, typed."""
 
     transport: Transport
-    observer: Observer | None = None
+    observer: RequestObserver | None = None
     write_timeout: float | None = None
     """Seconds that a write may take, all tries together; None leaves it to the transport.
 
@@ -74,14 +74,14 @@ class Rest(Struct, frozen=True):
         """Read one object from the server."""
         resource = resource_of(kind)
         headers = _PARTIAL if resource.metadata_only else _PLAIN
-        reply = await self.send(Call("GET", object_path(resource, key), headers=headers))
+        reply = await self.send(ApiRequest("GET", object_path(resource, key), headers=headers))
         return codec.decode(kind, reply.body)
 
     async def page(self, kind: type[K], namespace: str, query: Mapping[str, str]) -> Page:
         """Read one page of a list, its items undecoded."""
         resource = resource_of(kind)
         headers = _PARTIAL_LIST if resource.metadata_only else _PLAIN
-        reply = await self.send(Call("GET", resource.path(namespace), query, headers))
+        reply = await self.send(ApiRequest("GET", resource.path(namespace), query, headers))
         return codec.decode_page(kind, reply.body)
 
     def watch(
@@ -90,10 +90,12 @@ class Rest(Struct, frozen=True):
         """Open a watch; yields chunks of newline-framed events, cut anywhere."""
         resource = resource_of(kind)
         headers = _PARTIAL if resource.metadata_only else _PLAIN
-        return self.stream(Call("GET", resource.path(namespace), {**query, "watch": "1"}, headers))
+        return self.stream(
+            ApiRequest("GET", resource.path(namespace), {**query, "watch": "1"}, headers)
+        )
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[bytes]]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[AsyncIterator[bytes]]:
         """Send a request whose answer goes on, and yield its chunks; anything but 200 is raised."""
         began, code = monotonic(), None
         try:
@@ -114,7 +116,7 @@ class Rest(Struct, frozen=True):
         resource, meta = resource_of(type(obj)), obj.metadata
         path = resource.path(_placed(resource, meta.name or meta.generate_name, meta.namespace))
         body = codec.encode_object(obj)
-        call = Call("POST", path, query, _BODIES[JSON], body, self.write_timeout)
+        call = ApiRequest("POST", path, query, _BODIES[JSON], body, self.write_timeout)
         return (await self.send(call)).body
 
     async def patch(
@@ -127,7 +129,7 @@ class Rest(Struct, frozen=True):
         query: Mapping[str, str],
     ) -> bytes:
         """PATCH an object or a subresource; returns the stored form, undecoded."""
-        call = Call(
+        call = ApiRequest(
             "PATCH",
             object_path(resource_of(kind), key, sub),
             query,
@@ -142,7 +144,7 @@ class Rest(Struct, frozen=True):
         """DELETE an object; returns what the server says of it, undecoded."""
         path = object_path(resource_of(kind), key)
         body = codec.encode(options)
-        call = Call("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
+        call = ApiRequest("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
         return (await self.send(call)).body
 
     async def delete_all(
@@ -152,9 +154,9 @@ class Rest(Struct, frozen=True):
         resource = resource_of(kind)
         path = resource.path(_placed(resource, "objects", namespace))
         data = codec.encode(body)
-        await self.send(Call("DELETE", path, query, _BODIES[JSON], data, self.write_timeout))
+        await self.send(ApiRequest("DELETE", path, query, _BODIES[JSON], data, self.write_timeout))
 
-    async def send(self, call: Call) -> Reply:
+    async def send(self, call: ApiRequest) -> ApiResponse:
         """Send any request; anything but a 2xx answer is raised."""
         began = monotonic()
         try:
@@ -168,7 +170,7 @@ class Rest(Struct, frozen=True):
             raise from_reply(reply.status, reply.body, str(call), retry_after)
         return reply
 
-    def _count(self, call: Call, began: float, code: int | str, received: int = 0) -> None:
+    def _count(self, call: ApiRequest, began: float, code: int | str, received: int = 0) -> None:
         if self.observer is not None:
             took, sent = monotonic() - began, len(call.body or b"")
             self.observer.requested(call.method, code, took, sent=sent, received=received)

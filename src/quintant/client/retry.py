@@ -1,6 +1,6 @@
 """Patience with an API server: which answers are worth another try, and when.
 
-`patient(transport)` wraps any Transport. `pause` decides and is pure. A server that says
+`with_retries(transport)` wraps any Transport. `retry_delay` decides and is pure. A server that says
 Retry-After did not act on the request, so anything may be sent again, and never sooner than it
 said, not even by another caller; without that word only what does no harm twice is. Streams pass
 through: the watch has a patience of its own.
@@ -16,8 +16,8 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from quintant.client.token_bucket import Bucket
-from quintant.client.transport import Call, Reply, Stream, Transport
+from quintant.client.token_bucket import TokenBucket
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 
@@ -39,7 +39,7 @@ _REPEATABLE: Final = frozenset(("GET", "HEAD", "PUT", "DELETE"))
 _PASSING: Final = frozenset((429, 502, 503, 504))
 
 
-class Observer(Protocol):
+class RetryObserver(Protocol):
     """Who counts what patience does."""
 
     def retried(self, method: str, code: int | str) -> None: ...
@@ -47,40 +47,42 @@ class Observer(Protocol):
     def throttled(self, method: str, seconds: float) -> None: ...
 
 
-def patient(
+def with_retries(
     transport: Transport,
     random: Random | None = None,
     *,
-    bucket: Bucket | None = None,
-    observer: Observer | None = None,
+    bucket: TokenBucket | None = None,
+    observer: RetryObserver | None = None,
 ) -> Transport:
     """A transport that tries again where that may help, within each call's own time limit.
 
     With a `bucket`, requests also wait for their turn on the client's side.
     """
-    return _Patient(transport, random or Random(), bucket, observer)
+    return _RetryingTransport(transport, random or Random(), bucket, observer)
 
 
-def repeatable(call: Call) -> bool:
+def is_repeatable(call: ApiRequest) -> bool:
     """Whether sending a call twice does no harm."""
     return call.idempotent or call.method in _REPEATABLE
 
 
-def pause(call: Call, outcome: Reply | TransportError, failures: int, roll: float) -> float | None:
+def retry_delay(
+    call: ApiRequest, outcome: ApiResponse | TransportError, failures: int, roll: float
+) -> float | None:
     """Seconds until another try after so many failures, or None to let the outcome stand.
 
     `roll` is chance, from 0 to 1.
     """
     if failures >= TRIES:
         return None
-    if isinstance(outcome, Reply):
+    if isinstance(outcome, ApiResponse):
         told = _told(outcome)
         if told is not None:
             return told * (1 + SPREAD * roll)
         worth = outcome.status in _PASSING
     else:
         worth = isinstance(outcome, ConnectError)
-    if not worth or not repeatable(call):
+    if not worth or not is_repeatable(call):
         return None
     longest = min(FIRST_SECONDS * 2.0 ** (failures - 1), LONGEST_SECONDS)
     return longest * (0.5 + 0.5 * roll)
@@ -89,23 +91,23 @@ def pause(call: Call, outcome: Reply | TransportError, failures: int, roll: floa
 class _Refusal(NamedTuple):
     """An answer that named a time, and when that is."""
 
-    reply: Reply
+    reply: ApiResponse
     until: float
 
 
-class _Patient(Struct, frozen=True):
+class _RetryingTransport(Struct, frozen=True):
     inner: Transport
     random: Random
-    bucket: Bucket | None
-    observer: Observer | None
+    bucket: TokenBucket | None
+    observer: RetryObserver | None
     refusals: dict[tuple[str, str], _Refusal] = field(default_factory=dict)
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         ends = None if call.timeout is None else monotonic() + call.timeout
         outcome = self._refused(call) or await self._try(call, ends)
         failures = 1
-        while not isinstance(outcome, Reply) or outcome.status >= 429:
-            wait = pause(call, outcome, failures, self.random.uniform(0, 1))
+        while not isinstance(outcome, ApiResponse) or outcome.status >= 429:
+            wait = retry_delay(call, outcome, failures, self.random.uniform(0, 1))
             if wait is None or (ends is not None and monotonic() + wait >= ends):
                 break
             if self.observer is not None:
@@ -117,13 +119,13 @@ class _Patient(Struct, frozen=True):
             raise outcome
         return outcome
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         return self.inner.stream(call)
 
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _try(self, call: Call, ends: float | None) -> Reply | TransportError:
+    async def _try(self, call: ApiRequest, ends: float | None) -> ApiResponse | TransportError:
         if self.bucket is not None:
             left = math.inf if ends is None else ends - monotonic()
             held = self.bucket.reserve(left)
@@ -141,7 +143,7 @@ class _Patient(Struct, frozen=True):
         self._heed(call, reply)
         return reply
 
-    def _heed(self, call: Call, reply: Reply) -> None:
+    def _heed(self, call: ApiRequest, reply: ApiResponse) -> None:
         """Remember the time that a refusal names; any other answer ends what was said before."""
         seconds = _told(reply)
         if seconds is None:
@@ -151,7 +153,7 @@ class _Patient(Struct, frozen=True):
             self.refusals.clear()
         self.refusals[call.method, call.path] = _Refusal(reply, monotonic() + seconds)
 
-    def _refused(self, call: Call) -> Reply | None:
+    def _refused(self, call: ApiRequest) -> ApiResponse | None:
         """The answer to an earlier call like this one, while the time it named has not come."""
         refusal = self.refusals.get((call.method, call.path))
         left = refusal.until - monotonic() if refusal else 0.0
@@ -161,12 +163,12 @@ class _Patient(Struct, frozen=True):
         return replace(refusal.reply, headers=headers)
 
 
-def _limited(call: Call, ends: float | None) -> Call:
+def _limited(call: ApiRequest, ends: float | None) -> ApiRequest:
     """A call that is sent now, and must be over by then."""
     return call if ends is None else replace(call, timeout=ends - monotonic())
 
 
-def _told(reply: Reply) -> int | None:
+def _told(reply: ApiResponse) -> int | None:
     """The seconds that a refusing server asks to wait."""
     if reply.status != 429 and reply.status < 500:
         return None
@@ -174,5 +176,5 @@ def _told(reply: Reply) -> int | None:
     return int(told) if told.isdigit() else None
 
 
-def _code(outcome: Reply | TransportError) -> int | str:
-    return outcome.status if isinstance(outcome, Reply) else NO_ANSWER
+def _code(outcome: ApiResponse | TransportError) -> int | str:
+    return outcome.status if isinstance(outcome, ApiResponse) else NO_ANSWER

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.rest import MERGE, Rest, object_path, uninterrupted
-from quintant.client.transport import JSON, Call
+from quintant.client.transport import JSON, ApiRequest
 from quintant.core import codec
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
@@ -30,7 +30,7 @@ class Subresource(Struct, frozen=True):
 
     async def get(self) -> dict[str, Any]:
         """Read it."""
-        return await self._send(Call("GET", self._path(), headers={"accept": JSON}))
+        return await self._send(ApiRequest("GET", self._path(), headers={"accept": JSON}))
 
     async def patch(self, change: Mapping[str, Any]) -> dict[str, Any]:
         """Merge a change into it."""
@@ -44,10 +44,10 @@ class Subresource(Struct, frozen=True):
         self.fence()
         headers = {"accept": JSON, "content-type": kind}
         data, limit = codec.encode(body), self.rest.write_timeout
-        call = Call(method, self._path(), self.query, headers, data, limit)
+        call = ApiRequest(method, self._path(), self.query, headers, data, limit)
         return await uninterrupted(self._send(call))
 
-    async def _send(self, call: Call) -> dict[str, Any]:
+    async def _send(self, call: ApiRequest) -> dict[str, Any]:
         reply = await self.rest.send(call)
         return msgspec.json.decode(reply.body, type=dict[str, Any])
 

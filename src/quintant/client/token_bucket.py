@@ -12,11 +12,11 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError
 
 
-class Bucket:
+class TokenBucket:
     """`burst` at once, then `rate` per second, first come first served."""
 
     def __init__(self, rate: float, burst: int = 1) -> None:
-        check(rate, burst)
+        check_rate(rate, burst)
         self._interval = 1 / rate
         self._allowance = burst / rate
         self._paid_until = -math.inf
@@ -35,7 +35,7 @@ class Bucket:
         return wait
 
 
-def check(rate: float, burst: int) -> None:
+def check_rate(rate: float, burst: int) -> None:
     """ConfigError unless there can be a bucket like that."""
     if not (0 < rate < math.inf and burst >= 1):
         raise ConfigError(

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 JSON = "application/json"
 
 
-class Call(Struct, frozen=True):
+class ApiRequest(Struct, frozen=True):
     """One request: what the server sees, before authentication."""
 
     method: str
@@ -47,7 +47,7 @@ def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-class Reply(Struct, frozen=True):
+class ApiResponse(Struct, frozen=True):
     """A whole answer. Header names are lower case."""
 
     status: int
@@ -55,7 +55,7 @@ class Reply(Struct, frozen=True):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Stream(Struct, frozen=True):
+class ApiStream(Struct, frozen=True):
     """An answer that goes on: `chunks` yields bytes as they come, cut anywhere."""
 
     status: int
@@ -66,41 +66,41 @@ class Stream(Struct, frozen=True):
 class Transport(Protocol):
     """A way to an API server."""
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         """Send and read the answer as it comes; leaving the context closes the connection."""
 
     async def close(self) -> None:
         """Let go of connections."""
 
 
-class Handler(Protocol):
+class ApiHandler(Protocol):
     """An API server that can be called in this process; the embedded cluster is one."""
 
-    async def request(self, call: Call) -> Reply: ...
+    async def request(self, call: ApiRequest) -> ApiResponse: ...
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]: ...
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class InProcessTransport:
     """Straight into an embedded API server: no sockets, no threads, same bytes."""
 
-    handler: Handler
+    handler: ApiHandler
     token: str = ""
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         return await self.handler.request(self._signed(call))
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         return self.handler.stream(self._signed(call))
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
-    def _signed(self, call: Call) -> Call:
+    def _signed(self, call: ApiRequest) -> ApiRequest:
         if not self.token:
             return call
         return replace(call, headers={**call.headers, "authorization": f"Bearer {self.token}"})

@@ -9,14 +9,14 @@ from quintant.core.errors import ConfigError
 HIGHEST_PORT = 65535
 
 
-class Address(Struct, frozen=True):
+class BindAddress(Struct, frozen=True):
     """Where to listen; an empty host is every interface."""
 
     host: str
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> Address:
+    def parse(cls, text: str) -> BindAddress:
         """`:8080`, `127.0.0.1:0`, `[::1]:8080`; ConfigError for anything else."""
         host, colon, port = text.rpartition(":")
         bare = host.removeprefix("[").removesuffix("]")

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 
 import msgspec
 
-from quintant.core.errors import Identity, Undecodable
+from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
 from quintant.core.resource import resource_of
 
@@ -114,7 +114,7 @@ def decode_page(kind: type[Object], raw: bytes) -> Page:
     try:
         return _page.decode(raw)
     except BROKEN as error:
-        raise Undecodable(Identity(f"{resource_of(kind).kind}List"), str(error)) from error
+        raise Undecodable(ObjectIdentity(f"{resource_of(kind).kind}List"), str(error)) from error
 
 
 def decode_line(raw: bytes) -> WatchLine:
@@ -136,14 +136,14 @@ def decode_meta(raw: bytes | msgspec.Raw) -> ObjectMeta:
     )
 
 
-def identify(kind: type[Object], raw: bytes | msgspec.Raw) -> Identity:
+def identify(kind: type[Object], raw: bytes | msgspec.Raw) -> ObjectIdentity:
     """As much identity as the bytes give away; empty strings for the rest."""
     name = resource_of(kind).kind
     try:
         meta = decode_meta(raw)
     except BROKEN:
-        return Identity(name)
-    return Identity(
+        return ObjectIdentity(name)
+    return ObjectIdentity(
         name, meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation
     )
 

@@ -16,7 +16,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.core.openapi import schema_of
 from quintant.core.resource import (
-    Conversion,
+    ConversionWebhook,
     Definition,
     Resource,
     Scale,
@@ -107,7 +107,7 @@ def _subresources(resource: Resource, scale: Scale | None) -> Plain:
     return status | {"scale": paths}
 
 
-def _conversion(conversion: Conversion | None) -> Plain:
+def _conversion(conversion: ConversionWebhook | None) -> Plain:
     if conversion is None:
         return {}
     service = {

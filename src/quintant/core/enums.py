@@ -8,7 +8,7 @@ from typing import TypeVar
 E = TypeVar("E", bound=Enum)
 
 
-def direct(enum: type[E]) -> type[E]:
+def fast_members(enum: type[E]) -> type[E]:
     """Decorate an enum that is named on a hot path: `State.READY` becomes a plain attribute.
 
     Python 3.11 calls a function for every such look-up, which takes longer than most of what it

@@ -39,7 +39,7 @@ class QuintantError(Exception):
     """The root: catch this to catch everything the runtime raises on purpose."""
 
 
-def explained(what: str, because: str = "", hint: str = "") -> str:
+def error_text(what: str, because: str = "", hint: str = "") -> str:
     """The text of an error shown to people: what failed, why, and what to try, a line each."""
     lines = (what, f"because: {because}" if because else "", f"try: {hint}" if hint else "")
     return "\n".join(line for line in lines if line)
@@ -57,7 +57,7 @@ class ConfigError(QuintantError):
 
     def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
         self.what, self.because, self.hint = what, because, hint
-        super().__init__(explained(what, because, hint))
+        super().__init__(error_text(what, because, hint))
 
 
 class Terminal(QuintantError):
@@ -93,7 +93,7 @@ class LeadershipLost(QuintantError):
     """This replica led and could not keep the lease: the process must exit, with code 1."""
 
 
-class Identity(Struct, frozen=True):
+class ObjectIdentity(Struct, frozen=True):
     """What is known of an object that could not be decoded."""
 
     kind: str
@@ -107,7 +107,7 @@ class Identity(Struct, frozen=True):
 class Undecodable(QuintantError):
     """An object from the server does not fit its Python type."""
 
-    def __init__(self, identity: Identity, why: str) -> None:
+    def __init__(self, identity: ObjectIdentity, why: str) -> None:
         where = f"{identity.namespace}/{identity.name}".strip("/") or "(no name)"
         super().__init__(f"cannot decode {identity.kind} {where}: {why}")
         self.identity, self.why = identity, why
@@ -121,7 +121,7 @@ class NoCredentials(TransportError):
     """Nothing was sent: a token, key or plugin failed; the text says why and what to try."""
 
     def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
-        super().__init__(explained(what, because, hint))
+        super().__init__(error_text(what, because, hint))
 
 
 class ConnectError(TransportError):

@@ -32,7 +32,7 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ModelField:
     """A field of a Model: its name in Python and on the wire, its type, its Python default."""
 
     name: str
@@ -65,13 +65,13 @@ def model_of(hint: Any) -> type[Model] | None:
     return cls if isinstance(cls, type) and issubclass(cls, Model) else None
 
 
-def fields(model: Any) -> Iterator[Field]:
+def fields(model: Any) -> Iterator[ModelField]:
     """The fields of a Model, plain or with type arguments, its bases' first."""
     cls = cast(type[msgspec.Struct], model_of(model))
     hints, bound = _hints(cls), _bindings(model)
     for field in msgspec.structs.fields(cls):
         hint = unwrap(_substitute(hints[field.name], bound))
-        yield Field(field.name, field.encode_name, hint, _default(field))
+        yield ModelField(field.name, field.encode_name, hint, _default(field))
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

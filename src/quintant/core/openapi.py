@@ -27,7 +27,7 @@ from quintant.core.constraints import (
     ruled,
 )
 from quintant.core.errors import ConfigError
-from quintant.core.hints import UNIONS, Field, Hint, fields, model_of, unwrap
+from quintant.core.hints import UNIONS, Hint, ModelField, fields, model_of, unwrap
 from quintant.core.markers import IMMUTABLE, preserve_unknown
 from quintant.core.object import Model, Object, Opaque, encode_hook
 
@@ -46,14 +46,14 @@ _EMPTY: tuple[Any, ...] = (None, "", 0, False, [], {})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPosition:
     """Where the walk is: the field, for errors, and the models around it."""
 
     field: str
     around: tuple[type, ...] = ()
 
-    def below(self, model: type, field: str) -> Place:
-        return Place(f"{model.__name__}.{field}", self.around)
+    def below(self, model: type, field: str) -> SchemaPosition:
+        return SchemaPosition(f"{model.__name__}.{field}", self.around)
 
 
 def schema_of(kind: type[Object]) -> Schema:
@@ -65,14 +65,14 @@ def schema_of(kind: type[Object]) -> Schema:
 
 def model_schema(model: type[Model]) -> Schema:
     """The schema of a Model and all within it."""
-    return _nested(model, model, (), Place(model.__name__))
+    return _nested(model, model, (), SchemaPosition(model.__name__))
 
 
-def _schema(hint: Hint, place: Place) -> Schema:
+def _schema(hint: Hint, place: SchemaPosition) -> Schema:
     return constrain(_bare(hint, place), hint.notes, place.field)
 
 
-def _bare(hint: Hint, place: Place) -> Schema:
+def _bare(hint: Hint, place: SchemaPosition) -> Schema:
     base, origin = hint.base, get_origin(hint.base)
     if model := model_of(base):
         return _nested(base, model, hint.notes, place)
@@ -89,7 +89,7 @@ def _bare(hint: Hint, place: Place) -> Schema:
     raise _inexpressible(base, place)
 
 
-def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: Place) -> Schema:
+def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: SchemaPosition) -> Schema:
     if model not in place.around:
         return _model(base, model, replace(place, around=(*place.around, model)))
     if preserve_unknown() in notes:
@@ -101,7 +101,7 @@ def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: Place) -
     )
 
 
-def _model(base: Any, model: type[Model], place: Place) -> Schema:
+def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
     """`base` is the model, or the model with type arguments."""
     found = [field for field in fields(base) if field.hint.base is not types.NoneType]
     properties = {field.wire: _field(field, place.below(model, field.name)) for field in found}
@@ -113,7 +113,7 @@ def _model(base: Any, model: type[Model], place: Place) -> Schema:
     return ruled(schema | ({"required": required} if required else {}), rules)
 
 
-def _field(field: Field, place: Place) -> Schema:
+def _field(field: ModelField, place: SchemaPosition) -> Schema:
     schema = _schema(field.hint, place)
     if field.required:
         return schema | {"nullable": True} if field.hint.nullable else schema
@@ -121,7 +121,7 @@ def _field(field: Field, place: Place) -> Schema:
     return schema
 
 
-def _collection(base: Any, place: Place) -> Schema:
+def _collection(base: Any, place: SchemaPosition) -> Schema:
     origin: Any = get_origin(base)
     first, *others = get_args(base)
     if issubclass(origin, Mapping) and unwrap(first).base is str:
@@ -132,7 +132,7 @@ def _collection(base: Any, place: Place) -> Schema:
     return items | ({"x-kubernetes-list-type": "set"} if issubclass(origin, AbstractSet) else {})
 
 
-def _enum(values: list[Any], place: Place) -> Schema:
+def _enum(values: list[Any], place: SchemaPosition) -> Schema:
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not kinds <= _ENUMS.keys():
         raise ConfigError(
@@ -148,7 +148,7 @@ def _described(model: type[Model]) -> Schema:
     return {"description": inspect.cleandoc(text)} if text else {}
 
 
-def _check_default(given: Any, schema: Schema, place: Place) -> None:
+def _check_default(given: Any, schema: Schema, place: SchemaPosition) -> None:
     """A value equal to its Python default is not sent, so the server must mean the same by it."""
     if given is None or ("default" in schema and given == schema["default"]):
         return
@@ -166,7 +166,7 @@ def _plain(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=encode_hook))
 
 
-def _inexpressible(base: Any, place: Place) -> ConfigError:
+def _inexpressible(base: Any, place: SchemaPosition) -> ConfigError:
     name = base.__name__ if isinstance(base, type) else str(base)
     return ConfigError(
         f"cannot describe {place.field}",

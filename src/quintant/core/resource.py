@@ -58,7 +58,7 @@ class Resource(Struct, frozen=True):
         return f"{path}/{sub}" if sub else path
 
 
-class Rule(Struct, frozen=True):
+class ValidationRule(Struct, frozen=True):
     """A CEL validation rule and the text shown when it fails (see `schema.cel`)."""
 
     rule: str
@@ -85,7 +85,7 @@ class Column(Struct, frozen=True):
     format: str = ""
 
 
-class Conversion(Struct, frozen=True):
+class ConversionWebhook(Struct, frozen=True):
     """The service whose webhook converts between the versions of a kind."""
 
     service: str
@@ -100,14 +100,14 @@ class Definition(Struct, frozen=True):
     short: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     columns: Mapping[str, Column] = msgspec.field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ValidationRule, ...] = ()
     scale: Scale | None = None
     singular: str = ""
     served: bool = True
     storage: bool = True
     deprecated: str = ""
     selectable: tuple[str, ...] = ()
-    conversion: Conversion | None = None
+    conversion: ConversionWebhook | None = None
 
 
 def resource(
@@ -121,14 +121,14 @@ def resource(
     short: Sequence[str] = (),
     categories: Sequence[str] = (),
     columns: Mapping[str, str | Column] | None = None,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[ValidationRule] = (),
     scale: Scale | None = None,
     singular: str = "",
     served: bool = True,
     storage: bool = True,
     deprecated: str = "",
     selectable: Sequence[str] = (),
-    conversion: Conversion | None = None,
+    conversion: ConversionWebhook | None = None,
 ) -> Callable[[C], C]:
     """Give a kind its place on the API server, and a custom kind its definition.
 

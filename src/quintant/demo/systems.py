@@ -12,7 +12,7 @@ from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import Program, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, installation
 from quintant.runtime.manager.sample import Sample
 from quintant.version import QUINTANT
 
@@ -27,7 +27,7 @@ class System:
 
     title: str
     manager: Manager
-    program: Program
+    program: DeploymentOptions
     sample: Sample
 
     @property
@@ -61,11 +61,11 @@ def _operator(name: str) -> System:
     sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
     manager = manager_of(name)
     manager.configure(leader_elect=False)
-    program = Program(IMAGE, ("operator", name, *_FLAGS))
+    program = DeploymentOptions(IMAGE, ("operator", name, *_FLAGS))
     return System(OPERATORS[name], manager, program, sample)
 
 
 def _greeter() -> System:
     path = str(greeter.example())
-    program = Program(IMAGE, ("run", path, *_FLAGS))
+    program = DeploymentOptions(IMAGE, ("run", path, *_FLAGS))
     return System("keeps a greeting", load_manager(path), program, greeter.SAMPLE)

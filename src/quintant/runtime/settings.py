@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from quintant.client.token_bucket import check
+from quintant.client.token_bucket import check_rate
 from quintant.runtime.cache.timeouts import Timers
 
 
@@ -44,4 +44,4 @@ class Settings(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.rate is not None:
-            check(self.rate, self.burst)
+            check_rate(self.rate, self.burst)

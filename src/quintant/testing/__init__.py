@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
     from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
-    from quintant.testing.once import Note, Outcome, Write, reconcile_once
+    from quintant.testing.once import OnceOutcome, RecordedEvent, RecordedWrite, reconcile_once
     from quintant.testing.privileges import Account, grant
     from quintant.testing.world import World
 
@@ -19,11 +19,11 @@ _HOMES = {
     "Account": "quintant.testing.privileges",
     "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",
-    "Note": "quintant.testing.once",
-    "Outcome": "quintant.testing.once",
+    "RecordedEvent": "quintant.testing.once",
+    "OnceOutcome": "quintant.testing.once",
     "VirtualLoop": "quintant.testing.loop",
     "World": "quintant.testing.world",
-    "Write": "quintant.testing.once",
+    "RecordedWrite": "quintant.testing.once",
     "advance": "quintant.testing.loop",
     "anything": "quintant.testing.faults.match",
     "grant": "quintant.testing.privileges",
@@ -42,11 +42,11 @@ __all__ = [
     "Account",
     "FaultTransport",
     "InProcessCluster",
-    "Note",
-    "Outcome",
+    "OnceOutcome",
+    "RecordedEvent",
+    "RecordedWrite",
     "VirtualLoop",
     "World",
-    "Write",
     "advance",
     "anything",
     "grant",

@@ -17,7 +17,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from quintant.client.config.credentials import Credentials
+from quintant.client.config.credentials import CredentialProvider
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
@@ -105,7 +105,7 @@ class InProcessCluster:
         """End a manager between two moments, as SIGKILL does: nothing is released or flushed."""
         await self._end(engine, graceful=False)
 
-    def environment(self, credentials: Credentials | None = None) -> Environment:
+    def environment(self, credentials: CredentialProvider | None = None) -> Environment:
         """What a manager is bound to here; each has a random source of its own.
 
         With credentials it is somebody to the server, else anonymous.

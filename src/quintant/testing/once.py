@@ -19,7 +19,7 @@ import msgspec
 
 from quintant.api.events import EventType
 from quintant.api.meta import ObjectReference
-from quintant.client.request_info import target_of
+from quintant.client.request_info import resource_path
 from quintant.client.rest import Rest
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
@@ -28,7 +28,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import OWNER_INDEX, Reconciler
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
-from quintant.runtime.controller.reconcile import Services
+from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.controller.result import Result
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.manager.manager import Manager
@@ -41,7 +41,7 @@ from quintant.testing.untouched import Untouched
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class RecordedWrite:
     """One write: its verb, what it was about, and its body as plain data."""
 
     verb: str
@@ -53,7 +53,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RecordedEvent:
     """One event the reconciler told the user."""
 
     type: EventType
@@ -62,17 +62,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OnceOutcome:
     """What one reconcile returned and did."""
 
     result: Result | None
-    writes: tuple[Write, ...] = ()
-    events: tuple[Note, ...] = ()
+    writes: tuple[RecordedWrite, ...] = ()
+    events: tuple[RecordedEvent, ...] = ()
 
 
 def reconcile_once(
     target: Manager | Reconciler[K], obj: K, *, world: Sequence[Object] = ()
-) -> Outcome:
+) -> OnceOutcome:
     """Run one reconcile of `obj` in a world of other objects; what it raises is raised here.
 
     `target` is a reconciler, or a manager that controls the kind: then its indexes and finalizers
@@ -82,7 +82,7 @@ def reconcile_once(
     return run(_once(target, obj, world))
 
 
-async def _once(target: Manager | Reconciler[K], obj: K, world: Sequence[Object]) -> Outcome:
+async def _once(target: Manager | Reconciler[K], obj: K, world: Sequence[Object]) -> OnceOutcome:
     cluster, notes = InProcessCluster(), _Notes()
     stored = await _populate(cluster, obj, world)
     kinds = {type(each) for each in world}
@@ -90,7 +90,7 @@ async def _once(target: Manager | Reconciler[K], obj: K, world: Sequence[Object]
         before = len(cluster.faults.calls)
         result = await controller.handle(stored.key)
         sent = list(cluster.faults.calls)[before:]
-    return Outcome(result, tuple(_writes(sent)), tuple(notes.notes))
+    return OnceOutcome(result, tuple(_writes(sent)), tuple(notes.notes))
 
 
 async def _populate(cluster: InProcessCluster, obj: K, world: Sequence[Object]) -> K:
@@ -141,7 +141,7 @@ async def _controller(
     client = Client(rest, caches, random=environment.random)
     clock, random = environment.clock, environment.random
     statuses = StatusWriter(client, random)
-    services = Services(caches, client, clock, random, Metrics(), notes, statuses)
+    services = ControllerServices(caches, client, clock, random, Metrics(), notes, statuses)
     controller = Controller(declared, services)
     for kind in kinds:
         informer = caches.declare(kind)
@@ -159,19 +159,19 @@ async def _controller(
         await asyncio.gather(watching, return_exceptions=True)
 
 
-def _writes(sent: Sequence[Sent]) -> Iterator[Write]:
+def _writes(sent: Sequence[Sent]) -> Iterator[RecordedWrite]:
     for each in sent:
         if writes(each.call):
-            at = target_of(each.call.path)
+            at = resource_path(each.call.path)
             body = msgspec.json.decode(each.call.body) if each.call.body else None
-            yield Write(each.verb, at.plural, at.name, at.namespace, at.sub, body)
+            yield RecordedWrite(each.verb, at.plural, at.name, at.namespace, at.sub, body)
 
 
 @dataclass(slots=True)
 class _Notes:
     """A recorder that only remembers."""
 
-    notes: list[Note] = field(default_factory=list)
+    notes: list[RecordedEvent] = field(default_factory=list)
 
     def event(
         self,
@@ -182,4 +182,4 @@ class _Notes:
         *,
         action: str = "",
     ) -> None:
-        self.notes.append(Note(type, reason, note))
+        self.notes.append(RecordedEvent(type, reason, note))

@@ -15,7 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
+from quintant.client.config.credentials import (
+    Credential,
+    CredentialProvider,
+    StaticCredential,
+    bearer,
+)
 from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.keys.sensitive import Sensitive
@@ -32,7 +37,7 @@ async def grant(cluster: InProcessCluster, manager: Manager, namespace: str = "d
         await cluster.client.apply(obj)
     user = service_account(namespace, manager.name)
     cluster.server.tokens.add(user.name, user)
-    credentials = Fixed(Proof(bearer(Sensitive(user.name))))
+    credentials = StaticCredential(Credential(bearer(Sensitive(user.name))))
     return Account(cluster, user.name, credentials, needs(manager.declarations))
 
 
@@ -42,7 +47,7 @@ class Account:
 
     cluster: InProcessCluster = field(repr=False)
     user: str
-    credentials: Credentials
+    credentials: CredentialProvider
     permissions: Needs
     """What its controllers declare; the lease is granted apart."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from quintant.core import codec
 from quintant.core.object import Request
-from quintant.runtime.cache.informer import Change, Informer
+from quintant.runtime.cache.informer import Informer, ObjectChange
 
 
 class Untouched:
@@ -44,7 +44,7 @@ class _Given:
                     "objects are shared: make another one with replace()"
                 )
 
-    def _note(self, change: Change[Any]) -> None:
+    def _note(self, change: ObjectChange[Any]) -> None:
         if change.new is not None:
             new = change.new
             self._digests[new.key] = (new.metadata.resource_version, _digest(new))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
-from quintant.runtime.webhook.review import Reviews
+from quintant.runtime.webhook.review import ReviewHandler
 
 
 def place_of(manager: str) -> str:
@@ -22,17 +22,17 @@ class InProcessDialer:
     """Delivers reviews within the process."""
 
     def __init__(self) -> None:
-        self._served: list[tuple[str, Reviews]] = []
+        self._served: list[tuple[str, ReviewHandler]] = []
 
-    def serve(self, place: str, reviews: Reviews) -> None:
+    def serve(self, place: str, reviews: ReviewHandler) -> None:
         """Have reviews answered at a place; of several that do, the last one answers."""
         self._served.append((place, reviews))
 
-    def leave(self, reviews: Reviews) -> None:
+    def leave(self, reviews: ReviewHandler) -> None:
         """Have them answer no longer."""
         self._served = [pair for pair in self._served if pair[1] is not reviews]
 
-    async def post(self, letter: WebhookRequest) -> Reply:
+    async def post(self, letter: WebhookRequest) -> ApiResponse:
         """Post a review to whoever answers at its URL; Unreachable if nobody does."""
         parts = urlsplit(letter.url)
         place = f"{parts.scheme}://{parts.netloc}"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.codec import to_plain
 from quintant.core.errors import Forbidden, Invalid
 from quintant.operators.portal import controllers
@@ -45,7 +45,7 @@ async def sent(
     """Status and warnings of a request."""
     kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
     raw = msgspec.json.encode(body) if body is not None else None
-    call = Call(method, path, {}, {"Content-Type": kind}, raw)
+    call = ApiRequest(method, path, {}, {"Content-Type": kind}, raw)
     reply = await testbed.cluster.admin.request(call)
     text = reply.headers.get("warning", reply.headers.get("Warning", ""))
     return reply.status, [text] if text else []

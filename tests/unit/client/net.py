@@ -12,14 +12,14 @@ from typing import Any
 from aiohttp import web
 
 from quintant.client.config.config import Config
-from quintant.client.config.tls import Pem, Trust
-from quintant.client.config.user import User
+from quintant.client.config.tls import Pem, TlsConfig
+from quintant.client.config.user import AuthInfo
 from quintant.client.http.transport import HttpTransport
 from quintant.keys.sensitive import Sensitive
 from unit.client.pki import Authority
 
 AUTHORITY = Authority()
-TRUSTED = Trust(Pem("certificate-authority-data", Sensitive(AUTHORITY.pem)))
+TRUSTED = TlsConfig(Pem("certificate-authority-data", Sensitive(AUTHORITY.pem)))
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -36,9 +36,11 @@ class Api:
     peers: set[Any] = field(default_factory=set)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def config(self, trust: Trust = TRUSTED, user: User | None = None, **more: Any) -> Config:
+    def config(
+        self, trust: TlsConfig = TRUSTED, user: AuthInfo | None = None, **more: Any
+    ) -> Config:
         server = f"{self.scheme}://127.0.0.1:{self.port}"
-        return Config(server, trust=trust, user=user or User(), **more)
+        return Config(server, trust=trust, user=user or AuthInfo(), **more)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         assert request.transport is not None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from quintant.client.transport import Call, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
 
@@ -14,13 +14,15 @@ from quintant.core.errors import TransportError
 class Server:
     """A transport whose answers a function decides, and whose streams a test speaks into."""
 
-    def __init__(self, answer: Callable[[Call], Reply | TransportError] | None = None) -> None:
-        self.answer = answer or (lambda call: Reply(200))
-        self.received: list[tuple[float, Call]] = []
+    def __init__(
+        self, answer: Callable[[ApiRequest], ApiResponse | TransportError] | None = None
+    ) -> None:
+        self.answer = answer or (lambda call: ApiResponse(200))
+        self.received: list[tuple[float, ApiRequest]] = []
         self.streams: list[asyncio.Queue[bytes | TransportError | None]] = []
         self.closed = False
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         self.received.append((monotonic(), call))
         outcome = self.answer(call)
         if isinstance(outcome, TransportError):
@@ -28,12 +30,12 @@ class Server:
         return outcome
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         self.received.append((monotonic(), call))
         words: asyncio.Queue[bytes | TransportError | None] = asyncio.Queue()
         self.streams.append(words)
         try:
-            yield Stream(200, self._chunks(words), {"x": "y"})
+            yield ApiStream(200, self._chunks(words), {"x": "y"})
         finally:
             self.streams.remove(words)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quintant.api.core import Pod
 from quintant.client.rest import Rest
-from quintant.client.transport import Call, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.errors import NotFound
 from quintant.runtime.cache.client import Client
 from quintant.testing import named, run
@@ -25,15 +25,15 @@ class Printer:
 
     def __init__(self, *pieces: bytes, status: int = 200) -> None:
         self.pieces, self.status = pieces, status
-        self.calls: list[Call] = []
+        self.calls: list[ApiRequest] = []
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         raise NotImplementedError
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         self.calls.append(call)
-        yield Stream(self.status, self._say())
+        yield ApiStream(self.status, self._say())
 
     async def close(self) -> None: ...
 

@@ -18,7 +18,7 @@ from quintant.client.rest import (
     located,
     uninterrupted,
 )
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.clock import monotonic
 from quintant.core.errors import (
     ApiError,
@@ -222,15 +222,15 @@ async def test_streams_are_counted_once_when_they_open_or_do_not(world: World) -
 
 
 async def test_requests_are_counted_with_their_size_and_time(world: World) -> None:
-    doing, asked = await world.ask(world.rest.send(Call("PUT", "/x", body=b"12345")))
+    doing, asked = await world.ask(world.rest.send(ApiRequest("PUT", "/x", body=b"12345")))
     await advance(2)
     asked.answer(b"123", 201)
     await doing
-    doing, asked = await world.ask(world.rest.send(Call("GET", "/x")))
+    doing, asked = await world.ask(world.rest.send(ApiRequest("GET", "/x")))
     asked.fail(409)
     with pytest.raises(ApiError):
         await doing
-    doing, asked = await world.ask(world.rest.send(Call("GET", "/x")))
+    doing, asked = await world.ask(world.rest.send(ApiRequest("GET", "/x")))
     asked.refuse()
     with pytest.raises(ConnectError):
         await doing

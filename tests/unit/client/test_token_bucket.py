@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.client.token_bucket import Bucket
+from quintant.client.token_bucket import TokenBucket
 from quintant.core.errors import ConfigError
 from quintant.testing.loop import advance, run
 
 
 async def test_burst_passes_at_once_and_the_rest_at_the_rate() -> None:
-    bucket = Bucket(rate=10, burst=3)
+    bucket = TokenBucket(rate=10, burst=3)
     assert [bucket.reserve() for _ in range(5)] == pytest.approx([0, 0, 0, 0.1, 0.2])
     await advance(0.2)
     assert bucket.reserve() == pytest.approx(0.1)
@@ -23,7 +23,7 @@ async def test_burst_passes_at_once_and_the_rest_at_the_rate() -> None:
 
 
 async def test_token_that_comes_too_late_is_not_taken() -> None:
-    bucket = Bucket(rate=1)
+    bucket = TokenBucket(rate=1)
     assert bucket.reserve() == 0
     assert [bucket.reserve(within=0.5) for _ in range(9)] == [None] * 9
     assert bucket.reserve(within=1) == pytest.approx(1)
@@ -38,7 +38,7 @@ def test_no_window_has_more_than_its_rate_and_a_burst(
     rate: float, burst: int, pauses: list[float]
 ) -> None:
     async def times() -> list[float]:
-        bucket, now, found = Bucket(rate, burst), 0.0, []
+        bucket, now, found = TokenBucket(rate, burst), 0.0, []
         for pause in pauses:
             await advance(pause)
             now += pause
@@ -55,4 +55,4 @@ def test_no_window_has_more_than_its_rate_and_a_burst(
 @pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), (math.inf, 1), (math.nan, 1), (1, 0)])
 def test_bucket_that_makes_no_sense_is_refused(rate: float, burst: int) -> None:
     with pytest.raises(ConfigError, match="makes no sense"):
-        Bucket(rate, burst)
+        TokenBucket(rate, burst)

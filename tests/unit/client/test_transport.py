@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.client.transport import Call, InProcessTransport
+from quintant.client.transport import ApiRequest, InProcessTransport
 from unit.runtime.doubles import Asked, Scripted
 
 
-async def ask(server: Scripted, transport: InProcessTransport, call: Call) -> Asked:
+async def ask(server: Scripted, transport: InProcessTransport, call: ApiRequest) -> Asked:
     sending = asyncio.ensure_future(transport.request(call))
     asked = await server.asked()
     asked.answer(b"body", 201)
@@ -18,14 +18,14 @@ async def ask(server: Scripted, transport: InProcessTransport, call: Call) -> As
 
 
 def test_a_call_reads_as_a_request_line() -> None:
-    call = Call("GET", "/api/v1/pods", {"labelSelector": "a=b,c", "watch": "1"})
+    call = ApiRequest("GET", "/api/v1/pods", {"labelSelector": "a=b,c", "watch": "1"})
 
     assert str(call) == "GET /api/v1/pods?labelSelector=a%3Db%2Cc&watch=1"
-    assert str(Call("GET", "/api")) == "GET /api"
+    assert str(ApiRequest("GET", "/api")) == "GET /api"
 
 
 async def test_an_in_process_call_arrives_as_it_was_made() -> None:
-    server, call = Scripted(), Call("GET", "/api", headers={"accept": "x"})
+    server, call = Scripted(), ApiRequest("GET", "/api", headers={"accept": "x"})
 
     asked = await ask(server, InProcessTransport(server), call)
 
@@ -33,7 +33,7 @@ async def test_an_in_process_call_arrives_as_it_was_made() -> None:
 
 
 async def test_an_in_process_call_carries_its_token() -> None:
-    server, call = Scripted(), Call("GET", "/api", headers={"accept": "x"})
+    server, call = Scripted(), ApiRequest("GET", "/api", headers={"accept": "x"})
 
     asked = await ask(server, InProcessTransport(server, "secret"), call)
 
@@ -45,7 +45,7 @@ async def test_an_in_process_stream_carries_its_token_and_ends_with_its_context(
     transport = InProcessTransport(server, "secret")
 
     async def read() -> list[bytes]:
-        async with transport.stream(Call("GET", "/api")) as stream:
+        async with transport.stream(ApiRequest("GET", "/api")) as stream:
             return [chunk async for chunk in stream.chunks]
 
     reading = asyncio.ensure_future(read())

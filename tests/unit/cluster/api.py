@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.client.transport import Call, InProcessTransport, Reply, Transport
+from quintant.client.transport import ApiRequest, ApiResponse, InProcessTransport, Transport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random
 
@@ -41,12 +41,12 @@ class Requests:
         media: str = JSON,
         headers: Mapping[str, str] | None = None,
         **query: str,
-    ) -> Reply:
+    ) -> ApiResponse:
         sent = {**({"user-agent": self._agent} if self._agent else {}), **(headers or {})}
         raw = body if isinstance(body, bytes | None) else msgspec.json.encode(body)
         if raw is not None:
             sent["content-type"] = media
-        return await self.transport.request(Call(method, path, query, sent, raw))
+        return await self.transport.request(ApiRequest(method, path, query, sent, raw))
 
     async def ask(self, method: str, path: str, body: Any, code: int, **more: Any) -> Plain:
         reply = await self.send(method, path, body, **more)
@@ -87,7 +87,7 @@ class Requests:
 
     @asynccontextmanager
     async def watch(self, path: str, **query: str) -> AsyncIterator[Events]:
-        call = Call("GET", path, {"watch": "true", **query})
+        call = ApiRequest("GET", path, {"watch": "true", **query})
         async with self.transport.stream(call) as stream:
             assert stream.status == 200
             yield Events(stream.chunks)

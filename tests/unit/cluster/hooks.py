@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from unit.cluster.api import Plain, Requests
 
@@ -56,7 +56,7 @@ class StubDialer:
             for each in self.asked.get(name, ())
         ]
 
-    async def post(self, letter: WebhookRequest) -> Reply:
+    async def post(self, letter: WebhookRequest) -> ApiResponse:
         name = urlsplit(letter.url).path[1:]
         if name not in self.answers:
             raise WebhookUnreachable("nobody is there")
@@ -67,7 +67,7 @@ class StubDialer:
             answer = await answer
         response = {"uid": review["request"]["uid"], **answer}
         document = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
-        return Reply(200, msgspec.json.encode({**document, "response": response}), {})
+        return ApiResponse(200, msgspec.json.encode({**document, "response": response}), {})
 
 
 async def install(

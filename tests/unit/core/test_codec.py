@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from quintant.core import codec
-from quintant.core.errors import Identity, Undecodable
+from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import Custom, Metadata, Model, Object, ObjectMeta, Opaque
 from quintant.core.resource import resource
 from unit.core.test_object import JSON
@@ -118,7 +118,7 @@ def test_a_field_of_the_wrong_type_is_undecodable_with_its_identity() -> None:
     with pytest.raises(Undecodable, match="cannot decode Ship sea/a: Expected `int") as caught:
         codec.decode(Ship, msgspec.json.encode(document))
 
-    assert caught.value.identity == Identity("Ship", "a", "sea", "u", "7", 3)
+    assert caught.value.identity == ObjectIdentity("Ship", "a", "sea", "u", "7", 3)
 
 
 def test_odd_metadata_still_gives_its_names_away() -> None:
@@ -128,7 +128,7 @@ def test_odd_metadata_still_gives_its_names_away() -> None:
     assert codec.decode_meta(body) == ObjectMeta(name="a", namespace="sea", uid="u")
     with pytest.raises(Undecodable) as caught:
         codec.decode(Chart, body)
-    assert caught.value.identity == Identity("Chart", "a", "sea", "u")
+    assert caught.value.identity == ObjectIdentity("Chart", "a", "sea", "u")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"metadata":{"name":1}}', b'{"a":"\xff"}'])
@@ -136,8 +136,8 @@ def test_garbage_is_undecodable_without_identity(body: bytes) -> None:
     with pytest.raises(Undecodable, match=r"cannot decode Ship \(no name\)") as caught:
         codec.decode(Ship, body)
 
-    assert caught.value.identity == Identity("Ship")
-    assert codec.identify(Ship, body) == Identity("Ship")
+    assert caught.value.identity == ObjectIdentity("Ship")
+    assert codec.identify(Ship, body) == ObjectIdentity("Ship")
 
 
 def test_null_means_absent_where_it_does_not_fit() -> None:

@@ -11,7 +11,7 @@ from quintant.core.crd import crd, crds, definitions
 from quintant.core.errors import ConfigError
 from quintant.core.markers import cel, default, immutable
 from quintant.core.object import Custom, Metadata, Model
-from quintant.core.resource import Conversion, Scale, projection, resource
+from quintant.core.resource import ConversionWebhook, Scale, projection, resource
 
 
 class Spec(Model):
@@ -41,7 +41,7 @@ class Plain(Custom[Spec, Status]):
     rules=[cel("self.metadata.name != 'none'", "choose a name")],
     scale=Scale(selector=".status.selector"),
     selectable=[".spec.zone"],
-    conversion=Conversion("webhook", "system"),
+    conversion=ConversionWebhook("webhook", "system"),
 )
 class Fleet(Custom[Spec, Status]):
     """A kind with everything."""

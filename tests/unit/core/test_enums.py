@@ -7,10 +7,10 @@ from enum import Enum, auto
 
 import pytest
 
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 
 
-@direct
+@fast_members
 class Light(Enum):
     RED = auto()
     GREEN = auto()

@@ -12,10 +12,10 @@ from quintant.core.errors import (
     ConfigError,
     Conflict,
     Details,
-    Identity,
     Invalid,
     NoCredentials,
     NotWatched,
+    ObjectIdentity,
     ServerError,
     Status,
     Terminal,
@@ -130,9 +130,11 @@ def test_terminal_carries_its_reason() -> None:
 
 
 def test_undecodable_names_the_object_as_far_as_it_is_known() -> None:
-    assert str(Undecodable(Identity("Pod", "a", "sea"), "why")) == "cannot decode Pod sea/a: why"
-    assert str(Undecodable(Identity("Node", "a"), "why")) == "cannot decode Node a: why"
-    assert str(Undecodable(Identity("Pod"), "why")) == "cannot decode Pod (no name): why"
+    assert (
+        str(Undecodable(ObjectIdentity("Pod", "a", "sea"), "why")) == "cannot decode Pod sea/a: why"
+    )
+    assert str(Undecodable(ObjectIdentity("Node", "a"), "why")) == "cannot decode Node a: why"
+    assert str(Undecodable(ObjectIdentity("Pod"), "why")) == "cannot decode Pod (no name): why"
 
 
 def test_the_leaves_of_a_group_are_its_errors_however_deep() -> None:

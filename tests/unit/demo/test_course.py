@@ -15,7 +15,7 @@ from quintant.cluster.common.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.manifests import Program
+from quintant.runtime.manager.manifests import DeploymentOptions
 from quintant.runtime.manager.sample import Sample, SampleProgress
 from quintant.testing import InProcessCluster
 
@@ -36,7 +36,9 @@ def _system() -> System:
     manager = Manager("keeper")
     manager.controls(ConfigMap).reconcile(_nothing)
     sample = Sample("keeper-demo", (SAMPLE,), _look, ("kubectl get nothing",))
-    return System("keeps things", manager, Program("quintant:1", ("operator", "keeper")), sample)
+    return System(
+        "keeps things", manager, DeploymentOptions("quintant:1", ("operator", "keeper")), sample
+    )
 
 
 async def _available(cluster: InProcessCluster) -> None:

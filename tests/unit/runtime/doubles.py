@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.client.transport import Call, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core import codec
 from quintant.core.errors import ConnectError, TransportError
 from quintant.core.object import Object
@@ -27,14 +27,14 @@ from quintant.runtime.cache.events import INITIAL_EVENTS_END
 class Asked:
     """One request, from the server's side."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ApiRequest) -> None:
         self.call = call
         self.closed = False
         """Whether the client has let go of it."""
         self.endless = False
         self.cancelled = False
         """Whether the client let go of it before there was an answer."""
-        self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.reply: asyncio.Future[ApiResponse] = asyncio.get_running_loop().create_future()
         self._chunks: asyncio.Queue[bytes | TransportError | None] = asyncio.Queue()
 
     @property
@@ -48,7 +48,7 @@ class Asked:
     def answer(self, body: Any = b"", status: int = 200, **headers: str) -> None:
         """Answer with a body: bytes, an object, or plain data."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.reply.set_result(Reply(status, _bytes(body), named))
+        self.reply.set_result(ApiResponse(status, _bytes(body), named))
 
     def fail(self, code: int, message: str = "", reason: str = "", **headers: str) -> None:
         """Answer with a Status document."""
@@ -91,7 +91,7 @@ class Scripted:
     """A Transport that hands every request to the test."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ApiRequest] = []
         self.open = self.most_open = 0
         self._asked: asyncio.Queue[Asked] = asyncio.Queue()
 
@@ -103,23 +103,23 @@ class Scripted:
         """Whether no request waits to be taken."""
         return self._asked.empty()
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         async with self._opened(call) as asked:
             return await asked.reply
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         async with self._opened(call) as asked:
             reply = await asked.reply
             whole = reply.status != 200 and not asked.endless
             chunks = _once(reply.body) if whole else asked.chunks()
-            yield Stream(reply.status, chunks, reply.headers)
+            yield ApiStream(reply.status, chunks, reply.headers)
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
     @asynccontextmanager
-    async def _opened(self, call: Call) -> AsyncIterator[Asked]:
+    async def _opened(self, call: ApiRequest) -> AsyncIterator[Asked]:
         asked = Asked(call)
         self.calls.append(call)
         self._asked.put_nowait(asked)

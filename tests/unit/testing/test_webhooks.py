@@ -8,7 +8,7 @@ import pytest
 
 from quintant import Custom, Manager, Model, replace, resource
 from quintant.core.errors import ApiError, Forbidden
-from quintant.runtime.webhook import Admission, Denied, Settings, Verdict
+from quintant.runtime.webhook import Admission, Denied, Verdict, WebhookSettings
 from quintant.testing import InProcessCluster, named
 
 
@@ -38,7 +38,7 @@ async def lower(new: Gate, admission: Admission) -> Gate:
     return replace(new, spec=replace(new.spec, host=new.spec.host.lower() or "nowhere"))
 
 
-def gates(settings: Settings = Settings()) -> Manager:
+def gates(settings: WebhookSettings = WebhookSettings()) -> Manager:
     manager = Manager("gates")
     manager.webhooks.validating(Gate, judge, settings=settings)
     manager.webhooks.mutating(Gate, lower)
@@ -67,7 +67,7 @@ async def test_a_manager_that_is_gone_is_refused_for_what_it_guards(
 
 async def test_a_verdict_that_takes_too_long_costs_no_real_time(cluster: InProcessCluster) -> None:
     await cluster.install(Gate)
-    await cluster.run(gates(Settings(timeout_seconds=5)))
+    await cluster.run(gates(WebhookSettings(timeout_seconds=5)))
     before = asyncio.get_running_loop().time()
     with pytest.raises(ApiError, match=r"no verdict within 4\.5 s"):
         await cluster.create(gate("a", 23))

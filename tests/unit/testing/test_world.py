@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from quintant.api.core import ConfigMap, Namespace
-from quintant.client.transport import Call, InProcessTransport
+from quintant.client.transport import ApiRequest, InProcessTransport
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.clock import timestamp
@@ -29,7 +29,7 @@ async def everything(cluster: InProcessCluster) -> list[bytes]:
     kinds = [(kind.resource.group, kind.resource.version, kind.name) for kind in _stored(cluster)]
     paths = [f"/apis/{group}/{version}/{name}" for group, version, name in kinds if group]
     paths += [f"/api/{version}/{name}" for group, version, name in kinds if not group]
-    return [(await cluster.admin.request(Call("GET", path))).body for path in sorted(paths)]
+    return [(await cluster.admin.request(ApiRequest("GET", path))).body for path in sorted(paths)]
 
 
 def _stored(cluster: InProcessCluster) -> list[Kind]:
@@ -51,7 +51,7 @@ async def test_nothing_that_is_done_in_a_cluster_reaches_another() -> None:
     await one.client.delete(await one.get(Greeter, "a"))
     await one.create(ConfigMap(metadata=named("c"), data={"k": "v"}))
     await one.client.create(Namespace(metadata=named("n", "")))
-    assert (await one.admin.request(Call("DELETE", DEFINITION))).status == 200
+    assert (await one.admin.request(ApiRequest("DELETE", DEFINITION))).status == 200
     one.server.tokens.add("thief", User("thief"))
     one.server.tokens.revoke("robot")
     assert await everything(other) == untouched
@@ -65,7 +65,7 @@ async def test_nothing_that_is_done_in_a_cluster_reaches_another() -> None:
 async def test_a_watch_of_one_cluster_hears_nothing_of_another() -> None:
     world = await prepared()
     one, other = InProcessCluster(world=world), InProcessCluster(world=world)
-    async with one.admin.stream(Call("GET", CMS, {"watch": "true"})) as stream:
+    async with one.admin.stream(ApiRequest("GET", CMS, {"watch": "true"})) as stream:
         await other.create(ConfigMap(metadata=named("there")))
         await one.create(ConfigMap(metadata=named("here")))
         assert b'"name":"here"' in await anext(stream.chunks)
@@ -117,12 +117,12 @@ async def test_a_token_that_was_issued_in_a_cluster_is_good_there_only() -> None
     accounts = "/api/v1/namespaces/default/serviceaccounts"
     headers = {"content-type": "application/json"}
     for cluster in (one, other):
-        await cluster.admin.request(Call("POST", accounts, {}, headers, account))
+        await cluster.admin.request(ApiRequest("POST", accounts, {}, headers, account))
     issued = await one.admin.request(
-        Call("POST", f"{accounts}/robot/token", {}, headers, b'{"spec":{}}')
+        ApiRequest("POST", f"{accounts}/robot/token", {}, headers, b'{"spec":{}}')
     )
     token = issued.body.partition(b'"token":"')[2].partition(b'"')[0].decode()
-    version = Call("GET", "/version")
+    version = ApiRequest("GET", "/version")
     assert (await InProcessTransport(one.server, token).request(version)).status == 200
     assert (await InProcessTransport(other.server, token).request(version)).status == 401
     await settle()

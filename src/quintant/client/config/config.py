@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from quintant.client.config import kubeconfig, proxy
-from quintant.client.config.kubeconfig import ClusterEntry, ContextEntry, Kubeconfig, Origin
-from quintant.client.config.tls import Pem, Trust
-from quintant.client.config.user import User, user_of
+from quintant.client.config.kubeconfig import ClusterEntry, ContextEntry, EntryOrigin, Kubeconfig
+from quintant.client.config.tls import Pem, TlsConfig
+from quintant.client.config.user import AuthInfo, auth_info_of
 from quintant.core.errors import ConfigError
 from quintant.keys.sensitive import Sensitive
 
@@ -33,8 +33,8 @@ class Config(Struct, frozen=True):
     server: str
     namespace: str = "default"
     context: str = ""
-    trust: Trust = field(default_factory=Trust)
-    user: User = field(default_factory=User)
+    trust: TlsConfig = field(default_factory=TlsConfig)
+    user: AuthInfo = field(default_factory=AuthInfo)
     proxy: Sensitive[str] | None = None
 
     @classmethod
@@ -75,7 +75,7 @@ class Config(Struct, frozen=True):
             namespace=origin.entry.namespace or "default",
             context=origin.name,
             trust=_trust(cluster),
-            user=user_of(user, cluster),
+            user=auth_info_of(user, cluster),
             proxy=proxy.choose(server, cluster.entry.proxy_url, environ),
         )
 
@@ -101,13 +101,13 @@ class Config(Struct, frozen=True):
             server=server,
             namespace=environ.get("POD_NAMESPACE") or _text(mount / "namespace") or "default",
             context="in-cluster",
-            trust=Trust(Pem("ca.crt", path=authority) if authority.exists() else None),
-            user=User(token_file=mount / "token"),
+            trust=TlsConfig(Pem("ca.crt", path=authority) if authority.exists() else None),
+            user=AuthInfo(token_file=mount / "token"),
             proxy=proxy.choose(server, "", environ),
         )
 
 
-def _context(merged: Kubeconfig, wanted: str | None) -> Origin[ContextEntry]:
+def _context(merged: Kubeconfig, wanted: str | None) -> EntryOrigin[ContextEntry]:
     name = wanted if wanted is not None else merged.current
     files = ", ".join(map(str, merged.files))
     if not name:
@@ -125,11 +125,11 @@ def _context(merged: Kubeconfig, wanted: str | None) -> Origin[ContextEntry]:
 
 
 def _named(
-    entries: Mapping[str, Origin[kubeconfig.E]],
-    context: Origin[ContextEntry],
+    entries: Mapping[str, EntryOrigin[kubeconfig.E]],
+    context: EntryOrigin[ContextEntry],
     kind: str,
     name: str,
-) -> Origin[kubeconfig.E]:
+) -> EntryOrigin[kubeconfig.E]:
     if name not in entries:
         raise ConfigError(
             f'cannot use context "{context.name}" of {context.file}',
@@ -139,7 +139,7 @@ def _named(
     return entries[name]
 
 
-def _server(cluster: Origin[ClusterEntry]) -> str:
+def _server(cluster: EntryOrigin[ClusterEntry]) -> str:
     text = cluster.entry.server
     server = text if "://" in text or not text else f"http://{text}"
     try:
@@ -152,12 +152,12 @@ def _server(cluster: Origin[ClusterEntry]) -> str:
     return server.rstrip("/")
 
 
-def _trust(cluster: Origin[ClusterEntry]) -> Trust:
+def _trust(cluster: EntryOrigin[ClusterEntry]) -> TlsConfig:
     entry = cluster.entry
     authority = cluster.pem(
         "certificate-authority", entry.certificate_authority, entry.certificate_authority_data
     )
-    return Trust(authority, entry.insecure_skip_tls_verify, entry.tls_server_name)
+    return TlsConfig(authority, entry.insecure_skip_tls_verify, entry.tls_server_name)
 
 
 def _text(path: Path) -> str:

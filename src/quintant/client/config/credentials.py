@@ -15,7 +15,7 @@ from quintant.keys.tls import KeyPair
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Credential:
     """Headers to add to a request, and a certificate to show on its connection.
 
     The same key pair is the same object: a transport that sees another one opens new connections.
@@ -25,10 +25,10 @@ class Proof:
     pair: KeyPair | None = None
 
 
-class Credentials(Protocol):
+class CredentialProvider(Protocol):
     """A source of proofs."""
 
-    async def proof(self) -> Proof:
+    async def proof(self) -> Credential:
         """What to show with a request that begins now; NoCredentials when there is nothing."""
 
     def invalidate(self, began: float) -> bool:
@@ -39,12 +39,12 @@ class Credentials(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class StaticCredential:
     """Credentials that never change: none, a token, a password, an inline certificate."""
 
-    shown: Proof = field(default_factory=Proof)
+    shown: Credential = field(default_factory=Credential)
 
-    async def proof(self) -> Proof:
+    async def proof(self) -> Credential:
         return self.shown
 
     def invalidate(self, began: float) -> bool:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Proof, bearer
+from quintant.client.config.credentials import Credential, bearer
 from quintant.client.config.tls import require
 from quintant.client.config.user import Plugin
 from quintant.core.clock import Clock, monotonic
@@ -36,7 +36,7 @@ COMPLAINT_CHARACTERS = 2000
 SECRET_CHARACTERS = 8
 
 
-class Ending(Struct, frozen=True):
+class ProcessResult(Struct, frozen=True):
     """How a program ended and what it printed."""
 
     code: int
@@ -49,7 +49,7 @@ class Runner(Protocol):
 
     async def __call__(
         self, argv: tuple[str, ...], env: Mapping[str, str], interactive: bool
-    ) -> Ending: ...
+    ) -> ProcessResult: ...
 
 
 class _Given(msgspec.Struct, frozen=True, rename="camel"):
@@ -65,7 +65,7 @@ class _Credential(msgspec.Struct, frozen=True, rename="camel"):
     status: _Given | None = None
 
 
-async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) -> Ending:
+async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) -> ProcessResult:
     """Run a program of this machine; an interactive one talks to our terminal."""
     process = await asyncio.create_subprocess_exec(
         *argv,
@@ -78,12 +78,12 @@ async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) 
         async with asyncio.timeout(None if interactive else RUN_SECONDS):
             stdout, stderr = await process.communicate()
     except TimeoutError:
-        return Ending(-1, Sensitive(b""), f"it did not end within {RUN_SECONDS:g} s")
+        return ProcessResult(-1, Sensitive(b""), f"it did not end within {RUN_SECONDS:g} s")
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return Ending(
+    return ProcessResult(
         process.returncode or 0, Sensitive(stdout), (stderr or b"").decode(errors="replace")
     )
 
@@ -103,12 +103,12 @@ class PluginCredentials:
         self._plugin, self._cluster, self._clock = plugin, cluster, clock
         self._run, self._environ = run, environ
         self._turn = asyncio.Lock()
-        self._shown: Proof | None = None
+        self._shown: Credential | None = None
         self._expires: datetime | None = None
         self._pair: KeyPair | None = None
         self._learned = 0.0
 
-    async def proof(self) -> Proof:
+    async def proof(self) -> Credential:
         if self._shown is not None and not self._expired():
             return self._shown
         async with self._turn:  # whoever waited here finds the answer of the one before
@@ -124,7 +124,7 @@ class PluginCredentials:
     def _expired(self) -> bool:
         return self._expires is not None and self._clock.now() >= self._expires
 
-    async def _ask(self) -> Proof:
+    async def _ask(self) -> Credential:
         interactive = self._interactive()
         env = {
             **self._environ,
@@ -140,12 +140,12 @@ class PluginCredentials:
             raise self._failed(f"it ended with {ending.code}: {self._complaint(ending.stderr)}")
         return self._take(self._parsed(ending.stdout))
 
-    def _take(self, given: _Given) -> Proof:
+    def _take(self, given: _Given) -> Credential:
         self._expires = given.expiration_timestamp
         self._learned = monotonic()
         self._pair = self._newest(given)
         try:
-            return Proof(bearer(Sensitive(given.token)) if given.token else {}, self._pair)
+            return Credential(bearer(Sensitive(given.token)) if given.token else {}, self._pair)
         except ValueError as error:
             raise self._failed(str(error)) from None
 

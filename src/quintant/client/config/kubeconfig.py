@@ -119,7 +119,7 @@ class _File(_Entry, frozen=True):
     current_context: str = ""
 
 
-class Origin(Struct, Generic[E], frozen=True):
+class EntryOrigin(Struct, Generic[E], frozen=True):
     """An entry with its kind (cluster, user, context), its name, and the file it stands in."""
 
     kind: str
@@ -151,9 +151,9 @@ class Kubeconfig(Struct, frozen=True):
     """One or several kubeconfig files, merged."""
 
     files: tuple[Path, ...] = ()
-    clusters: Mapping[str, Origin[ClusterEntry]] = field(default_factory=dict)
-    users: Mapping[str, Origin[UserEntry]] = field(default_factory=dict)
-    contexts: Mapping[str, Origin[ContextEntry]] = field(default_factory=dict)
+    clusters: Mapping[str, EntryOrigin[ClusterEntry]] = field(default_factory=dict)
+    users: Mapping[str, EntryOrigin[UserEntry]] = field(default_factory=dict)
+    contexts: Mapping[str, EntryOrigin[ContextEntry]] = field(default_factory=dict)
     current: str = ""
 
 
@@ -165,12 +165,15 @@ def read(path: Path) -> Kubeconfig:
         return Kubeconfig(
             (path,),
             {
-                name: Origin("cluster", name, path, item.cluster)
+                name: EntryOrigin("cluster", name, path, item.cluster)
                 for name, item in _unique(file.clusters)
             },
-            {name: Origin("user", name, path, item.user) for name, item in _unique(file.users)},
             {
-                name: Origin("context", name, path, item.context)
+                name: EntryOrigin("user", name, path, item.user)
+                for name, item in _unique(file.users)
+            },
+            {
+                name: EntryOrigin("context", name, path, item.context)
                 for name, item in _unique(file.contexts)
             },
             file.current_context,

@@ -44,7 +44,7 @@ class Pem(Struct, frozen=True):
             return None
 
 
-class Trust(Struct, frozen=True):
+class TlsConfig(Struct, frozen=True):
     """How a server is recognised: by an authority (else the system's), under a name."""
 
     authority: Pem | None = None
@@ -52,7 +52,7 @@ class Trust(Struct, frozen=True):
     server_name: str = ""
 
 
-def context(trust: Trust, pair: KeyPair | None = None) -> ssl.SSLContext:
+def context(trust: TlsConfig, pair: KeyPair | None = None) -> ssl.SSLContext:
     """A client's TLS set-up; ConfigError says which of the given files is of no use."""
     made = _trusting(None if trust.insecure else trust.authority)
     made.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -1,8 +1,9 @@
 """Credentials at run time: what to show the server with the next request.
 
-A transport asks for a `Proof` before each request and reports a 401 with `invalidate`, naming the
-moment its request began: what was learned after that moment is newer than the refusal and stays.
-Files are read again when they change, so that a rotated token or certificate needs no restart.
+A transport asks for a `Credential` before each request and reports a 401 with `invalidate`, naming
+the moment its request began: what was learned after that moment is newer than the refusal and
+stays. Files are read again when they change, so that a rotated token or certificate needs no
+restart.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from pathlib import Path
 
 from quintant.client.config import exec_plugin, tls
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Credentials, Fixed, Proof, basic, bearer
+from quintant.client.config.credentials import (
+    Credential,
+    CredentialProvider,
+    StaticCredential,
+    basic,
+    bearer,
+)
 from quintant.client.config.exec_plugin import PluginCredentials
 from quintant.client.config.tls import Pem, Stamp, stamp_of
 from quintant.core.clock import Clock, monotonic
@@ -27,7 +34,7 @@ TOKEN_SECONDS = 60.0
 CERTIFICATE_SECONDS = 10.0
 
 
-def credentials(config: Config, clock: Clock) -> Credentials:
+def credentials(config: Config, clock: Clock) -> CredentialProvider:
     """The credentials a configuration asks for; ConfigError when they are of no use."""
     source = _source(config, clock)
     user = config.user
@@ -41,11 +48,11 @@ class TokenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._shown: Proof | None = None
+        self._shown: Credential | None = None
         self._stamp: Stamp | None = None
         self._looked = 0.0
 
-    async def proof(self) -> Proof:
+    async def proof(self) -> Credential:
         now = monotonic()
         if self._shown is None or now - self._looked >= TOKEN_SECONDS:
             self._shown = self._look(now)
@@ -58,14 +65,14 @@ class TokenFile:
         self._shown = self._look(monotonic())
         return self._shown.headers != before.headers
 
-    def _look(self, now: float) -> Proof:
+    def _look(self, now: float) -> Credential:
         """Read the file if it changed; while it cannot be read, the last token stands."""
         self._looked = now
         try:
             stamp = stamp_of(self._path)
             if self._shown is not None and stamp == self._stamp:
                 return self._shown
-            shown = Proof(bearer(Sensitive(self._path.read_text())))
+            shown = Credential(bearer(Sensitive(self._path.read_text())))
         except (OSError, ValueError) as error:
             if self._shown is not None:
                 return self._shown
@@ -78,20 +85,20 @@ class TokenFile:
 class CertificateFiles:
     """A client certificate shown beside other credentials, loaded again when its files change."""
 
-    def __init__(self, beside: Credentials, certificate: Pem, key: Pem) -> None:
+    def __init__(self, beside: CredentialProvider, certificate: Pem, key: Pem) -> None:
         self._beside = beside
         self._certificate, self._key = certificate, key
         self._stamp = self._stamps()
         self._pair = self._read()
-        self._shown = Proof({}, self._pair)
+        self._shown = Credential({}, self._pair)
         self._looked = 0.0
         tls.require(self._pair)
 
-    async def proof(self) -> Proof:
+    async def proof(self) -> Credential:
         self._look(monotonic())
         headers = (await self._beside.proof()).headers
         if headers is not self._shown.headers or self._pair is not self._shown.pair:
-            self._shown = Proof(headers, self._pair)
+            self._shown = Credential(headers, self._pair)
         return self._shown
 
     def invalidate(self, began: float) -> bool:
@@ -123,17 +130,17 @@ class CertificateFiles:
         return KeyPair(self._certificate.read(), self._key.read())
 
 
-def _source(config: Config, clock: Clock) -> Credentials:
+def _source(config: Config, clock: Clock) -> CredentialProvider:
     user = config.user
     if user.token_file:
         return TokenFile(user.token_file)
     if user.token:
-        return Fixed(Proof(_checked(user.token)))
+        return StaticCredential(Credential(_checked(user.token)))
     if user.username or user.password:
-        return Fixed(Proof(basic(user.username, user.password)))
+        return StaticCredential(Credential(basic(user.username, user.password)))
     if user.plugin:
         return PluginCredentials(user.plugin, exec_plugin.about(config), clock)
-    return Fixed()
+    return StaticCredential()
 
 
 def _checked(token: Sensitive[str]) -> Mapping[str, str]:

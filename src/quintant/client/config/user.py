@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.client.config.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
+from quintant.client.config.kubeconfig import NOTHING, ClusterEntry, EntryOrigin, UserEntry
 from quintant.client.config.tls import Pem
 from quintant.keys.sensitive import Sensitive
 
@@ -48,7 +48,7 @@ class Plugin(Struct, frozen=True):
     """What the cluster entry holds for the plugin."""
 
 
-class User(Struct, frozen=True):
+class AuthInfo(Struct, frozen=True):
     """Who we are: of several proofs the first of token file, token, password and plugin counts; a
     certificate is shown beside it.
     """
@@ -63,7 +63,7 @@ class User(Struct, frozen=True):
     impersonate: Impersonate = field(default_factory=Impersonate)
 
 
-def user_of(user: Origin[UserEntry], cluster: Origin[ClusterEntry]) -> User:
+def auth_info_of(user: EntryOrigin[UserEntry], cluster: EntryOrigin[ClusterEntry]) -> AuthInfo:
     """A user entry, checked; ConfigError names the field that is wrong."""
     entry = user.entry
     certificate = user.pem(
@@ -75,7 +75,7 @@ def user_of(user: Origin[UserEntry], cluster: Origin[ClusterEntry]) -> User:
         raise user.wrong(missing, "it is missing, and certificate and key only work together")
     if entry.auth_provider is not None and not entry.exec:
         raise user.wrong("auth-provider", "Kubernetes no longer has it", "an exec plugin")
-    return User(
+    return AuthInfo(
         token_file=user.resolve(entry.token_file) if entry.token_file else None,
         token=entry.token,
         username=entry.username,
@@ -87,7 +87,7 @@ def user_of(user: Origin[UserEntry], cluster: Origin[ClusterEntry]) -> User:
     )
 
 
-def _impersonate(user: Origin[UserEntry]) -> Impersonate:
+def _impersonate(user: EntryOrigin[UserEntry]) -> Impersonate:
     entry = user.entry
     others = entry.impersonate_uid or entry.impersonate_groups or entry.impersonate_extra
     if others and not entry.impersonate:
@@ -97,7 +97,7 @@ def _impersonate(user: Origin[UserEntry]) -> Impersonate:
     )
 
 
-def _plugin(user: Origin[UserEntry], cluster: Origin[ClusterEntry]) -> Plugin | None:
+def _plugin(user: EntryOrigin[UserEntry], cluster: EntryOrigin[ClusterEntry]) -> Plugin | None:
     entry = user.entry.exec
     if entry is None:
         return None

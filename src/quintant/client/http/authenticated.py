@@ -13,18 +13,18 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
-from quintant.client.config.credentials import Credentials, Proof
-from quintant.client.transport import Call, Reply, Stream, Transport
+from quintant.client.config.credentials import Credential, CredentialProvider
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.core.clock import monotonic
 
 
 class Authenticated(ABC):
     """Sends with a proof; a request that is refused (401) is tried once more with a newer one."""
 
-    def __init__(self, credentials: Credentials) -> None:
+    def __init__(self, credentials: CredentialProvider) -> None:
         self._credentials = credentials
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
         began = monotonic()
         reply = await self._request(call, await self._credentials.proof())
@@ -33,7 +33,7 @@ class Authenticated(ABC):
         return reply
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         """Send and read the answer as it comes, on a connection of its own."""
         began = monotonic()
         async with self._stream(call, await self._credentials.proof()) as stream:
@@ -44,11 +44,13 @@ class Authenticated(ABC):
             yield stream
 
     @abstractmethod
-    async def _request(self, call: Call, proof: Proof) -> Reply:
+    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
         """Send a request that shows `proof`."""
 
     @abstractmethod
-    def _stream(self, call: Call, proof: Proof) -> AbstractAsyncContextManager[Stream]:
+    def _stream(
+        self, call: ApiRequest, proof: Credential
+    ) -> AbstractAsyncContextManager[ApiStream]:
         """Open a stream that shows `proof`."""
 
 
@@ -58,7 +60,7 @@ class SignedTransport(Authenticated):
     With it a manager that runs in process is somebody to the server, and its tokens may rotate.
     """
 
-    def __init__(self, inner: Transport, credentials: Credentials) -> None:
+    def __init__(self, inner: Transport, credentials: CredentialProvider) -> None:
         super().__init__(credentials)
         self._inner = inner
 
@@ -66,12 +68,14 @@ class SignedTransport(Authenticated):
         """Let go of the transport behind."""
         await self._inner.close()
 
-    async def _request(self, call: Call, proof: Proof) -> Reply:
+    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
         return await self._inner.request(_signed(call, proof))
 
-    def _stream(self, call: Call, proof: Proof) -> AbstractAsyncContextManager[Stream]:
+    def _stream(
+        self, call: ApiRequest, proof: Credential
+    ) -> AbstractAsyncContextManager[ApiStream]:
         return self._inner.stream(_signed(call, proof))
 
 
-def _signed(call: Call, proof: Proof) -> Call:
+def _signed(call: ApiRequest, proof: Credential) -> ApiRequest:
     return replace(call, headers={**proof.headers, **call.headers})

@@ -15,7 +15,7 @@ from quintant.client.config.config import Config
 from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
 from quintant.client.http.dial import ProxyRefused, ServerUnreachable
 from quintant.client.http.http1 import NotHttp
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
 
@@ -30,7 +30,7 @@ FAILURES = (
 """All that connections raise."""
 
 
-def explained(error: Exception, call: Call, config: Config) -> TransportError:
+def explained(error: Exception, call: ApiRequest, config: Config) -> TransportError:
     """The error to raise for a request that got no answer."""
     host = urlsplit(config.server).netloc
     match error:
@@ -50,7 +50,7 @@ def explained(error: Exception, call: Call, config: Config) -> TransportError:
     return ConnectError(_text(call, f"the connection to {host} broke before the whole answer"))
 
 
-def in_stream(error: Exception, call: Call) -> TransportError:
+def in_stream(error: Exception, call: ApiRequest) -> TransportError:
     """The error to raise for a stream that broke."""
     if getattr(error.__cause__, "errno", None) == errno.ETIMEDOUT:
         return StreamStalled(f"{call}: the server no longer acknowledges what we send")
@@ -72,5 +72,5 @@ def _reason(cause: OSError) -> str:
     return cause.strerror or str(cause) or "no reason given"
 
 
-def _text(call: Call, why: str, hint: str = "") -> str:
-    return errors.explained(f"{call} failed", why, hint)
+def _text(call: ApiRequest, why: str, hint: str = "") -> str:
+    return errors.error_text(f"{call} failed", why, hint)

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 
 # The head of an answer, or a line between chunks, may hold so much; an API server's stays below.
 HEAD_BYTES = 64 * 1024
@@ -50,7 +50,7 @@ class Head(NamedTuple):
     """Whether the peer keeps the connection for another request."""
 
 
-@direct
+@fast_members
 class Part(Enum):
     """What comes next in an answer."""
 

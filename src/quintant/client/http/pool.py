@@ -13,7 +13,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Proof
+from quintant.client.config.credentials import Credential
 from quintant.client.config.tls import context
 from quintant.client.config.user import Impersonate
 from quintant.client.http.connection import ClientConnection
@@ -21,7 +21,7 @@ from quintant.client.http.dial import Dialer
 from quintant.client.http.http1 import header, question
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import ServerRoute
-from quintant.client.transport import JSON, Call
+from quintant.client.transport import JSON, ApiRequest
 from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
 from quintant.version import QUINTANT
@@ -55,7 +55,7 @@ class ConnectionPool(IdleConnections):
         """Whether a request with this key pair may begin here now."""
         return self._pair is pair and now - self._born < AGE_SECONDS
 
-    def question(self, call: Call, proof: Proof) -> bytes:
+    def question(self, call: ApiRequest, proof: Credential) -> bytes:
         """A call as it goes out; no header of ours stands beside one that the call gives itself."""
         given = call.headers
         shown = "".join([header(n, value) for n, value in proof.headers.items() if n not in given])

@@ -18,15 +18,15 @@ from msgspec import Struct
 
 from quintant.client.config import tokens
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Credentials, Proof
+from quintant.client.config.credentials import Credential, CredentialProvider
 from quintant.client.config.tls import context
 from quintant.client.http.authenticated import Authenticated
 from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.explain import FAILURES, explained, in_stream
 from quintant.client.http.http1 import Head
 from quintant.client.http.pool import ConnectionPool
-from quintant.client.retry import repeatable
-from quintant.client.transport import Call, Reply, Stream
+from quintant.client.retry import is_repeatable
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
 
@@ -59,7 +59,7 @@ class HttpTransport(Authenticated):
         config: Config,
         clock: Clock | None = None,
         *,
-        credentials: Credentials | None = None,
+        credentials: CredentialProvider | None = None,
         limits: TransportLimits | None = None,
     ) -> None:
         if config.server.startswith("https:"):
@@ -80,17 +80,17 @@ class HttpTransport(Authenticated):
             connection.close()
         await asyncio.sleep(0)  # sockets close in the loop's next turn
 
-    async def _request(self, call: Call, proof: Proof) -> Reply:
+    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
         began = monotonic()
         pool = self._fitting(proof, began)
         try:
             head, body = await self._exchange(pool, call, pool.question(call, proof), began)
         except FAILURES as error:
             raise explained(error, call, self._config) from None
-        return Reply(head.status, body, head.headers)
+        return ApiResponse(head.status, body, head.headers)
 
     async def _exchange(
-        self, pool: ConnectionPool, call: Call, data: bytes, began: float
+        self, pool: ConnectionPool, call: ApiRequest, data: bytes, began: float
     ) -> tuple[Head, bytes]:
         most = self._limits.size
         seconds = self._limits.answer if call.timeout is None else call.timeout
@@ -100,7 +100,7 @@ class HttpTransport(Authenticated):
                 answer = await connection.request(call.method, data, most=most, seconds=seconds)
             except ConnectionBroken as error:
                 # It may have died of old age before we wrote to it, or after the server had read.
-                if error.begun or not repeatable(call):
+                if error.begun or not is_repeatable(call):
                     raise
             else:
                 pool.keep(connection)
@@ -112,14 +112,14 @@ class HttpTransport(Authenticated):
         return answer
 
     @asynccontextmanager
-    async def _stream(self, call: Call, proof: Proof) -> AsyncIterator[Stream]:
+    async def _stream(self, call: ApiRequest, proof: Credential) -> AsyncIterator[ApiStream]:
         connection, head = await self._open(call, proof)
         try:
-            yield Stream(head.status, _chunks(connection, call), head.headers)
+            yield ApiStream(head.status, _chunks(connection, call), head.headers)
         finally:
             connection.close()
 
-    async def _open(self, call: Call, proof: Proof) -> tuple[ClientConnection, Head]:
+    async def _open(self, call: ApiRequest, proof: Credential) -> tuple[ClientConnection, Head]:
         pool = self._fitting(proof, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
@@ -139,7 +139,7 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
-    def _fitting(self, proof: Proof, now: float) -> ConnectionPool:
+    def _fitting(self, proof: Credential, now: float) -> ConnectionPool:
         """The pool for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
             raise _closed()
@@ -155,7 +155,7 @@ class HttpTransport(Authenticated):
         return self._pool
 
 
-async def _chunks(connection: ClientConnection, call: Call) -> AsyncIterator[bytes]:
+async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:
     try:
         while piece := await connection.read():
             yield piece

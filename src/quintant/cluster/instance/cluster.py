@@ -29,7 +29,7 @@ from quintant.cluster.instance.renumber import home, move
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random, SystemClock
 from quintant.keys.sensitive import Sensitive
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 PORT = 7443
 """Beside the usual 6443, so that a cluster which runs there already is no obstacle."""
-USUAL = Address(LOOPBACK, PORT)
+USUAL = BindAddress(LOOPBACK, PORT)
 KEYS = "pki"
 """Where in a folder the keys of a cluster are kept."""
 
@@ -46,7 +46,7 @@ KEYS = "pki"
 class ClusterConfig(Struct, frozen=True):
     """What to start: where it listens, and what it goes on from."""
 
-    address: Address = USUAL
+    address: BindAddress = USUAL
     roots: Roots | None = None
     store: Store | None = None
     controllers: bool = False
@@ -63,7 +63,7 @@ class Cluster(Struct, frozen=True):
     """A cluster that answers."""
 
     server: ApiServer
-    address: Address
+    address: BindAddress
     """Where it really listens: the port was chosen."""
     kubeconfig: Sensitive[bytes]
     """The way in for its administrator."""
@@ -165,7 +165,7 @@ class _Site(Struct, frozen=True):
     share: Share
     pki: Pki
     server: ApiServer
-    address: Address
+    address: BindAddress
     clock: Clock
 
     async def node(self, stack: AsyncExitStack) -> LocalNode | None:
@@ -213,10 +213,10 @@ class _Site(Struct, frozen=True):
         yield simulator(fleet, stages=stages, locate=locate, host=host, clock=clock)
 
 
-def _url(address: Address) -> str:
+def _url(address: BindAddress) -> str:
     return f"https://{_reachable(address)}"
 
 
-def _reachable(address: Address) -> Address:
+def _reachable(address: BindAddress) -> BindAddress:
     """An address as programs of this machine dial it."""
     return replace(address, host=LOOPBACK) if address.host in EVERYWHERE else address

@@ -31,7 +31,7 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import transport_as
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.object import Object
 from quintant.runtime.cache.client import Client
 
@@ -42,7 +42,7 @@ _HTTPS = "https"
 _TCP = "TCP"
 
 
-async def advertise(server: ApiServer, address: Address, service: str) -> None:
+async def advertise(server: ApiServer, address: BindAddress, service: str) -> None:
     """Say where the API server is reached from this machine, also as a service."""
     async with transport_as(server, admin("system:apiserver")) as transport:
         client = Client(Rest(transport), manager=MANAGER)
@@ -50,7 +50,7 @@ async def advertise(server: ApiServer, address: Address, service: str) -> None:
             await client.apply(obj)
 
 
-def objects(address: Address, service: str) -> tuple[Object, ...]:
+def objects(address: BindAddress, service: str) -> tuple[Object, ...]:
     """The service, and its one endpoint as both kinds tell it."""
     host, port = _number(address.host), address.port
     return _service(service, port), _endpoints(host, port), _slice(host, port)

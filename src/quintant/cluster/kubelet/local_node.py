@@ -34,7 +34,7 @@ from quintant.cluster.kubelet.probe.network import NetworkProber
 from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, mark, marked, reap
 from quintant.cluster.kubelet.process.proc_stats import Sampler
 from quintant.cluster.kubelet.process.processes import LocalProcesses
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import ConfigError
 from quintant.runtime.cache.client import Client
@@ -69,7 +69,7 @@ Names = Callable[[str], Mapping[str, str]]
 
 @asynccontextmanager
 async def local_node(
-    options: Options, share: Share, api: Address, names: Names, clock: Clock, random: Random
+    options: Options, share: Share, api: BindAddress, names: Names, clock: Clock, random: Random
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
     sign = f"{mark()}-{random.id()}"

@@ -17,7 +17,7 @@ from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.process.protocols import Prober, Processes
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random, monotonic
 
 
@@ -35,7 +35,7 @@ class NodeContext(Struct, frozen=True):
     """Everything of this agent; gone with it."""
     storage: Path
     """The root of persistent volumes."""
-    api: Address
+    api: BindAddress
     """Where pods reach the API server."""
     images: Images
     addresses: Addresses

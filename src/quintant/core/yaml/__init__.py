@@ -23,7 +23,7 @@ DEEPEST = 1_000
 """Levels a document may be nested: far more than anybody means, and little enough for any stack."""
 
 
-class Unreadable(ConfigError):
+class YamlError(ConfigError):
     """A text is no YAML: what is wrong, and in which line as Go's reader counts, 0 if in none."""
 
     def __init__(self, name: str, problem: str, where: str = "", line: int = 0) -> None:

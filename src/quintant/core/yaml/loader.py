@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from quintant.core.yaml import DEEPEST, Unreadable
+from quintant.core.yaml import DEEPEST, YamlError
 from quintant.core.yaml.aliases import excessive
 
 try:
@@ -62,9 +62,9 @@ def read(
     except yaml.MarkedYAMLError as error:
         raise _unreadable(name, error) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Unreadable(name, str(error).splitlines()[0]) from None
+        raise YamlError(name, str(error).splitlines()[0]) from None
     except RecursionError:
-        raise Unreadable(name, "exceeded max depth") from None
+        raise YamlError(name, "exceeded max depth") from None
     return (document for document in loaded if document is not None)
 
 
@@ -226,7 +226,7 @@ def _refused(node: yaml.Node, why: str) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, why, node.start_mark)
 
 
-def _unreadable(name: str, error: yaml.MarkedYAMLError) -> Unreadable:
+def _unreadable(name: str, error: yaml.MarkedYAMLError) -> YamlError:
     """The complaint without the text around it, which may hold a secret."""
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -235,7 +235,7 @@ def _unreadable(name: str, error: yaml.MarkedYAMLError) -> Unreadable:
     line = next((each for each in marks if each), 0)
     if line and isinstance(error, yaml.scanner.ScannerError):
         line += 1
-    return Unreadable(name, str(error.problem or error.context), where, line)
+    return YamlError(name, str(error.problem or error.context), where, line)
 
 
 _CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -18,10 +18,10 @@ from quintant.operators.portal.rules import (
     relay_host,
 )
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.webhook import Admission, Allowed, Settings, Verdict, invalid
+from quintant.runtime.webhook import Admission, Allowed, Verdict, WebhookSettings, invalid
 
 # The rules need no more than a look into caches.
-SETTINGS = Settings(timeout_seconds=5)
+SETTINGS = WebhookSettings(timeout_seconds=5)
 # As many users of a class are named when it goes.
 _NAMED = 10
 

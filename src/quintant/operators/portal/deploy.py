@@ -28,7 +28,7 @@ from quintant.runtime.apply import (
     controlled,
     marked,
 )
-from quintant.runtime.apply.control import Client as Writer
+from quintant.runtime.apply.control import ChildClient as Writer
 from quintant.runtime.apply.drift import drifted, strays
 
 MARK = Mark(key=f"{GROUP}/spec-hash")

@@ -17,14 +17,14 @@ from typing import Protocol
 from quintant.api.core import Pod
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport, TransportLimits
-from quintant.client.transport import Call
-from quintant.core.address import Address
+from quintant.client.transport import ApiRequest
+from quintant.core.address import BindAddress
 from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
 from quintant.core.object import Request
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
-from quintant.runtime.cache.lines import Lines as WholeLines
+from quintant.runtime.cache.lines import LineBuffer as WholeLines
 from quintant.runtime.controller.sources import SourceContext
 from quintant.wire.tunnelreport import Report
 
@@ -49,10 +49,10 @@ class Lines(Protocol):
 
 async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
     """`GET /status?watch=1` of a tunnel's admin port, line by line."""
-    server = Config(f"http://{Address(address, ADMIN_PORT)}")
+    server = Config(f"http://{BindAddress(address, ADMIN_PORT)}")
     transport = HttpTransport(server, limits=TransportLimits(connect=CONNECT_SECONDS))
     try:
-        async with transport.stream(Call("GET", "/status", {"watch": "1"})) as answer:
+        async with transport.stream(ApiRequest("GET", "/status", {"watch": "1"})) as answer:
             if answer.status != HTTPStatus.OK:
                 raise Unreachable(f"answered with {answer.status}")
             told = WholeLines()

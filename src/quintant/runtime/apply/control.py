@@ -32,7 +32,7 @@ Operations = Sequence[Mapping[str, Any]]
 Strays = Callable[[Any, Any], Operations]
 
 
-class Client(Protocol):
+class ChildClient(Protocol):
     """What is asked of a client."""
 
     async def find(
@@ -67,7 +67,7 @@ class Policy(Struct, frozen=True):
 
 
 async def control(
-    client: Client,
+    client: ChildClient,
     desired: Iterable[K],
     existing: Iterable[E],
     *,
@@ -92,7 +92,7 @@ async def control(
 
 
 async def _decide(
-    client: Client, desired: tuple[K, ...], existing: tuple[E, ...], by: Object, policy: Policy
+    client: ChildClient, desired: tuple[K, ...], existing: tuple[E, ...], by: Object, policy: Policy
 ) -> Changes[K, E | K]:
     """Decide on what is known, and once more on what only the server knew."""
 
@@ -115,7 +115,7 @@ def _edited(policy: Policy) -> Drifted | None:
     return (lambda have, want: any(each(have, want) for each in asked)) if asked else None
 
 
-async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool:
+async def _updated(client: ChildClient, update: Update[K, E], policy: Policy) -> bool:
     """Whether the policy is fulfilled; False when the server refuses to change the child."""
     if policy.update == "leave":
         return True
@@ -135,7 +135,7 @@ async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool
     return True
 
 
-async def _purge(client: Client, live: Object, operations: Operations) -> None:
+async def _purge(client: ChildClient, live: Object, operations: Operations) -> None:
     if not operations:
         return
     try:

@@ -30,7 +30,7 @@ class _Entry(NamedTuple):
     """A hash of all that the apply may have set; None where only the version can tell."""
 
 
-class Applied:
+class ApplyCache:
     """The last body applied to each object or its status, and the version it led to."""
 
     __slots__ = ("_entries",)

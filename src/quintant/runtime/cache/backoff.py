@@ -15,7 +15,7 @@ CALM_SECONDS = 120.0
 
 
 @dataclass(slots=True)
-class Backoff:
+class ReflectorBackoff:
     """The waiting times of one informer's watch."""
 
     random: Random

@@ -16,14 +16,14 @@ from urllib.parse import parse_qsl
 from quintant.client.merge_patch import difference
 from quintant.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
 from quintant.client.subresource import Subresource
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core import codec
 from quintant.core.errors import ConfigError, NotFound
 from quintant.core.object import K, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.cache.apply_cache import STATUS, Applied, apply_body, status_body
+from quintant.runtime.cache.apply_cache import STATUS, ApplyCache, apply_body, status_body
 from quintant.runtime.cache.reader import Reader
-from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.scope import WatchScope
 
 MANAGER = "quintant"
 Validation = Literal["Ignore", "Warn", "Strict"]
@@ -45,11 +45,11 @@ class Client(Reader):
     """Whether the server is to try every write and to keep none."""
     validation: Validation | None = None
     """What the server does about fields it does not know: None is its own default, Warn."""
-    applied: Applied = field(default_factory=Applied, kw_only=True)
+    applied: ApplyCache = field(default_factory=ApplyCache, kw_only=True)
 
     def named(self, manager: str) -> Client:
         """The same client, writing as another field manager."""
-        return replace(self, manager=manager, applied=Applied())
+        return replace(self, manager=manager, applied=ApplyCache())
 
     async def create(self, obj: K) -> K:
         """Create an object; AlreadyExists if its name is taken."""
@@ -154,7 +154,7 @@ class Client(Reader):
         Caches show it when the watch brings it. It needs the verb deletecollection.
         """
         self.fence()
-        scope = Scope(kind, namespace, labels or {}, fields or {})
+        scope = WatchScope(kind, namespace, labels or {}, fields or {})
         options = {"propagationPolicy": "Background", **self._dry()}
         await uninterrupted(self.rest.delete_all(kind, namespace, scope.query, options))
 
@@ -174,11 +174,11 @@ class Client(Reader):
         path, _, given = path.partition("?")
         query, headers = dict(parse_qsl(given, keep_blank_values=True)), headers or {}
         if method in ("GET", "HEAD"):
-            return (await self.rest.send(Call(method, path, query, headers))).body
+            return (await self.rest.send(ApiRequest(method, path, query, headers))).body
         self.fence()
         if self.dry_run:
             query["dryRun"] = "All"
-        call = Call(method, path, query, headers, body, self.rest.write_timeout)
+        call = ApiRequest(method, path, query, headers, body, self.rest.write_timeout)
         return (await uninterrupted(self.rest.send(call))).body
 
     # What follows runs to its end even if the caller is cancelled: the write, and its mark in the

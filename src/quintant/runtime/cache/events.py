@@ -26,26 +26,26 @@ class _Event(msgspec.Struct, Generic[K]):
     object: K
 
 
-class Changed(msgspec.Struct, Generic[K], frozen=True):
+class ChangedEvent(msgspec.Struct, Generic[K], frozen=True):
     """An object was added or modified, or is part of the initial state."""
 
     obj: K
 
 
-class Deleted(msgspec.Struct, Generic[K], frozen=True):
+class DeletedEvent(msgspec.Struct, Generic[K], frozen=True):
     """An object was deleted, or left the selection; carries its last state."""
 
     obj: K
 
 
-class Bookmark(msgspec.Struct, frozen=True):
+class BookmarkEvent(msgspec.Struct, frozen=True):
     """Everything up to `version` has been sent; `initial` closes the initial state."""
 
     version: str
     initial: bool
 
 
-class Misfit(msgspec.Struct, frozen=True):
+class UndecodableEvent(msgspec.Struct, frozen=True):
     """An object that does not fit its type; its metadata could be read."""
 
     error: Undecodable
@@ -53,10 +53,10 @@ class Misfit(msgspec.Struct, frozen=True):
     deleted: bool
 
 
-Frame = Changed[K] | Deleted[K] | Bookmark | Misfit | ApiError
+WatchEvent = ChangedEvent[K] | DeletedEvent[K] | BookmarkEvent | UndecodableEvent | ApiError
 
 
-def parse(kind: type[K], line: bytes) -> Frame[K]:
+def parse_event(kind: type[K], line: bytes) -> WatchEvent[K]:
     """What a line says. Raises one of codec.BROKEN when it is not a watch event at all."""
     if line.startswith(_BOOKMARK):
         return _parse_rare(kind, line)
@@ -67,13 +67,13 @@ def parse(kind: type[K], line: bytes) -> Frame[K]:
     # Types of optional fields fit nearly anything, a Status or a Table too: those have no name.
     if event.object.metadata.name:
         if event.type in ("ADDED", "MODIFIED"):
-            return Changed(event.object)
+            return ChangedEvent(event.object)
         if event.type == "DELETED":
-            return Deleted(event.object)
+            return DeletedEvent(event.object)
     return _parse_rare(kind, line)
 
 
-def _parse_rare(kind: type[K], line: bytes) -> Frame[K]:
+def _parse_rare(kind: type[K], line: bytes) -> WatchEvent[K]:
     event = codec.decode_line(line)
     match event.type:
         case "ERROR":
@@ -81,22 +81,22 @@ def _parse_rare(kind: type[K], line: bytes) -> Frame[K]:
         case "BOOKMARK":
             meta = codec.decode_meta(event.object)
             ended = meta.annotations.get(INITIAL_EVENTS_END) == "true"
-            return Bookmark(meta.resource_version, ended)
+            return BookmarkEvent(meta.resource_version, ended)
         case "ADDED" | "MODIFIED" | "DELETED":
             return _parse_object(kind, event.object, deleted=event.type == "DELETED")
         case _:
             raise msgspec.DecodeError(f"an event of unknown type {event.type!r}")
 
 
-def _parse_object(kind: type[K], raw: msgspec.Raw, *, deleted: bool) -> Frame[K]:
+def _parse_object(kind: type[K], raw: msgspec.Raw, *, deleted: bool) -> WatchEvent[K]:
     meta = codec.decode_meta(raw)
     if not meta.name:
         raise msgspec.DecodeError("an event without an object's name")
     try:
         obj = codec.decode(kind, raw)
     except Undecodable as error:
-        return Misfit(error, meta, deleted)
-    return Deleted(obj) if deleted else Changed(obj)
+        return UndecodableEvent(error, meta, deleted)
+    return DeletedEvent(obj) if deleted else ChangedEvent(obj)
 
 
 @cache

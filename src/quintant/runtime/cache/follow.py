@@ -9,13 +9,15 @@ from contextlib import asynccontextmanager
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.core.object import K
-from quintant.runtime.cache.informer import Change, Informer
-from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.informer import Informer, ObjectChange
+from quintant.runtime.cache.scope import WatchScope
 
 
-async def follow(rest: Rest, scope: Scope[K], random: Random) -> AsyncIterator[Change[K]]:
+async def follow(
+    rest: Rest, scope: WatchScope[K], random: Random
+) -> AsyncIterator[ObjectChange[K]]:
     """Yield what is there (as initial) and then every change; never ends by itself."""
-    changes: asyncio.Queue[Change[K]] = asyncio.Queue()
+    changes: asyncio.Queue[ObjectChange[K]] = asyncio.Queue()
     informer = _informer(rest, scope, random)
     informer.subscribe(changes.put_nowait)
     async with _running(informer):
@@ -24,7 +26,7 @@ async def follow(rest: Rest, scope: Scope[K], random: Random) -> AsyncIterator[C
 
 
 async def await_state(
-    rest: Rest, scope: Scope[K], random: Random, until: Callable[[K | None], bool]
+    rest: Rest, scope: WatchScope[K], random: Random, until: Callable[[K | None], bool]
 ) -> K | None:
     """Follow the one object that `scope` selects, until a condition holds of it or its absence."""
     reached: asyncio.Future[K | None] = asyncio.get_running_loop().create_future()
@@ -48,7 +50,7 @@ async def await_state(
         return await reached
 
 
-def _informer(rest: Rest, scope: Scope[K], random: Random) -> Informer[K]:
+def _informer(rest: Rest, scope: WatchScope[K], random: Random) -> Informer[K]:
     return Informer(
         rest,
         scope.kind,

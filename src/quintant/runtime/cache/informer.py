@@ -17,20 +17,20 @@ from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.cache.observer import REASONS, Observer
+from quintant.runtime.cache.observer import REASONS, CacheObserver
 from quintant.runtime.cache.overlay import Overlay, reached
 from quintant.runtime.cache.reflector import Reflector
-from quintant.runtime.cache.scope import Scope, selects
-from quintant.runtime.cache.sink import State
-from quintant.runtime.cache.states import Outcome
-from quintant.runtime.cache.store import Store
+from quintant.runtime.cache.scope import WatchScope, selects
+from quintant.runtime.cache.sink import InitialState
+from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.cache.store import Indexer
 from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.observe.logs import get_logger
 
 log = get_logger()
 
 
-class Change(NamedTuple, Generic[K]):
+class ObjectChange(NamedTuple, Generic[K]):
     """What happened to one object. `old` and `new` are never both None."""
 
     old: K | None
@@ -41,7 +41,7 @@ class Change(NamedTuple, Generic[K]):
     """For a deletion: `old` is the last state there was, not merely the last one seen."""
 
 
-Handler = Callable[[Change[K]], None]
+ChangeHandler = Callable[[ObjectChange[K]], None]
 
 
 class Informer(Generic[K]):
@@ -56,23 +56,23 @@ class Informer(Generic[K]):
         namespaces: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
-        observer: Observer | None = None,
+        observer: CacheObserver | None = None,
         timers: Timers = Timers(),
     ) -> None:
         self.kind = kind
         self.resource = resource_of(kind)
         self.labels, self.fields = labels or {}, fields or {}
-        self.store: Store[K] = Store()
+        self.store: Indexer[K] = Indexer()
         self.overlay = Overlay(self.store)
         self.undecodable: dict[Request, ObjectMeta] = {}
         """Objects that exist and do not fit their type."""
         self._observer = observer
-        self._handlers: list[Handler[K]] = []
+        self._handlers: list[ChangeHandler[K]] = []
         self._misfit_handlers: list[Callable[[Request], None]] = []
         places = namespaces if self.resource.namespaced and namespaces else ("",)
         self._by_place = {
             place: Reflector(
-                rest, Scope(kind, place, self.labels, self.fields), self, random, timers
+                rest, WatchScope(kind, place, self.labels, self.fields), self, random, timers
             )
             for place in places
         }
@@ -118,7 +118,7 @@ class Informer(Generic[K]):
             self._observer.overlaid()
         return self.store.get(key)
 
-    def subscribe(self, handler: Handler[K]) -> None:
+    def subscribe(self, handler: ChangeHandler[K]) -> None:
         """Hear of every change from now on, and of what is there already as initial.
 
         A handler is called in the middle of a change: it may look at the store, and must not wait.
@@ -126,10 +126,10 @@ class Informer(Generic[K]):
         for key in self._known():
             obj = self.overlay.delivered(key)
             if obj is not None:
-                handler(Change(None, obj, initial=True))
+                handler(ObjectChange(None, obj, initial=True))
         self._handlers.append(handler)
 
-    def unsubscribe(self, handler: Handler[K]) -> None:
+    def unsubscribe(self, handler: ChangeHandler[K]) -> None:
         self._handlers.remove(handler)
 
     def on_undecodable(self, handler: Callable[[Request], None]) -> None:
@@ -160,7 +160,7 @@ class Informer(Generic[K]):
         """Hide an object that we have just deleted, last known at `version`."""
         self.overlay.erased(key, uid, version)
 
-    def replaced(self, namespace: str, state: State[K]) -> None:
+    def replaced(self, namespace: str, state: InitialState[K]) -> None:
         initial = namespace in self._awaited
         for key in [key for key in self.undecodable if _within(namespace, key)]:
             if key not in state.misfits:
@@ -187,7 +187,7 @@ class Informer(Generic[K]):
         old = self.overlay.delivered(key)
         self.overlay.gone(key, meta.uid, meta.resource_version)
         if old is not None:
-            self._deliver(Change(obj if old.metadata.uid == meta.uid else old, None))
+            self._deliver(ObjectChange(obj if old.metadata.uid == meta.uid else old, None))
 
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         key = Request(meta.name, meta.namespace)
@@ -208,7 +208,7 @@ class Informer(Generic[K]):
         for handler in self._misfit_handlers:
             handler(key)
 
-    def restarted(self, outcome: Outcome) -> None:
+    def restarted(self, outcome: WatchOutcome) -> None:
         if self._observer is not None:
             self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
 
@@ -216,20 +216,20 @@ class Informer(Generic[K]):
         old, meta = self.overlay.delivered(key), obj.metadata
         if old is not None and old.metadata.uid != meta.uid:
             self.overlay.gone(key, old.metadata.uid, old.metadata.resource_version)
-            self._deliver(Change(old, None, final=False))
+            self._deliver(ObjectChange(old, None, final=False))
             old = None
         if old is not None and old.metadata.resource_version == meta.resource_version:
             return
         self.overlay.confirm(key, obj)
-        self._deliver(Change(old, obj, initial))
+        self._deliver(ObjectChange(old, obj, initial))
 
     def _vanish(self, key: Request, version: str) -> None:
         old = self.overlay.delivered(key)
         self.overlay.missing(key, version)
         if old is not None:
-            self._deliver(Change(old, None, final=False))
+            self._deliver(ObjectChange(old, None, final=False))
 
-    def _deliver(self, change: Change[K]) -> None:
+    def _deliver(self, change: ObjectChange[K]) -> None:
         for handler in self._handlers:
             try:
                 handler(change)
@@ -246,6 +246,6 @@ def _within(namespace: str, key: Request) -> bool:
     return not namespace or key.namespace == namespace
 
 
-def _named(change: Change[K]) -> str:
+def _named(change: ObjectChange[K]) -> str:
     seen = change.new or change.old
     return str(seen.key) if seen is not None else ""

@@ -7,7 +7,7 @@ chunks a line is cut into; a line without its newline never comes out.
 from __future__ import annotations
 
 
-class Lines:
+class LineBuffer:
     """Collects chunks and gives back whole lines; a Secret's line may be a megabyte long."""
 
     __slots__ = ("_pending",)

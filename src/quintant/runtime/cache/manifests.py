@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.rest import APPLY, Rest
-from quintant.client.transport import JSON, Call
+from quintant.client.transport import JSON, ApiRequest
 from quintant.core.errors import ConfigError
 
 Plain = Mapping[str, Any]
@@ -35,7 +35,7 @@ class Applier:
 
     async def _apply(self, manifest: Plain) -> None:
         path = await self._path(manifest)
-        call = Call(
+        call = ApiRequest(
             "PATCH",
             path,
             {"fieldManager": self.manager, "force": "true"},
@@ -59,7 +59,9 @@ class Applier:
 
     async def _resource(self, version: str, kind: str) -> tuple[str, bool]:
         if (version, kind) not in self._paths:
-            reply = await self.rest.send(Call("GET", _root(version), headers={"accept": JSON}))
+            reply = await self.rest.send(
+                ApiRequest("GET", _root(version), headers={"accept": JSON})
+            )
             for found in msgspec.json.decode(reply.body)["resources"]:
                 if "/" not in found["name"]:
                     self._paths[version, found["kind"]] = found["name"], found["namespaced"]

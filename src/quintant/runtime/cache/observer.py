@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, Protocol
 
-from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.states import WatchOutcome
 
-Restart = Literal["timeout", "idle", "410", "error", "eof"]
-REASONS: Mapping[Outcome, Restart] = {
-    Outcome.ENDED: "timeout",
-    Outcome.IDLE: "idle",
-    Outcome.EXPIRED: "410",
-    Outcome.SHORT: "eof",
+RestartReason = Literal["timeout", "idle", "410", "error", "eof"]
+REASONS: Mapping[WatchOutcome, RestartReason] = {
+    WatchOutcome.ENDED: "timeout",
+    WatchOutcome.IDLE: "idle",
+    WatchOutcome.EXPIRED: "410",
+    WatchOutcome.SHORT: "eof",
 }
 
 
-class Observer(Protocol):
+class CacheObserver(Protocol):
     """Who counts what an informer does."""
 
-    def restarted(self, kind: str, reason: Restart) -> None:
+    def restarted(self, kind: str, reason: RestartReason) -> None:
         """A watch was opened again."""
 
     def overlaid(self) -> None:

@@ -13,56 +13,56 @@ from quintant.core.errors import (
     TooManyRequests,
     TransportError,
     Unauthorized,
-    explained,
+    error_text,
 )
 from quintant.core.resource import Resource
-from quintant.runtime.cache.states import Outcome, Phase
+from quintant.runtime.cache.states import WatchOutcome, WatchPhase
 
 
-def classify(error: Exception, phase: Phase) -> Outcome:
+def classify_watch_error(error: Exception, phase: WatchPhase) -> WatchOutcome:
     """The outcome that `error` means in `phase`."""
     if isinstance(error, ApiError):
         return _classify_answer(error, phase)
     if isinstance(error, StreamStalled):
-        return Outcome.IDLE
+        return WatchOutcome.IDLE
     if isinstance(error, TransportError):
-        return Outcome.UNREACHABLE
-    return Outcome.FAILED
+        return WatchOutcome.UNREACHABLE
+    return WatchOutcome.FAILED
 
 
-def told(error: Exception, resource: Resource) -> str:
+def explain_watch_error(error: Exception, resource: Resource) -> str:
     """Why a kind cannot be followed, and what to do where only a person can mend it."""
     cannot = f"cannot read {resource.full_name}"
     match error:
         case NotFound():
             why = f"404, the server serves no {resource.plural} of {resource.api_version}"
-            return explained(cannot, why, f"install the definition of {resource.kind} (its CRD)")
+            return error_text(cannot, why, f"install the definition of {resource.kind} (its CRD)")
         case Unauthorized():
             why = "401, the server does not accept our credentials: missing, wrong or expired"
-            return explained(cannot, why, "kubectl auth whoami, with the same kubeconfig")
+            return error_text(cannot, why, "kubectl auth whoami, with the same kubeconfig")
         case Forbidden():
             hint = "`quintant manifests` prints the roles that a program needs"
-            return explained(cannot, f"403, {error.message}", hint)
+            return error_text(cannot, f"403, {error.message}", hint)
         case _:
             return str(error) or type(error).__name__
 
 
-def _classify_answer(error: ApiError, phase: Phase) -> Outcome:
+def _classify_answer(error: ApiError, phase: WatchPhase) -> WatchOutcome:
     match error:
         case Expired():
-            return Outcome.EXPIRED
+            return WatchOutcome.EXPIRED
         case ApiError(status=504) if _ahead(error):
-            return Outcome.EXPIRED
-        case BadRequest() | Invalid() | ApiError(status=501) if phase is Phase.STREAMING:
-            return Outcome.REFUSED
+            return WatchOutcome.EXPIRED
+        case BadRequest() | Invalid() | ApiError(status=501) if phase is WatchPhase.STREAMING:
+            return WatchOutcome.REFUSED
         case TooManyRequests():
-            return Outcome.THROTTLED
+            return WatchOutcome.THROTTLED
         case Forbidden():
-            return Outcome.FORBIDDEN
+            return WatchOutcome.FORBIDDEN
         case NotFound():
-            return Outcome.MISSING
+            return WatchOutcome.MISSING
         case _:
-            return Outcome.FAILED
+            return WatchOutcome.FAILED
 
 
 def _ahead(error: ApiError) -> bool:

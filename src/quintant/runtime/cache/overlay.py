@@ -18,7 +18,7 @@ from typing import Generic
 from msgspec import Struct
 
 from quintant.core.object import K, Request
-from quintant.runtime.cache.store import Store
+from quintant.runtime.cache.store import Indexer
 
 EXPIRY_SECONDS = 10.0
 
@@ -51,7 +51,7 @@ def precedes(seen: str, known: str) -> bool:
 class Overlay(Generic[K]):
     """What this process wrote and the watch has not confirmed yet, kept inside a store."""
 
-    def __init__(self, store: Store[K]) -> None:
+    def __init__(self, store: Indexer[K]) -> None:
         self._store = store
         self._ahead: dict[Request, _Ahead[K]] = {}
 

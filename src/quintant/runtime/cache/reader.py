@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from quintant.client.pod_logs import printed
+from quintant.client.pod_logs import read_log_lines
 from quintant.client.rest import PAGE_SIZE, Rest, located
 from quintant.core import codec
 from quintant.core.clock import Random
@@ -20,8 +20,8 @@ from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.follow import await_state, follow
-from quintant.runtime.cache.informer import Change, Informer
-from quintant.runtime.cache.scope import Scope, selects
+from quintant.runtime.cache.informer import Informer, ObjectChange
+from quintant.runtime.cache.scope import WatchScope, selects
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Reader:
         if live or self.caches is None:
             if index is not None:
                 raise ConfigError("an index can only be read from a cache", hint="drop live=True")
-            return await self._list_live(Scope(kind, namespace, labels or {}, fields or {}))
+            return await self._list_live(WatchScope(kind, namespace, labels or {}, fields or {}))
         if fields:
             raise ConfigError("a cache has no field selectors", hint="use an index, or live=True")
         store = (await self._informer(kind, namespace, self.caches)).store
@@ -82,9 +82,11 @@ class Reader:
         *,
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Change[K]]:
+    ) -> AsyncIterator[ObjectChange[K]]:
         """Follow a kind for ever: what is there first, then every change; heals by itself."""
-        return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.random)
+        return follow(
+            self.rest, WatchScope(kind, namespace, labels or {}, fields or {}), self.random
+        )
 
     def logs(
         self,
@@ -106,7 +108,9 @@ class Reader:
             "previous": "true" if previous else "",
             "tailLines": "" if tail is None else str(tail),
         }
-        return printed(self.rest, pod, {name: value for name, value in asked.items() if value})
+        return read_log_lines(
+            self.rest, pod, {name: value for name, value in asked.items() if value}
+        )
 
     async def wait(self, obj: K, until: Callable[[K | None], bool], timeout: float) -> K | None:
         """Follow one object until a condition holds; TimeoutError after `timeout` seconds.
@@ -126,7 +130,7 @@ class Reader:
     ) -> K | None:
         """`wait`, for an object that may not exist yet."""
         key = located(resource_of(kind), name, namespace)
-        scope = Scope(kind, key.namespace, fields={"metadata.name": name})
+        scope = WatchScope(kind, key.namespace, fields={"metadata.name": name})
         async with asyncio.timeout(timeout):
             return await await_state(self.rest, scope, self.random, until)
 
@@ -136,14 +140,14 @@ class Reader:
             await informer.wait_synced()
         return informer
 
-    async def _list_live(self, scope: Scope[K]) -> Sequence[K]:
+    async def _list_live(self, scope: WatchScope[K]) -> Sequence[K]:
         try:
             return await self._pages(scope, {"limit": str(PAGE_SIZE)})
         except Expired:
             # The server forgot where we were between two pages; all at once it cannot.
             return await self._pages(scope, {})
 
-    async def _pages(self, scope: Scope[K], query: Mapping[str, str]) -> Sequence[K]:
+    async def _pages(self, scope: WatchScope[K], query: Mapping[str, str]) -> Sequence[K]:
         found: list[K] = []
         more: Mapping[str, str] = {}
         while True:

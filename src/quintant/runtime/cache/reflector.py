@@ -16,19 +16,19 @@ from msgspec.structs import replace
 from quintant.client.rest import PAGE_SIZE, Rest
 from quintant.core import codec
 from quintant.core.clock import Random, monotonic
-from quintant.core.errors import ApiError, Identity, QuintantError, Undecodable
+from quintant.core.errors import ApiError, ObjectIdentity, QuintantError, Undecodable
 from quintant.core.object import K
 from quintant.core.resource import resource_of
 from quintant.runtime.cache import states
-from quintant.runtime.cache.backoff import Backoff
-from quintant.runtime.cache.events import Misfit
+from quintant.runtime.cache.backoff import ReflectorBackoff
+from quintant.runtime.cache.events import UndecodableEvent
 from quintant.runtime.cache.interning import interner
-from quintant.runtime.cache.outcomes import classify, told
-from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.outcomes import classify_watch_error, explain_watch_error
+from quintant.runtime.cache.scope import WatchScope
 from quintant.runtime.cache.silence import NAG_SECONDS
-from quintant.runtime.cache.sink import Sink, State
-from quintant.runtime.cache.states import Outcome, Pause, Phase, Position
-from quintant.runtime.cache.stream import Rhythm, Run
+from quintant.runtime.cache.sink import InitialState, ReflectorTarget
+from quintant.runtime.cache.states import WatchOutcome, WatchPause, WatchPhase, WatchPosition
+from quintant.runtime.cache.stream import BookmarkRhythm, WatchStream
 from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.observe.logs import get_logger
 
@@ -41,17 +41,21 @@ class Reflector(Generic[K]):
     def __init__(
         self,
         rest: Rest,
-        scope: Scope[K],
-        sink: Sink[K],
+        scope: WatchScope[K],
+        sink: ReflectorTarget[K],
         random: Random,
         timers: Timers = Timers(),
     ) -> None:
         self.scope = scope
         self.last_failure = ""
         self._rest, self._sink, self._random = rest, sink, random
-        self._timers, self._rhythm, self._backoff = timers, Rhythm(timers), Backoff(random)
-        self._position = Position()
-        self._run: Run[K] | None = None
+        self._timers, self._rhythm, self._backoff = (
+            timers,
+            BookmarkRhythm(timers),
+            ReflectorBackoff(random),
+        )
+        self._position = WatchPosition()
+        self._run: WatchStream[K] | None = None
         self._answered_at = 0.0
         self._patience = 0.0
         self._failing_since: float | None = None
@@ -91,9 +95,9 @@ class Reflector(Generic[K]):
         """How long a stream may be silent before it counts as dead."""
         return self._rhythm.limit(self._timers.life[1])
 
-    async def _attempt(self) -> Outcome:
+    async def _attempt(self) -> WatchOutcome:
         try:
-            if self._position.phase is Phase.LISTING:
+            if self._position.phase is WatchPhase.LISTING:
                 return await self._list()
             return await self._stream()
         except (QuintantError, *codec.BROKEN) as error:
@@ -103,16 +107,18 @@ class Reflector(Generic[K]):
             log.exception("watch failed", kind=str(self.scope))
             return self._failed(error)
 
-    def _failed(self, error: Exception) -> Outcome:
-        self.last_failure = told(error, resource_of(self.scope.kind))
+    def _failed(self, error: Exception) -> WatchOutcome:
+        self.last_failure = explain_watch_error(error, resource_of(self.scope.kind))
         if isinstance(error, ApiError):
             self._patience = float(error.details.retry_after_seconds)
-        return classify(error, self._position.phase)
+        return classify_watch_error(error, self._position.phase)
 
-    async def _stream(self) -> Outcome:
+    async def _stream(self) -> WatchOutcome:
         life = int(self._random.uniform(*self._timers.life))
-        initial = self._position.phase is Phase.STREAMING
-        run = self._run = Run(self.scope, self._sink, self._rhythm, life=life, initial=initial)
+        initial = self._position.phase is WatchPhase.STREAMING
+        run = self._run = WatchStream(
+            self.scope, self._sink, self._rhythm, life=life, initial=initial
+        )
         try:
             async with self._rest.watch(
                 self.scope.kind, self.scope.namespace, self._watch_query(life)
@@ -129,14 +135,14 @@ class Reflector(Generic[K]):
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(life),
         }
-        if self._position.phase is Phase.STREAMING:
+        if self._position.phase is WatchPhase.STREAMING:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         if self._position.version:
             query["resourceVersion"] = self._position.version
         return query
 
-    async def _list(self) -> Outcome:
-        state: State[K] = State()
+    async def _list(self) -> WatchOutcome:
+        state: InitialState[K] = InitialState()
         version = self._position.version
         more: dict[str, str] | None = (
             {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"} if version else {}
@@ -147,9 +153,9 @@ class Reflector(Generic[K]):
             raise Undecodable(_list_identity(self.scope), "it has no resourceVersion")
         self._sink.replaced(self.scope.namespace, state)
         self._reached(state.version)
-        return Outcome.DONE
+        return WatchOutcome.DONE
 
-    async def _page(self, state: State[K], query: dict[str, str]) -> dict[str, str] | None:
+    async def _page(self, state: InitialState[K], query: dict[str, str]) -> dict[str, str] | None:
         """Collect one page and let go of it; returns the query of the next, if there is one."""
         page = await self._rest.page(self.scope.kind, self.scope.namespace, query)
         self._answered_at = monotonic()
@@ -159,36 +165,38 @@ class Reflector(Generic[K]):
         token = page.metadata.continue_token
         return {"continue": token} if token else None
 
-    def _collect(self, raw: msgspec.Raw, state: State[K]) -> None:
+    def _collect(self, raw: msgspec.Raw, state: InitialState[K]) -> None:
         try:
             obj = codec.decode(self.scope.kind, raw)
         except Undecodable as error:
-            state.mark(Misfit(error, codec.decode_meta(raw), deleted=False))
+            state.mark(UndecodableEvent(error, codec.decode_meta(raw), deleted=False))
             return
         interner(self.scope.kind)(obj)
         state.put(obj)
 
     def _reached(self, version: str) -> None:
         """Everything up to `version` is with the sink: from now on, follow it."""
-        done = states.step(replace(self._position, version=version), Outcome.DONE, monotonic())
+        done = states.next_step(
+            replace(self._position, version=version), WatchOutcome.DONE, monotonic()
+        )
         self._position = done.position
 
-    def _step(self, outcome: Outcome) -> Pause:
-        decided = states.step(self._position, outcome, monotonic())
+    def _step(self, outcome: WatchOutcome) -> WatchPause:
+        decided = states.next_step(self._position, outcome, monotonic())
         if self._position.streaming and not decided.position.streaming:
             log.info("reading by pages: the server has no watch-list", kind=str(self.scope))
         self._position = decided.position
         return decided.pause
 
-    def _note(self, outcome: Outcome) -> None:
-        if outcome is Outcome.DONE or (self._run is not None and self._run.healthy):
+    def _note(self, outcome: WatchOutcome) -> None:
+        if outcome is WatchOutcome.DONE or (self._run is not None and self._run.healthy):
             self._failing_since = None
-        if outcome is Outcome.DONE:
+        if outcome is WatchOutcome.DONE:
             return
         self._sink.restarted(outcome)
-        if outcome is Outcome.SHORT:
+        if outcome is WatchOutcome.SHORT:
             self.last_failure = "the stream ended at once"
-        if outcome in (Outcome.ENDED, Outcome.IDLE, Outcome.REFUSED):
+        if outcome in (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.REFUSED):
             log.debug("watch ended", kind=str(self.scope), reason=outcome.value)
         else:
             self._complain()
@@ -202,18 +210,18 @@ class Reflector(Generic[K]):
         self._complained_at = now
         log.warning("watch failed", kind=str(self.scope), why=self.last_failure)
 
-    async def _wait(self, pause: Pause) -> None:
+    async def _wait(self, pause: WatchPause) -> None:
         match pause:
-            case Pause.NONE:
+            case WatchPause.NONE:
                 seconds = 0.0
-            case Pause.BACKOFF:
+            case WatchPause.BACKOFF:
                 seconds = self._backoff.next()
-            case Pause.LONGEST:
+            case WatchPause.LONGEST:
                 seconds = self._backoff.longest()
         seconds, self._patience = max(seconds, self._patience), 0.0
         if seconds:
             await asyncio.sleep(seconds)
 
 
-def _list_identity(scope: Scope[K]) -> Identity:
-    return Identity(f"{resource_of(scope.kind).kind}List")
+def _list_identity(scope: WatchScope[K]) -> ObjectIdentity:
+    return ObjectIdentity(f"{resource_of(scope.kind).kind}List")

@@ -14,7 +14,7 @@ from quintant.core.object import K
 from quintant.core.resource import resource_of
 
 
-class Scope(Struct, Generic[K], frozen=True):
+class WatchScope(Struct, Generic[K], frozen=True):
     """A kind, in one namespace or (empty) in all, selected on the server.
 
     A label with an empty value selects the objects that have it, whatever its value there.

@@ -14,14 +14,14 @@ log = get_logger()
 NAG_SECONDS = 10.0
 
 
-class Alarm:
+class SilenceTimer:
     """Ends a timeout at a moment that may move; moving it later costs nothing."""
 
     def __init__(self, limit: asyncio.Timeout, due: Callable[[], float]) -> None:
         self._limit, self._due = limit, due
         self._timer: asyncio.TimerHandle | None = None
 
-    def __enter__(self) -> Alarm:
+    def __enter__(self) -> SilenceTimer:
         self.set()
         return self
 
@@ -43,7 +43,7 @@ class Alarm:
             self.set()
 
 
-class Nag:
+class ProgressWarning:
     """Says again and again that the initial state is still incomplete.
 
     `waiting` is how many objects came so far, or None when there is nothing to wait for.

@@ -11,15 +11,15 @@ from msgspec import Struct, field
 
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
-from quintant.runtime.cache.events import Misfit
-from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.events import UndecodableEvent
+from quintant.runtime.cache.states import WatchOutcome
 
 
-class State(Struct, Generic[K]):
+class InitialState(Struct, Generic[K]):
     """The whole state of a scope, while it is collected and when it is complete."""
 
     objects: dict[Request, K] = field(default_factory=dict)
-    misfits: dict[Request, Misfit] = field(default_factory=dict)
+    misfits: dict[Request, UndecodableEvent] = field(default_factory=dict)
     """Objects that are there and do not fit; a key may have an older object that did."""
     version: str = ""
 
@@ -34,7 +34,7 @@ class State(Struct, Generic[K]):
         self.objects.pop(key, None)
         self.misfits.pop(key, None)
 
-    def mark(self, misfit: Misfit) -> None:
+    def mark(self, misfit: UndecodableEvent) -> None:
         """Note that an object is there, or gone, and does not fit."""
         key = Request(misfit.meta.name, misfit.meta.namespace)
         if misfit.deleted:
@@ -43,10 +43,10 @@ class State(Struct, Generic[K]):
             self.misfits[key] = misfit
 
 
-class Sink(Protocol[K]):
+class ReflectorTarget(Protocol[K]):
     """Who keeps what a reflector sees."""
 
-    def replaced(self, namespace: str, state: State[K]) -> None:
+    def replaced(self, namespace: str, state: InitialState[K]) -> None:
         """The whole state of the scope, read anew."""
 
     def upserted(self, obj: K) -> None:
@@ -58,5 +58,5 @@ class Sink(Protocol[K]):
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """An object does not fit its type."""
 
-    def restarted(self, outcome: Outcome) -> None:
+    def restarted(self, outcome: WatchOutcome) -> None:
         """The connection ended, and why."""

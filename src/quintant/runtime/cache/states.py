@@ -24,7 +24,7 @@ from msgspec.structs import replace
 PATIENCE_SECONDS = 60.0
 
 
-class Phase(Enum):
+class WatchPhase(Enum):
     """Where the watch is."""
 
     STREAMING = auto()
@@ -35,7 +35,7 @@ class Phase(Enum):
     """Following changes from a known version."""
 
 
-class Outcome(Enum):
+class WatchOutcome(Enum):
     """How the work of a phase ended."""
 
     DONE = "done"
@@ -62,7 +62,7 @@ class Outcome(Enum):
     """Anything else: a server error, garbage on the wire, bad credentials."""
 
 
-class Pause(Enum):
+class WatchPause(Enum):
     """How long to wait before going on."""
 
     NONE = auto()
@@ -70,10 +70,10 @@ class Pause(Enum):
     LONGEST = auto()
 
 
-class Position(Struct, frozen=True):
+class WatchPosition(Struct, frozen=True):
     """All that a watch remembers between two connections."""
 
-    phase: Phase = Phase.STREAMING
+    phase: WatchPhase = WatchPhase.STREAMING
     version: str = ""
     """The resource version to go on from; empty asks for the newest state."""
     streaming: bool = True
@@ -82,48 +82,48 @@ class Position(Struct, frozen=True):
     """When the present row of server errors began."""
 
 
-class Step(Struct, frozen=True):
+class WatchStep(Struct, frozen=True):
     """Where to go on, and after what pause."""
 
-    position: Position
-    pause: Pause = Pause.NONE
+    position: WatchPosition
+    pause: WatchPause = WatchPause.NONE
 
 
-def step(at: Position, outcome: Outcome, now: float) -> Step:
+def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep:
     """Decide what follows `outcome`. Every pair of phase and outcome has an answer."""
     calm = replace(at, failing_since=None)
     match outcome:
-        case Outcome.DONE:
-            return Step(replace(calm, phase=Phase.WATCHING))
-        case Outcome.REFUSED:
-            return Step(_anew(replace(calm, streaming=False)))
-        case Outcome.EXPIRED if at.phase is Phase.WATCHING:
-            return Step(_anew(calm), Pause.BACKOFF)
-        case Outcome.EXPIRED:
-            return Step(_anew(replace(calm, version="")), Pause.BACKOFF)
-        case Outcome.ENDED if at.phase is Phase.STREAMING:
+        case WatchOutcome.DONE:
+            return WatchStep(replace(calm, phase=WatchPhase.WATCHING))
+        case WatchOutcome.REFUSED:
+            return WatchStep(_anew(replace(calm, streaming=False)))
+        case WatchOutcome.EXPIRED if at.phase is WatchPhase.WATCHING:
+            return WatchStep(_anew(calm), WatchPause.BACKOFF)
+        case WatchOutcome.EXPIRED:
+            return WatchStep(_anew(replace(calm, version="")), WatchPause.BACKOFF)
+        case WatchOutcome.ENDED if at.phase is WatchPhase.STREAMING:
             # The announced time passed without the closing bookmark.
-            return Step(_anew(replace(calm, streaming=False)))
-        case Outcome.ENDED | Outcome.IDLE:
-            return Step(calm)
-        case Outcome.FORBIDDEN:
-            return Step(calm, Pause.LONGEST)
-        case Outcome.MISSING:
-            return Step(_anew(replace(calm, version="")), Pause.BACKOFF)
-        case Outcome.UNREACHABLE | Outcome.THROTTLED | Outcome.SHORT:
-            return Step(calm, Pause.BACKOFF)
-        case Outcome.FAILED:
-            return Step(_patient(at, now), Pause.BACKOFF)
+            return WatchStep(_anew(replace(calm, streaming=False)))
+        case WatchOutcome.ENDED | WatchOutcome.IDLE:
+            return WatchStep(calm)
+        case WatchOutcome.FORBIDDEN:
+            return WatchStep(calm, WatchPause.LONGEST)
+        case WatchOutcome.MISSING:
+            return WatchStep(_anew(replace(calm, version="")), WatchPause.BACKOFF)
+        case WatchOutcome.UNREACHABLE | WatchOutcome.THROTTLED | WatchOutcome.SHORT:
+            return WatchStep(calm, WatchPause.BACKOFF)
+        case WatchOutcome.FAILED:
+            return WatchStep(_patient(at, now), WatchPause.BACKOFF)
 
 
-def _anew(at: Position) -> Position:
-    return replace(at, phase=Phase.STREAMING if at.streaming else Phase.LISTING)
+def _anew(at: WatchPosition) -> WatchPosition:
+    return replace(at, phase=WatchPhase.STREAMING if at.streaming else WatchPhase.LISTING)
 
 
-def _patient(at: Position, now: float) -> Position:
+def _patient(at: WatchPosition, now: float) -> WatchPosition:
     since = now if at.failing_since is None else at.failing_since
     if now - since < PATIENCE_SECONDS:
         return replace(at, failing_since=since)
     # It may be the version that the server stumbles over: first the state anew, then any state.
-    version = at.version if at.phase is Phase.WATCHING else ""
+    version = at.version if at.phase is WatchPhase.WATCHING else ""
     return replace(_anew(at), version=version, failing_since=now)

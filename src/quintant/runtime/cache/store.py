@@ -73,7 +73,7 @@ class Index(Generic[K]):
         return sum(len(keys) for keys in self._keys.values())
 
 
-class Store(Generic[K]):
+class Indexer(Generic[K]):
     """Objects by key, with named indexes."""
 
     def __init__(self) -> None:

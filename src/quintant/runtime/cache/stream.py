@@ -19,20 +19,26 @@ from msgspec import Struct
 from quintant.core.clock import monotonic
 from quintant.core.errors import ApiError
 from quintant.core.object import K
-from quintant.runtime.cache.events import Bookmark, Changed, Deleted, Misfit, parse
+from quintant.runtime.cache.events import (
+    BookmarkEvent,
+    ChangedEvent,
+    DeletedEvent,
+    UndecodableEvent,
+    parse_event,
+)
 from quintant.runtime.cache.interning import interner
-from quintant.runtime.cache.lines import Lines
-from quintant.runtime.cache.scope import Scope
-from quintant.runtime.cache.silence import Alarm, Nag
-from quintant.runtime.cache.sink import Sink, State
-from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.lines import LineBuffer
+from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.cache.silence import ProgressWarning, SilenceTimer
+from quintant.runtime.cache.sink import InitialState, ReflectorTarget
+from quintant.runtime.cache.states import WatchOutcome
 from quintant.runtime.cache.timeouts import MARGIN_SECONDS, Timers
 
 # A stream that ends sooner than this, having brought nothing, counts as a failure.
 SHORT_SECONDS = 1.0
 
 
-class Rhythm(Struct):
+class BookmarkRhythm(Struct):
     """How often the server sends bookmarks, over all streams of one reflector."""
 
     timers: Timers
@@ -48,13 +54,19 @@ class Rhythm(Struct):
         return self.timers.idle(life, self.gap)
 
 
-class Run(Generic[K]):
+class WatchStream(Generic[K]):
     """What one stream has brought so far."""
 
-    _alarm: Alarm
+    _alarm: SilenceTimer
 
     def __init__(
-        self, scope: Scope[K], sink: Sink[K], rhythm: Rhythm, *, life: float, initial: bool
+        self,
+        scope: WatchScope[K],
+        sink: ReflectorTarget[K],
+        rhythm: BookmarkRhythm,
+        *,
+        life: float,
+        initial: bool,
     ) -> None:
         self.initial = initial
         """Whether the initial state is still coming in."""
@@ -64,7 +76,7 @@ class Run(Generic[K]):
         """Loop time of the last byte received; 0 before the first."""
         self.events = 0
         self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
-        self._state: State[K] = State()
+        self._state: InitialState[K] = InitialState()
         self._opened = math.inf
         self._bookmarked_at: float | None = None
 
@@ -73,31 +85,34 @@ class Run(Generic[K]):
         """Whether the stream has been of any use."""
         return self.events > 0 or self._lived >= SHORT_SECONDS
 
-    async def read(self, chunks: AsyncIterator[bytes]) -> Outcome:
+    async def read(self, chunks: AsyncIterator[bytes]) -> WatchOutcome:
         """Report everything up to the stream's end, and say how it ended."""
         self._opened = monotonic()
         try:
             async with asyncio.timeout(None) as limit:
-                with Alarm(limit, self._due) as self._alarm, Nag(str(self._scope), self._waiting):
+                with (
+                    SilenceTimer(limit, self._due) as self._alarm,
+                    ProgressWarning(str(self._scope), self._waiting),
+                ):
                     await self._drain(chunks)
         except TimeoutError:
             if not limit.expired():
                 raise
-            return Outcome.IDLE if monotonic() >= self._silent_at else Outcome.ENDED
+            return WatchOutcome.IDLE if monotonic() >= self._silent_at else WatchOutcome.ENDED
         return self._ending()
 
     async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
-        lines = Lines()
+        lines = LineBuffer()
         async for chunk in chunks:
             self.alive_at = monotonic()
             for line in lines.feed(chunk):
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
-        frame = parse(self._scope.kind, line)
+        frame = parse_event(self._scope.kind, line)
         if isinstance(frame, ApiError):
             raise frame
-        if isinstance(frame, Bookmark):
+        if isinstance(frame, BookmarkEvent):
             self._bookmarked(frame)
         elif self.initial:
             self._collect(frame)
@@ -105,29 +120,29 @@ class Run(Generic[K]):
             self._report(frame)
         self.events += 1
 
-    def _collect(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
-        if isinstance(frame, Changed):
+    def _collect(self, frame: ChangedEvent[K] | DeletedEvent[K] | UndecodableEvent) -> None:
+        if isinstance(frame, ChangedEvent):
             interner(self._scope.kind)(frame.obj)
             self._state.put(frame.obj)
-        elif isinstance(frame, Deleted):
+        elif isinstance(frame, DeletedEvent):
             self._state.drop(frame.obj.key)
         else:
             self._state.mark(frame)
 
-    def _report(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
+    def _report(self, frame: ChangedEvent[K] | DeletedEvent[K] | UndecodableEvent) -> None:
         # The version moves when the sink has taken the event: what it chokes on comes again.
-        if isinstance(frame, Changed):
+        if isinstance(frame, ChangedEvent):
             interner(self._scope.kind)(frame.obj)
             self._sink.upserted(frame.obj)
             self.version = frame.obj.metadata.resource_version
-        elif isinstance(frame, Deleted):
+        elif isinstance(frame, DeletedEvent):
             self._sink.removed(frame.obj)
             self.version = frame.obj.metadata.resource_version
         else:
             self._sink.misfit(frame.error, frame.meta, deleted=frame.deleted)
             self.version = frame.meta.resource_version or self.version
 
-    def _bookmarked(self, bookmark: Bookmark) -> None:
+    def _bookmarked(self, bookmark: BookmarkEvent) -> None:
         now = monotonic()
         self._rhythm.heard(0.0 if self._bookmarked_at is None else now - self._bookmarked_at)
         self._bookmarked_at = now
@@ -141,7 +156,7 @@ class Run(Generic[K]):
     def _complete(self, version: str) -> None:
         if not version:
             raise msgspec.DecodeError("the initial state ends without a version")
-        state, self._state = self._state, State()
+        state, self._state = self._state, InitialState()
         state.version = version
         self._sink.replaced(self._scope.namespace, state)
         self.initial, self.version = False, version
@@ -160,12 +175,12 @@ class Run(Generic[K]):
     def _lived(self) -> float:
         return monotonic() - self._opened
 
-    def _ending(self) -> Outcome:
+    def _ending(self) -> WatchOutcome:
         if self.initial:
             # As long as announced and no end of the initial state: the server knows of none.
             announced = self._lived >= self._life - SHORT_SECONDS
-            return Outcome.ENDED if announced else Outcome.SHORT
-        return Outcome.ENDED if self.healthy else Outcome.SHORT
+            return WatchOutcome.ENDED if announced else WatchOutcome.SHORT
+        return WatchOutcome.ENDED if self.healthy else WatchOutcome.SHORT
 
     def _waiting(self) -> int | None:
         return len(self._state.objects) if self.initial else None

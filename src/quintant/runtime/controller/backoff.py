@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from quintant.client.token_bucket import Bucket
+from quintant.client.token_bucket import TokenBucket
 
 # Seconds before the first retry: enough for a cache to catch up with a write, too short to notice.
 FIRST_SECONDS = 0.005
@@ -25,7 +25,7 @@ MOST_DOUBLINGS = 64
 T = TypeVar("T", bound=Hashable)
 
 
-class Limiter(Generic[T]):
+class RateLimiter(Generic[T]):
     """Delays that double with each failure of a key, from `first` up to `cap` seconds."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Limiter(Generic[T]):
         *,
         first: float = FIRST_SECONDS,
         cap: float = CAP_SECONDS,
-        bucket: Bucket | None = None,
+        bucket: TokenBucket | None = None,
     ) -> None:
         self._first = first
         self._cap = cap

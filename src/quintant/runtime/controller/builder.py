@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
-from quintant.client.token_bucket import check
+from quintant.client.token_bucket import check_rate
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
@@ -26,9 +26,9 @@ from quintant.runtime.controller.declaration import (
     Declaration,
     Mapper,
     OnDeleted,
+    PermissionUse,
     Retry,
-    Use,
-    Watch,
+    WatchDeclaration,
     kind_name,
     owner_requests,
 )
@@ -69,7 +69,9 @@ class _Wiring:
         watch the same kind share it.
         """
         resource_of(kind)
-        return self._watch(Watch(kind, to, when, labels or {}, fields or {}, indexes=index or {}))
+        return self._watch(
+            WatchDeclaration(kind, to, when, labels or {}, fields or {}, indexes=index or {})
+        )
 
     def on(self, given: Source | AsyncIterable[Request]) -> Self:
         """Let something outside wake keys: `every(60)`, or an async iterable of requests."""
@@ -81,7 +83,7 @@ class _Wiring:
             raise ConfigError(
                 f"uses({kind_name(kind)}) names no verb", hint='add "get", "create" …'
             )
-        return self._with(uses=(*self._draft.uses, Use(kind, verbs, sub)))
+        return self._with(uses=(*self._draft.uses, PermissionUse(kind, verbs, sub)))
 
     def workers(self, count: int) -> Self:
         """How many keys are worked on at once (default 4); 1 means strictly one after another."""
@@ -112,14 +114,14 @@ class _Wiring:
         if not 0 < first <= cap:
             raise ConfigError(f"retry(first={first}, cap={cap})", because="0 < first <= cap")
         if rate is not None:
-            check(rate, burst)
+            check_rate(rate, burst)
         return self._with(retry=Retry(first, cap, rate, burst))
 
     def without_resync(self) -> Self:
         """Do not look at every key again every ten hours."""
         return self._with(resync=False)
 
-    def _watch(self, watch: Watch) -> Self:
+    def _watch(self, watch: WatchDeclaration) -> Self:
         return self._with(watches=(*self._draft.watches, watch))
 
     def _with(self, **changes: Any) -> Self:
@@ -161,7 +163,7 @@ class Builder(_Wiring, Generic[K]):
         """
         resource_of(kind)
         mapper = owner_requests(self._resource, every_owner=every_owner)
-        return self._watch(Watch(kind, mapper, when, owned=True, indexes=index or {}))
+        return self._watch(WatchDeclaration(kind, mapper, when, owned=True, indexes=index or {}))
 
     def index(self, name: str, function: IndexFunction[K]) -> Self:
         """File the controlled objects under values, for `by_index` and `client.list(index=…)`."""

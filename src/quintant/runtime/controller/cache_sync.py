@@ -21,7 +21,7 @@ NAG_SECONDS = 10.0
 log = logs.get_logger()
 
 
-class Cache(Protocol):
+class SyncedCache(Protocol):
     """A kind that is being read."""
 
     @property
@@ -33,10 +33,10 @@ class Cache(Protocol):
     async def wait_synced(self) -> None: ...
 
 
-class Gate:
+class CacheSync:
     """Holds a start back until its caches are complete."""
 
-    def __init__(self, caches: Iterable[Cache], limit: float | None) -> None:
+    def __init__(self, caches: Iterable[SyncedCache], limit: float | None) -> None:
         """`limit` is in seconds; None waits for ever."""
         self._caches, self._limit = caches, limit
         self._timer: asyncio.TimerHandle | None = None

@@ -1,6 +1,6 @@
-"""A controller at work: keys out of the queue, turns taken, verdicts drawn.
+"""A controller at work: keys out of the queue, reconciled, outcomes drawn.
 
-    informer ──change──> intake ──key──> queue ──> worker ──> turn ──> verdict
+    informer ──change──> sources ──key──> queue ──> worker ──> step ──> outcome
                                            ^                              │
                                            └───── retry, or call again ───┘
 
@@ -17,18 +17,24 @@ from typing import Generic
 
 from msgspec import Struct
 
-from quintant.client.token_bucket import Bucket
+from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.backoff import Limiter
+from quintant.runtime.controller.backoff import RateLimiter
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.event_handlers import connect
-from quintant.runtime.controller.reconcile import ReconcileHandler, Services
-from quintant.runtime.controller.result import ReconcileTimeout, Result, Verdict, ended, judge
+from quintant.runtime.controller.event_handlers import connect_sources
+from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
+from quintant.runtime.controller.result import (
+    ReconcileOutcome,
+    ReconcileTimeout,
+    Result,
+    checked_result,
+    classify_reconcile_error,
+)
 from quintant.runtime.controller.sources import Source, SourceContext, every
-from quintant.runtime.controller.workqueue import Lease, Queue
+from quintant.runtime.controller.workqueue import WorkItem, Workqueue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
 
@@ -39,15 +45,15 @@ RESYNC_JITTER = 0.1
 # Keys whose turn ended last, for the watchdog to name: nobody may ask, so they are few.
 SUSPECTS = 32
 
-_LABELS: dict[Verdict, Outcome] = {
-    Verdict.SUCCESS: "success",
-    Verdict.AGAIN: "requeue_after",
-    Verdict.CONFLICT: "conflict",
+_LABELS: dict[ReconcileOutcome, Outcome] = {
+    ReconcileOutcome.SUCCESS: "success",
+    ReconcileOutcome.AGAIN: "requeue_after",
+    ReconcileOutcome.CONFLICT: "conflict",
 }
 
 
 class _Ending(Struct, frozen=True):
-    verdict: Verdict
+    outcome: ReconcileOutcome
     result: Result | None = None
     error: Exception | None = None
 
@@ -70,18 +76,22 @@ class _Ending(Struct, frozen=True):
 class Controller(Generic[K]):
     """One declaration, bound to caches and a client."""
 
-    def __init__(self, declaration: Declaration[K], services: Services) -> None:
+    def __init__(self, declaration: Declaration[K], services: ControllerServices) -> None:
         self.declaration, self.name = declaration, declaration.name
         self._services = services
         self._kind = resource_of(declaration.kind) if declaration.kind is not None else None
         self._metrics = services.metrics.controller(declaration.name, declaration.workers)
-        self.queue: Queue[Request] = Queue(services.metrics.observer(declaration.name))
+        self.queue: Workqueue[Request] = Workqueue(services.metrics.observer(declaration.name))
         services.metrics.queue(declaration.name, self.queue)
         retry = declaration.retry
-        bucket = Bucket(retry.rate, retry.burst) if retry.rate is not None else None
-        self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap, bucket=bucket)
+        bucket = TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
+        self._limiter: RateLimiter[Request] = RateLimiter(
+            first=retry.first, cap=retry.cap, bucket=bucket
+        )
         # A deletion is new work: what failed before it must not delay the cleanup.
-        self._intake = connect(declaration, services.caches, self.queue, self._limiter.forget)
+        self._intake = connect_sources(
+            declaration, services.caches, self.queue, self._limiter.forget
+        )
         self._turns = ReconcileHandler(declaration, self._intake.primary, services, self.queue.add)
         self._running: set[Request] = set()
         self._ended: deque[Request] = deque(maxlen=SUSPECTS)
@@ -126,7 +136,7 @@ class Controller(Generic[K]):
             # A reconcile that awaits nothing must still let watches and timers have their turn.
             await asyncio.sleep(0)
 
-    async def _handle(self, lease: Lease[Request]) -> None:
+    async def _handle(self, lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()
         self._running.add(key)
         self._metrics.active(1)
@@ -138,40 +148,42 @@ class Controller(Generic[K]):
             self._metrics.active(-1)
             self._running.discard(key)
             self._ended.append(key)
-        label = _LABELS.get(ending.verdict, "error")
+        label = _LABELS.get(ending.outcome, "error")
         self._metrics.reconciled(label, monotonic() - started)
 
     async def _attempt(self, key: Request) -> _Ending:
         ending = await self._try(key)
-        if ending.error is not None and ending.verdict is not Verdict.CONFLICT:
+        if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
             await self._turns.failed(key, ending.error)
         return ending
 
     async def _try(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
-                result = ended(await self._turns.handle(key), "the reconciler")
+                result = checked_result(await self._turns.handle(key), "the reconciler")
             again = result is not None and result.seconds is not None
-            return _Ending(Verdict.AGAIN if again else Verdict.SUCCESS, result)
+            return _Ending(ReconcileOutcome.AGAIN if again else ReconcileOutcome.SUCCESS, result)
         except TimeoutError as error:
             if limit.expired():
                 late = ReconcileTimeout(f"took longer than {self.declaration.timeout:g} s")
-                return _Ending(Verdict.TIMEOUT, error=late)
-            return _Ending(judge(error, key, self._kind), error=error)
+                return _Ending(ReconcileOutcome.TIMEOUT, error=late)
+            return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
         except asyncio.CancelledError:
             if _being_cancelled():
                 raise
             # The reconciler awaited something cancelled; the worker must outlive that.
-            return _Ending(Verdict.ERROR, error=RuntimeError("the reconciler cancelled itself"))
+            return _Ending(
+                ReconcileOutcome.ERROR, error=RuntimeError("the reconciler cancelled itself")
+            )
         except Exception as error:
             # The worker loop owns recovery: one bad reconcile must not stop the others.
-            return _Ending(judge(error, key, self._kind), error=error)
+            return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
 
-    def _conclude(self, lease: Lease[Request], ending: _Ending) -> None:
+    def _conclude(self, lease: WorkItem[Request], ending: _Ending) -> None:
         key, priority, result = lease.key, lease.priority, ending.result
-        self._count(ending.verdict)
+        self._count(ending.outcome)
         _say(ending)
-        if ending.verdict.settled:
+        if ending.outcome.settled:
             self._limiter.forget(key)
         else:
             # A time that the server named is no guess of ours, and does not double.
@@ -182,19 +194,19 @@ class Controller(Generic[K]):
             self.queue.add(key, after=result.seconds, priority=wanted)
         self._announce(key, ending.errors)
 
-    def _count(self, verdict: Verdict) -> None:
-        match verdict:
-            case Verdict.CONFLICT:
+    def _count(self, outcome: ReconcileOutcome) -> None:
+        match outcome:
+            case ReconcileOutcome.CONFLICT:
                 self._metrics.conflict()
-            case Verdict.TERMINAL:
+            case ReconcileOutcome.TERMINAL:
                 self._metrics.terminal()
-            case Verdict.TIMEOUT:
+            case ReconcileOutcome.TIMEOUT:
                 self._metrics.timeout()
                 self._metrics.error()
-            case Verdict.ERROR:
+            case ReconcileOutcome.ERROR:
                 self._metrics.error()
                 self._metrics.panic()
-            case Verdict.UNAVAILABLE:
+            case ReconcileOutcome.UNAVAILABLE:
                 self._metrics.error()
 
     def _announce(self, key: Request, errors: Iterable[BaseException]) -> None:
@@ -205,16 +217,16 @@ class Controller(Generic[K]):
 
 
 def _say(ending: _Ending) -> None:
-    match ending.verdict:
-        case Verdict.CONFLICT:
+    match ending.outcome:
+        case ReconcileOutcome.CONFLICT:
             log.debug("reconcile met a conflict", why=ending.why)
-        case Verdict.UNAVAILABLE:
+        case ReconcileOutcome.UNAVAILABLE:
             log.warning("reconcile will be retried", why=ending.why)
-        case Verdict.TIMEOUT:
+        case ReconcileOutcome.TIMEOUT:
             log.error("reconcile timed out", why=ending.why)
-        case Verdict.TERMINAL:
+        case ReconcileOutcome.TERMINAL:
             log.error("reconcile gave up until the object changes", why=ending.why)
-        case Verdict.ERROR:
+        case ReconcileOutcome.ERROR:
             log.error("reconcile failed", why=ending.why, exc_info=ending.error)
 
 

@@ -43,7 +43,7 @@ def by_index(
     return ByIndex(index, values)
 
 
-class Watch(Struct, frozen=True):
+class WatchDeclaration(Struct, frozen=True):
     """A second kind whose changes wake the controller, and which keys they wake."""
 
     kind: type[Object]
@@ -68,7 +68,7 @@ class Retry(Struct, frozen=True):
     burst: int = 1
 
 
-class Use(Struct, frozen=True):
+class PermissionUse(Struct, frozen=True):
     """A permission the reconciler needs beyond what it watches."""
 
     kind: type[Object]
@@ -89,10 +89,10 @@ class Declaration(Struct, Generic[K], frozen=True):
     when: Predicate[K] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
-    watches: tuple[Watch, ...] = ()
+    watches: tuple[WatchDeclaration, ...] = ()
     indexes: Mapping[str, IndexFunction[K]] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
-    uses: tuple[Use, ...] = ()
+    uses: tuple[PermissionUse, ...] = ()
     finalizer: Finalizer[K] | None = None
     on_deleted: OnDeleted | None = None
     workers: int = WORKERS

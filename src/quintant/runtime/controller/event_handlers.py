@@ -14,18 +14,24 @@ from msgspec import Struct
 
 from quintant.core.object import K, Object, Request
 from quintant.runtime.cache.caches import Caches
-from quintant.runtime.cache.informer import Change, Informer
+from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.controller.context import OWNER_INDEX
-from quintant.runtime.controller.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
+from quintant.runtime.controller.declaration import (
+    ByIndex,
+    Declaration,
+    Mapper,
+    WatchDeclaration,
+    owner_uid,
+)
 from quintant.runtime.controller.finalizer import released
 from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
 
 log = logs.get_logger()
 
 
-class Intake(Struct, Generic[K], frozen=True):
+class EventSources(Struct, Generic[K], frozen=True):
     """The informers of one controller, connected to its queue."""
 
     primary: Informer[K] | None
@@ -35,12 +41,12 @@ class Intake(Struct, Generic[K], frozen=True):
     that the objects of the watched ones map to."""
 
 
-def connect(
+def connect_sources(
     declared: Declaration[K],
     caches: Caches,
-    queue: Queue[Request],
+    queue: Workqueue[Request],
     going: Callable[[Request], None],
-) -> Intake[K]:
+) -> EventSources[K]:
     """Declare the informers a controller needs, and let their changes fill its queue.
 
     `going` hears of every object whose deletion begins.
@@ -48,22 +54,22 @@ def connect(
     primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
     related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
     if primary is not None:
-        return Intake(primary, related, primary.store.requests)
-    return Intake(primary, related, lambda: _known(declared, related))
+        return EventSources(primary, related, primary.store.requests)
+    return EventSources(primary, related, lambda: _known(declared, related))
 
 
 def _primary(
     declared: Declaration[K],
     kind: type[K],
     caches: Caches,
-    queue: Queue[Request],
+    queue: Workqueue[Request],
     going: Callable[[Request], None],
 ) -> Informer[K]:
     informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
     for name, function in declared.indexes.items():
         informer.store.share_index(name, function)
 
-    def enqueue(change: Change[K]) -> None:
+    def enqueue(change: ObjectChange[K]) -> None:
         seen = change.new if change.new is not None else change.old
         if seen is not None and _going(change):
             going(seen.key)
@@ -77,10 +83,10 @@ def _primary(
 
 def _related(
     declared: Declaration[K],
-    watch: Watch,
+    watch: WatchDeclaration,
     primary: Informer[K] | None,
     caches: Caches,
-    queue: Queue[Request],
+    queue: Workqueue[Request],
 ) -> Informer[Any]:
     informer = caches.declare(watch.kind, labels=watch.labels, fields=watch.fields)
     owners = {OWNER_INDEX: owner_uid} if watch.owned else {}
@@ -88,7 +94,7 @@ def _related(
         informer.store.share_index(name, function)
     mapper = _mapper(watch.to, primary)
 
-    def enqueue(change: Change[Any]) -> None:
+    def enqueue(change: ObjectChange[Any]) -> None:
         if _admits(declared, watch.when, change):
             priority = LOW_PRIORITY if change.initial else 0
             for side in (change.old, change.new):
@@ -122,24 +128,24 @@ def _mapper(to: Mapper[Any] | ByIndex[Any], primary: Informer[Any] | None) -> Ma
     return requests
 
 
-def _vital(change: Change[Any]) -> bool:
+def _vital(change: ObjectChange[Any]) -> bool:
     """A change that no predicate may hide: the object is gone, begins to go, or is let go."""
     return change.new is None or _going(change) or _let_go(change)
 
 
-def _going(change: Change[Any]) -> bool:
+def _going(change: ObjectChange[Any]) -> bool:
     old, new = change.old, change.new
     return new is not None and new.deleting and (old is None or not old.deleting)
 
 
-def _let_go(change: Change[Any]) -> bool:
+def _let_go(change: ObjectChange[Any]) -> bool:
     old, new = change.old, change.new
     asked = new is not None and new.deleting and released(new.metadata)
     return asked and (old is None or not released(old.metadata))
 
 
 def _admits(
-    declared: Declaration[Any], predicate: Predicate[Any] | None, change: Change[Any]
+    declared: Declaration[Any], predicate: Predicate[Any] | None, change: ObjectChange[Any]
 ) -> bool:
     if predicate is None:
         return True

@@ -14,7 +14,7 @@ from typing import Any, Generic
 
 from msgspec import Struct
 
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 from quintant.core.errors import Conflict, Invalid, NotFound, Status
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.cache.client import Client
@@ -38,7 +38,7 @@ class Finalizer(Struct, Generic[K], frozen=True):
     cleanup: Cleanup[K]
 
 
-@direct
+@fast_members
 class ReconcileStep(Enum):
     """What an object needs now."""
 

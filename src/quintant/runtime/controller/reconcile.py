@@ -22,16 +22,16 @@ from quintant.runtime.controller.context import (
 )
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.finalizer import ReconcileStep
-from quintant.runtime.controller.result import Result, ended
+from quintant.runtime.controller.result import Result, checked_result
 from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.controller.stuck_cleanup import Blocked
+from quintant.runtime.controller.stuck_cleanup import StuckCleanups
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 
 log = logs.get_logger()
 
 
-class Services(Struct, frozen=True):
+class ControllerServices(Struct, frozen=True):
     """What every controller of a process shares."""
 
     caches: Caches
@@ -50,7 +50,7 @@ class ReconcileHandler(Generic[K]):
         self,
         declared: Declaration[K],
         primary: Informer[K] | None,
-        services: Services,
+        services: ControllerServices,
         wake: Callable[[Request], None],
     ) -> None:
         self._declared, self._primary, self._services = declared, primary, services
@@ -58,7 +58,7 @@ class ReconcileHandler(Generic[K]):
         self._client = services.client.named(declared.name)
         self._log = log.bind()
         self._name = declared.finalizer.name if declared.finalizer is not None else None
-        self._blocked = Blocked()
+        self._blocked = StuckCleanups()
 
     async def handle(self, key: Request) -> Result | None:
         """Give one key its turn; raises what the user's code raises."""
@@ -113,7 +113,7 @@ class ReconcileHandler(Generic[K]):
     async def _clean(self, obj: K) -> Result | None:
         held = self._declared.finalizer
         assert held is not None, "turn() says CLEAN only where there is a finalizer"
-        result = ended(await held.cleanup(obj, self.context(obj)), "the cleanup")
+        result = checked_result(await held.cleanup(obj, self.context(obj)), "the cleanup")
         if result is None or result.seconds is None:
             await self._release(obj)
             return None

@@ -1,7 +1,8 @@
 """What a reconcile says when it is over, and what the controller makes of it.
 
 `None` (or DONE) means done until something changes; `Result(after=…)` asks to be called again.
-Everything else a reconcile can do is raise. `judge` turns any ending into one verdict.
+Everything else a reconcile can do is raise. `classify_reconcile_error` turns any
+error into one outcome.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import Enum
 from msgspec import Struct
 
 from quintant.core.clock import seconds_of
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
@@ -59,12 +60,12 @@ class ReconcileTimeout(Exception):
     """A reconcile took longer than its controller allows."""
 
 
-class Nonsense(Exception):
+class InvalidResult(Exception):
     """A reconciler returned something that is neither None nor a Result."""
 
 
-@direct
-class Verdict(Enum):
+@fast_members
+class ReconcileOutcome(Enum):
     """How a reconcile ended: whether its failures are forgotten, retried, and how loud it is."""
 
     SUCCESS = "success"
@@ -80,48 +81,50 @@ class Verdict(Enum):
     @property
     def settled(self) -> bool:
         """Whether the count of failures starts over."""
-        return self in (Verdict.SUCCESS, Verdict.AGAIN, Verdict.TERMINAL)
+        return self in (ReconcileOutcome.SUCCESS, ReconcileOutcome.AGAIN, ReconcileOutcome.TERMINAL)
 
 
 # Of several errors at once, the one that counts: pointless is a retry only if all say so.
 _GRAVITY = (
-    Verdict.TERMINAL,
-    Verdict.CONFLICT,
-    Verdict.UNAVAILABLE,
-    Verdict.TIMEOUT,
-    Verdict.ERROR,
+    ReconcileOutcome.TERMINAL,
+    ReconcileOutcome.CONFLICT,
+    ReconcileOutcome.UNAVAILABLE,
+    ReconcileOutcome.TIMEOUT,
+    ReconcileOutcome.ERROR,
 )
 
 
-def judge(error: BaseException, about: Request, kind: Resource | None = None) -> Verdict:
-    """The verdict on a reconcile of an object that raised; on a group, the gravest of its members.
+def classify_reconcile_error(
+    error: BaseException, about: Request, kind: Resource | None = None
+) -> ReconcileOutcome:
+    """The outcome of a reconcile of an object that raised; on a group, the gravest of its members.
 
     `kind` is that of the object; None where the key is no object.
     """
     return max((_judge(leaf, about, kind) for leaf in leaves(error)), key=_GRAVITY.index)
 
 
-def ended(result: object, whose: str) -> Result | None:
+def checked_result(result: object, whose: str) -> Result | None:
     """What a reconciler or a cleanup returned; Nonsense unless it is one of the two."""
     if result is None or isinstance(result, Result):
         return result
-    raise Nonsense(f"{whose} returned {type(result).__name__}, not None or Result")
+    raise InvalidResult(f"{whose} returned {type(result).__name__}, not None or Result")
 
 
-def _judge(error: BaseException, about: Request, kind: Resource | None) -> Verdict:
+def _judge(error: BaseException, about: Request, kind: Resource | None) -> ReconcileOutcome:
     match error:
         case Terminal():
-            return Verdict.TERMINAL
+            return ReconcileOutcome.TERMINAL
         case Conflict() | AlreadyExists():
-            return Verdict.CONFLICT
+            return ReconcileOutcome.CONFLICT
         case NotFound() if kind is not None and _names(error, about, kind):
-            return Verdict.CONFLICT
+            return ReconcileOutcome.CONFLICT
         case TransportError() | TooManyRequests() | NotLeader() | ServerError():
-            return Verdict.UNAVAILABLE
+            return ReconcileOutcome.UNAVAILABLE
         case ReconcileTimeout():
-            return Verdict.TIMEOUT
+            return ReconcileOutcome.TIMEOUT
         case _:
-            return Verdict.ERROR
+            return ReconcileOutcome.ERROR
 
 
 def _names(error: NotFound, about: Request, kind: Resource) -> bool:

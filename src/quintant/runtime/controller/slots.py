@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 
 # Entries a line may hold before it looks for superseded ones; below, they are not worth a look.
 ROOMY_ENTRIES = 64
@@ -19,8 +19,8 @@ ROOMY_ENTRIES = 64
 T = TypeVar("T", bound=Hashable)
 
 
-@direct
-class State(Enum):
+@fast_members
+class SlotState(Enum):
     """Where a key is; a key that is nowhere is absent."""
 
     WAITING = auto()
@@ -33,7 +33,7 @@ class State(Enum):
     """A worker has it, and it was added again meanwhile."""
 
 
-LEASED = (State.PROCESSING, State.DIRTY)
+LEASED = (SlotState.PROCESSING, SlotState.DIRTY)
 
 
 class Slot(Generic[T]):
@@ -45,7 +45,7 @@ class Slot(Generic[T]):
         self.key = key
         self.priority = priority
         self.due = due
-        self.state = State.WAITING
+        self.state = SlotState.WAITING
         self.since = due
         self.ticket = -1
 

@@ -17,13 +17,13 @@ from msgspec import Struct
 from quintant.core.clock import Random, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 
 
 class SourceContext(Struct, frozen=True):
     """What a source is given to work with."""
 
-    queue: Queue[Request]
+    queue: Workqueue[Request]
     known: Callable[[], Iterable[Request]]
     """The keys of the controller, as far as its caches have seen what is behind them."""
     random: Random

@@ -25,7 +25,7 @@ ATTEMPTS = 5
 PAUSE_SECONDS = 0.01
 
 
-class Client(Protocol):
+class StatusClient(Protocol):
     """What is asked of a client."""
 
     async def find(
@@ -39,7 +39,7 @@ class Client(Protocol):
 class StatusWriter:
     """Changes statuses serially per object. Share one among all controllers of a process."""
 
-    client: Client
+    client: StatusClient
     random: Random = field(default_factory=Random)
     _turns: WeakValueDictionary[tuple[str, Request], asyncio.Lock] = field(
         default_factory=WeakValueDictionary, init=False, repr=False

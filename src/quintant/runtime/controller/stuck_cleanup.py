@@ -24,7 +24,7 @@ from quintant.runtime.controller.finalizer import BLOCKED, BLOCKED_SECONDS, RELE
 REPORT_SECONDS = 10.0
 
 
-class Blocked:
+class StuckCleanups:
     """What a controller has told of its failing cleanups.
 
     Each object is reported every BLOCKED_SECONDS at most: the report is a change that wakes the

@@ -21,7 +21,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quintant.core.clock import monotonic
-from quintant.runtime.controller.slots import LEASED, Slot, Slots, State
+from quintant.runtime.controller.slots import LEASED, Slot, Slots, SlotState
 
 # Work nobody waits for (first list, resync, ticks): live changes overtake it.
 LOW_PRIORITY = -100
@@ -29,14 +29,14 @@ LOW_PRIORITY = -100
 T = TypeVar("T", bound=Hashable)
 
 
-class Lease(NamedTuple, Generic[T]):
+class WorkItem(NamedTuple, Generic[T]):
     """A key handed to a worker, with the priority it had; give it back with `done(key)`."""
 
     key: T
     priority: int
 
 
-class Observer(Protocol):
+class QueueObserver(Protocol):
     """Hears what a queue does, for metrics."""
 
     def added(self) -> None:
@@ -52,10 +52,10 @@ class Observer(Protocol):
         """A key was given back after so long with a worker."""
 
 
-class Queue(Generic[T]):
+class Workqueue(Generic[T]):
     """Keys to work on: by priority, then first come, first served."""
 
-    def __init__(self, observer: Observer | None = None) -> None:
+    def __init__(self, observer: QueueObserver | None = None) -> None:
         tickets = itertools.count()
         self._observer = observer or _Silence()
         self._slots: dict[T, Slot[T]] = {}
@@ -80,12 +80,12 @@ class Queue(Generic[T]):
         if slot is None:
             slot = self._slots[key] = Slot(key, priority, now + after)
             self._enter(slot, now)
-        elif slot.state is State.PROCESSING:
-            slot.state, slot.priority, slot.due = State.DIRTY, priority, now + after
+        elif slot.state is SlotState.PROCESSING:
+            slot.state, slot.priority, slot.due = SlotState.DIRTY, priority, now + after
         else:
             self._merge(slot, priority, now + after, now)
 
-    async def get(self) -> Lease[T] | None:
+    async def get(self) -> WorkItem[T] | None:
         """Wait for a key and take it; None once the queue is shut down."""
         while not self._closed:
             now = self._catch_up()
@@ -104,7 +104,7 @@ class Queue(Generic[T]):
         self._leases -= 1
         if not self._leases:
             self._idle.set()
-        if slot.state is State.DIRTY:
+        if slot.state is SlotState.DIRTY:
             self._enter(slot, now)
         else:
             del self._slots[key]
@@ -114,7 +114,7 @@ class Queue(Generic[T]):
         self._closed = True
         self._slots = {key: slot for key, slot in self._slots.items() if slot.state in LEASED}
         for slot in self._slots.values():
-            slot.state = State.PROCESSING
+            slot.state = SlotState.PROCESSING
         self._ready.clear()
         self._waiting.clear()
         self._arm()
@@ -131,7 +131,7 @@ class Queue(Generic[T]):
 
     def waiting(self) -> int:
         """How many keys wait for their time."""
-        return sum(slot.state is State.WAITING for slot in self._slots.values())
+        return sum(slot.state is SlotState.WAITING for slot in self._slots.values())
 
     def leased(self) -> int:
         """How many keys are with workers."""
@@ -140,7 +140,7 @@ class Queue(Generic[T]):
     def depths(self) -> dict[int, int]:
         """How many keys are ready, by priority."""
         slots = self._slots.values()
-        return dict(Counter(slot.priority for slot in slots if slot.state is State.READY))
+        return dict(Counter(slot.priority for slot in slots if slot.state is SlotState.READY))
 
     def depth(self, priority: int) -> int:
         """How many keys are ready at one priority."""
@@ -161,31 +161,31 @@ class Queue(Generic[T]):
     def _merge(self, slot: Slot[T], priority: int, due: float, now: float) -> None:
         higher, earlier = priority > slot.priority, due < slot.due
         slot.priority, slot.due = max(priority, slot.priority), min(due, slot.due)
-        if slot.state is State.WAITING and earlier:
+        if slot.state is SlotState.WAITING and earlier:
             self._enter(slot, now)
             self._arm()
-        elif slot.state is State.READY and higher:
+        elif slot.state is SlotState.READY and higher:
             self._ready.push(-slot.priority, slot)
 
     def _enter(self, slot: Slot[T], now: float) -> None:
         """Put a slot where its time says, behind all who came before."""
         if slot.due > now:
-            slot.state = State.WAITING
+            slot.state = SlotState.WAITING
             self._waiting.push(slot.due, slot)
             self._arm()
             return
-        slot.state, slot.since = State.READY, now
+        slot.state, slot.since = SlotState.READY, now
         self._ready.push(-slot.priority, slot)
         self._observer.added()
         self._wake()
 
-    def _lease(self, slot: Slot[T], now: float) -> Lease[T]:
+    def _lease(self, slot: Slot[T], now: float) -> WorkItem[T]:
         # Never negative, although a timer may ring a moment early.
         self._observer.queued(max(0.0, now - slot.since))
-        slot.state, slot.since = State.PROCESSING, now
+        slot.state, slot.since = SlotState.PROCESSING, now
         self._leases += 1
         self._idle.clear()
-        return Lease(slot.key, slot.priority)
+        return WorkItem(slot.key, slot.priority)
 
     def _catch_up(self) -> float:
         """The time, with all that is due by now made ready even if the timer is late."""

@@ -32,15 +32,15 @@ from quintant.core.errors import (
 from quintant.core.object import Object, ObjectMeta, replace
 from quintant.runtime.events.series import (
     REASON_BYTES,
-    Allowance,
-    Do,
-    Entry,
-    Key,
-    compose,
-    cut,
+    EventBudget,
+    EventKey,
+    EventSeriesEntry,
+    SeriesAction,
+    build_event,
     event_name,
+    next_step,
     reference,
-    step,
+    truncate,
 )
 from quintant.runtime.observe.logs import get_logger, reconcile
 from quintant.runtime.observe.metrics import Metrics
@@ -83,11 +83,11 @@ class Recorder:
         instance: str = "",
     ) -> None:
         self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
-        self._name, self._instance = name, cut(instance or name, REASON_BYTES)
-        self._entries: dict[Key, Entry] = {}
-        self._unwritten: set[Key] = set()
-        self._allowances: dict[tuple[ObjectReference, str], Allowance] = {}
-        self._alarms: list[tuple[float, int, Key]] = []
+        self._name, self._instance = name, truncate(instance or name, REASON_BYTES)
+        self._entries: dict[EventKey, EventSeriesEntry] = {}
+        self._unwritten: set[EventKey] = set()
+        self._allowances: dict[tuple[ObjectReference, str], EventBudget] = {}
+        self._alarms: list[tuple[float, int, EventKey]] = []
         self._tickets = itertools.count()
         self._rung = asyncio.Event()
         self._pen = asyncio.Lock()
@@ -110,15 +110,15 @@ class Recorder:
         Texts beyond the API's limits are cut.
         """
         controller = reconcile().get("controller", self._name)
-        reason = cut(reason, REASON_BYTES) or "Unknown"
+        reason = truncate(reason, REASON_BYTES) or "Unknown"
         try:
             about, other = reference(regarding), reference(related) if related else None
         except QuintantError as error:
             self._drop(str(error))
             return
         kind = "Normal" if type == "Normal" else "Warning"  # the API knows no other
-        action = cut(action, REASON_BYTES) or reason
-        self._note(Key(kind, action, reason, controller, self._instance, about, other), note)
+        action = truncate(action, REASON_BYTES) or reason
+        self._note(EventKey(kind, action, reason, controller, self._instance, about, other), note)
 
     async def run(self) -> None:
         """Write events until cancelled."""
@@ -139,7 +139,7 @@ class Recorder:
         for _ in self._unwritten:
             self._drop("the process stopped")
 
-    def _note(self, key: Key, note: str) -> None:
+    def _note(self, key: EventKey, note: str) -> None:
         now, moment = monotonic(), self._clock.now()
         entry = self._entries.pop(key, None)
         if entry is not None:
@@ -152,14 +152,16 @@ class Recorder:
         elif not self._allowance(key).take(now):
             self._drop("too many events about one object")
         else:
-            entry = Entry(compose(key, note, moment, self._unique(moment)), now, moment)
+            entry = EventSeriesEntry(
+                build_event(key, note, moment, self._unique(moment)), now, moment
+            )
             _remember(self._entries, key, entry, lambda kept: kept.written > 0)
             self._unwritten.add(key)
             self._schedule(key, entry, now)
 
-    def _allowance(self, key: Key) -> Allowance:
+    def _allowance(self, key: EventKey) -> EventBudget:
         name = key.regarding, key.reason
-        allowance = self._allowances.pop(name, None) or Allowance()
+        allowance = self._allowances.pop(name, None) or EventBudget()
         _remember(self._allowances, name, allowance, lambda _: True)
         return allowance
 
@@ -169,7 +171,7 @@ class Recorder:
         self._stamp = max(self._stamp + 1, nanoseconds)
         return self._stamp
 
-    def _schedule(self, key: Key, entry: Entry, at: float) -> None:
+    def _schedule(self, key: EventKey, entry: EventSeriesEntry, at: float) -> None:
         entry.due = at
         heapq.heappush(self._alarms, (at, next(self._tickets), key))
         self._rung.set()
@@ -183,21 +185,21 @@ class Recorder:
                 async with asyncio.timeout_at(at):
                     await self._rung.wait()
 
-    async def _tend(self, key: Key, entry: Entry) -> None:
-        needs = step(entry, monotonic())
-        if needs.do is Do.WRITE:
+    async def _tend(self, key: EventKey, entry: EventSeriesEntry) -> None:
+        needs = next_step(entry, monotonic())
+        if needs.do is SeriesAction.WRITE:
             await self._write(key, entry)
-        elif needs.do is Do.WAIT:
+        elif needs.do is SeriesAction.WAIT:
             self._schedule(key, entry, needs.at)
         else:
             del self._entries[key]
 
-    async def _write(self, key: Key, entry: Entry, *, last: bool = False) -> None:
+    async def _write(self, key: EventKey, entry: EventSeriesEntry, *, last: bool = False) -> None:
         async with self._pen:  # `flush` may come while `run` is still writing
             if self._entries.get(key) is entry and entry.count > entry.written:
                 await self._attempt(key, entry, last=last)
 
-    async def _attempt(self, key: Key, entry: Entry, *, last: bool) -> None:
+    async def _attempt(self, key: EventKey, entry: EventSeriesEntry, *, last: bool) -> None:
         count = entry.count
         try:
             await self._send(entry)
@@ -215,7 +217,7 @@ class Recorder:
             self._unwritten.discard(key)
             self._schedule(key, entry, monotonic())
 
-    async def _send(self, entry: Entry) -> None:
+    async def _send(self, entry: EventSeriesEntry) -> None:
         """Make the server's event what it should be: patched if it is there, else created."""
         if entry.written:
             with suppress(NotFound):
@@ -231,14 +233,14 @@ class Recorder:
         patch = Patch(MERGE, codec.encode({"series": event.series}), idempotent=True)
         await self._rest.patch(Event, event.key, patch, query={})
 
-    async def _rename(self, entry: Entry) -> None:
+    async def _rename(self, entry: EventSeriesEntry) -> None:
         stamp = self._unique(self._clock.now()) + int(self._random.uniform(1, 1000))
         name = event_name(entry.event.regarding.name, stamp)
         meta = ObjectMeta(name=name, namespace=entry.event.metadata.namespace)
         entry.event = replace(entry.event, metadata=meta)
         await self._rest.create(entry.current, {})
 
-    def _give_up(self, key: Key, why: str) -> None:
+    def _give_up(self, key: EventKey, why: str) -> None:
         self._entries.pop(key, None)
         self._unwritten.discard(key)
         self._drop(why)

@@ -3,7 +3,7 @@
 The first occurrence of something is written at once. When the same happens again the event becomes
 a series: its second occurrence is written at once too, further ones are counted here and written
 every REFRESH_SECONDS, and once more when nothing has happened for IDLE_SECONDS, which ends it.
-`step` says what an entry needs now; nothing here waits or sends.
+`next_step` says what an entry needs now; nothing here waits or sends.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REFILL_SECONDS = 300.0
 DEFAULT_NAMESPACE = "default"
 
 
-class Key(NamedTuple):
+class EventKey(NamedTuple):
     """What makes two occurrences the same; the note may differ."""
 
     type: str
@@ -48,25 +48,25 @@ class Key(NamedTuple):
     related: ObjectReference | None
 
 
-class Do(Enum):
+class SeriesAction(Enum):
     """What an entry needs."""
 
     WRITE = auto()
     """The API server should hear of it now."""
     WAIT = auto()
-    """Nothing before `Step.at`."""
+    """Nothing before `SeriesStep.at`."""
     FORGET = auto()
     """Its series is over and written."""
 
 
-class Step(NamedTuple):
+class SeriesStep(NamedTuple):
     """What to do, and for WAIT until when (loop time)."""
 
-    do: Do
+    do: SeriesAction
     at: float = 0.0
 
 
-class Entry(Struct):
+class EventSeriesEntry(Struct):
     """One event and how often it has happened."""
 
     event: Event
@@ -97,19 +97,21 @@ class Entry(Struct):
         return replace(self.event, series=EventSeries(count=self.count, last_observed_time=last))
 
 
-def step(entry: Entry, now: float) -> Step:
+def next_step(entry: EventSeriesEntry, now: float) -> SeriesStep:
     """What `entry` needs now."""
     fresh = entry.count > entry.written
     over = now >= entry.seen + IDLE_SECONDS
     if fresh and (over or entry.written < 2 or now >= entry.written_at + REFRESH_SECONDS):
-        return Step(Do.WRITE)
+        return SeriesStep(SeriesAction.WRITE)
     if over:
-        return Step(Do.FORGET)
+        return SeriesStep(SeriesAction.FORGET)
     end = entry.seen + IDLE_SECONDS
-    return Step(Do.WAIT, min(end, entry.written_at + REFRESH_SECONDS) if fresh else end)
+    return SeriesStep(
+        SeriesAction.WAIT, min(end, entry.written_at + REFRESH_SECONDS) if fresh else end
+    )
 
 
-class Allowance(Struct):
+class EventBudget(Struct):
     """Holds back a flood of new events about one object and reason."""
 
     tokens: float = BURST
@@ -136,7 +138,7 @@ def reference(obj: Object | ObjectReference) -> ObjectReference:
     )  # fmt: skip
 
 
-def cut(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """As much of `text` as fits into `limit` bytes of UTF-8, in whole characters."""
     raw = text.encode("utf-8", "replace")
     return raw[:limit].decode("utf-8", "ignore") if len(raw) > limit else raw.decode()
@@ -150,7 +152,7 @@ def event_name(regarding: str, stamp: int) -> str:
     return f"{stem[: NAME_BYTES - len(tail)].rstrip('-.') or 'unnamed'}{tail}"
 
 
-def compose(key: Key, note: str, moment: datetime, stamp: int) -> Event:
+def build_event(key: EventKey, note: str, moment: datetime, stamp: int) -> Event:
     """The event of a first occurrence."""
     namespace = key.regarding.namespace or DEFAULT_NAMESPACE
     return Event(
@@ -159,7 +161,7 @@ def compose(key: Key, note: str, moment: datetime, stamp: int) -> Event:
         type=key.type,
         reason=key.reason,
         action=key.action,
-        note=cut(note, NOTE_BYTES),
+        note=truncate(note, NOTE_BYTES),
         reporting_controller=key.controller,
         reporting_instance=key.instance,
         regarding=key.regarding,

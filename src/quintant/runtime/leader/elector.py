@@ -32,13 +32,13 @@ from quintant.core.errors import (
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.leader.lease import (
     JITTER,
-    Action,
     Election,
-    Seen,
-    claim,
+    ElectionAction,
+    ObservedLease,
+    claimed_lease,
     decide,
     observe,
-    resign,
+    released_lease,
 )
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import LeaderMetrics
@@ -49,7 +49,7 @@ NAP_SECONDS = 0.05
 log = get_logger()
 
 
-class State(Enum):
+class ElectorState(Enum):
     """Where an elector is."""
 
     STANDBY = auto()
@@ -83,9 +83,9 @@ class Elector:
         metrics: LeaderMetrics,
     ) -> None:
         self.election = election
-        self.state = State.STANDBY
+        self.state = ElectorState.STANDBY
         self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
-        self._seen: Seen | None = None
+        self._seen: ObservedLease | None = None
         self._renewed = 0.0
         self._complaint = ""
         self._told = 0.0
@@ -94,7 +94,7 @@ class Elector:
 
     async def run(self) -> NoReturn:
         """Compete until elected, then renew; LeadershipLost ends it, or cancellation."""
-        while self.state is State.STANDBY:
+        while self.state is ElectorState.STANDBY:
             if await self._attempt(self._contend(), self.election.call):
                 self._lead()
             else:
@@ -110,29 +110,29 @@ class Elector:
 
     def fence(self) -> None:
         """Let a write pass; NotLeader once it might meet another leader's."""
-        if self.state is not State.LEADING or self._left() < 0:
+        if self.state is not ElectorState.LEADING or self._left() < 0:
             raise NotLeader(f"{self.election.identity} does not hold lease {self.election.name}")
 
     def overdue(self) -> float:
         """Seconds since the last renewal began, for a leader; 0 for anybody else."""
-        return monotonic() - self._renewed if self.state is State.LEADING else 0.0
+        return monotonic() - self._renewed if self.state is ElectorState.LEADING else 0.0
 
     async def release(self) -> None:
         """Give the lease back, so that a standby need not wait; call it after the last write."""
-        if self.state is not State.LEADING:
+        if self.state is not ElectorState.LEADING:
             return
-        self._turn(State.RELEASED)
+        self._turn(ElectorState.RELEASED)
         if await self._bounded(self._resign(), self.election.renew):
             log.info("released lease", lease=self.election.name)
 
     def _lead(self) -> None:
-        self._turn(State.LEADING)
+        self._turn(ElectorState.LEADING)
         self._elected.set()
         log.info("acquired lease", lease=self.election.name, identity=self.election.identity)
 
-    def _turn(self, state: State) -> None:
+    def _turn(self, state: ElectorState) -> None:
         self.state = state
-        self._metrics.leading(state is State.LEADING)
+        self._metrics.leading(state is ElectorState.LEADING)
 
     def _left(self) -> float:
         """Seconds until the leader must stop writing."""
@@ -157,7 +157,7 @@ class Elector:
             return
         holder = self._seen.lease.spec.holder_identity if self._seen else None
         if self._left() <= 0 or holder != self.election.identity:
-            self._turn(State.LOST)
+            self._turn(ElectorState.LOST)
             raise LeadershipLost(
                 f"lease {self.election.namespace}/{self.election.name} was not renewed "
                 f"within {self.election.renew:g} s; its holder is {holder or 'nobody'}"
@@ -193,7 +193,9 @@ class Elector:
         """Read the lease, and claim it if it may be claimed."""
         found = await self._read()
         action = decide(self.election, found, self._seen, monotonic())
-        if action is Action.WAIT or (action is Action.TAKE and self.state is State.LEADING):
+        if action is ElectionAction.WAIT or (
+            action is ElectionAction.TAKE and self.state is ElectorState.LEADING
+        ):
             # A leader that finds the lease in other hands, or in none, has lost it.
             return False
         return await self._claim(found)
@@ -207,7 +209,7 @@ class Elector:
             return await self._contend()
 
     async def _claim(self, found: Lease | None) -> bool:
-        spec = claim(self.election, found.spec if found else None, self._clock.now())
+        spec = claimed_lease(self.election, found.spec if found else None, self._clock.now())
         stored = await (self._patch(found, spec) if found else self._create(spec))
         return found is None or stored.metadata.resource_version != found.metadata.resource_version
 
@@ -215,7 +217,7 @@ class Elector:
         found = self._seen.lease if self._seen else None
         while found and found.spec.holder_identity == self.election.identity:
             try:
-                await self._patch(found, resign(found.spec, self._clock.now()))
+                await self._patch(found, released_lease(found.spec, self._clock.now()))
             except Conflict:
                 found = await self._read()
             else:

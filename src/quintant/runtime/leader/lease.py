@@ -31,7 +31,7 @@ CALL_FLOOR_SECONDS = 1.0
 RELEASED_SECONDS = 1
 
 
-class Action(Enum):
+class ElectionAction(Enum):
     """What to do about the lease now."""
 
     CREATE = auto()
@@ -76,7 +76,7 @@ class Election(Struct, frozen=True):
         return self.lease - self.renew
 
 
-class Seen(Struct, frozen=True):
+class ObservedLease(Struct, frozen=True):
     """The lease as last read, and when (loop time) it was first seen in this version."""
 
     lease: Lease
@@ -87,27 +87,29 @@ class Seen(Struct, frozen=True):
         return self.since + float(self.lease.spec.lease_duration_seconds or duration)
 
 
-def observe(before: Seen | None, lease: Lease, now: float) -> Seen:
+def observe(before: ObservedLease | None, lease: Lease, now: float) -> ObservedLease:
     """What is known after reading `lease`: any write to it starts its duration anew."""
     version = lease.metadata.resource_version
     if before is not None and before.lease.metadata.resource_version == version:
         return before
-    return Seen(lease, now)
+    return ObservedLease(lease, now)
 
 
-def decide(election: Election, found: Lease | None, seen: Seen | None, now: float) -> Action:
+def decide(
+    election: Election, found: Lease | None, seen: ObservedLease | None, now: float
+) -> ElectionAction:
     """What to do when `found` is the lease now and `seen` what was known of it before or by it."""
     holder = seen.lease.spec.holder_identity if seen else None
     others = bool(holder) and holder != election.identity
     if seen and others and now < seen.expires(election.lease):
         # Also when the lease was deleted: its holder does not know yet.
-        return Action.WAIT
+        return ElectionAction.WAIT
     if found is None:
-        return Action.CREATE
-    return Action.RENEW if holder == election.identity else Action.TAKE
+        return ElectionAction.CREATE
+    return ElectionAction.RENEW if holder == election.identity else ElectionAction.TAKE
 
 
-def claim(election: Election, before: LeaseSpec | None, now: datetime) -> LeaseSpec:
+def claimed_lease(election: Election, before: LeaseSpec | None, now: datetime) -> LeaseSpec:
     """The record that makes the lease ours from now on; transitions count changes of holder."""
     moment = micro_timestamp(now)
     ours = before is not None and before.holder_identity == election.identity
@@ -121,7 +123,7 @@ def claim(election: Election, before: LeaseSpec | None, now: datetime) -> LeaseS
     )
 
 
-def resign(before: LeaseSpec, now: datetime) -> LeaseSpec:
+def released_lease(before: LeaseSpec, now: datetime) -> LeaseSpec:
     """The record that lets anybody claim the lease at once."""
     return replace(
         before,

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from quintant.client.rest import Rest
-from quintant.client.retry import patient
-from quintant.client.token_bucket import Bucket
+from quintant.client.retry import with_retries
+from quintant.client.token_bucket import TokenBucket
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
-from quintant.runtime.controller.cache_sync import Gate
+from quintant.runtime.controller.cache_sync import CacheSync
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.reconcile import Services
+from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, identify
@@ -38,7 +38,7 @@ from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
-from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
     from quintant.runtime.webhook.server import WebhookServer
@@ -63,7 +63,7 @@ class Engine:
         settings: Settings,
         declarations: Sequence[Declaration[Any]],
         runnables: Sequence[Runnable],
-        webhooks: Webhooks,
+        webhooks: WebhookDeclarations,
         environment: Environment,
     ) -> None:
         self.settings, self.environment = settings, environment
@@ -75,8 +75,8 @@ class Engine:
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
         limit = self.elector.election.write if self.elector else None
-        bucket = Bucket(settings.rate, settings.burst) if settings.rate is not None else None
-        patience = patient(environment.transport, random, bucket=bucket, observer=counts)
+        bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
+        patience = with_retries(environment.transport, random, bucket=bucket, observer=counts)
         rest = Rest(patience, counts, limit)
         self.caches = Caches(
             rest,
@@ -96,7 +96,7 @@ class Engine:
             instance=identify(random),
         )
         statuses = StatusWriter(self.client, random)
-        services = Services(
+        services = ControllerServices(
             self.caches, self.client, clock, random, self.metrics, self.recorder, statuses
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
@@ -155,7 +155,7 @@ class Engine:
         return tasks
 
     async def _conduct(self) -> None:
-        await Gate(self.caches, self.settings.sync_timeout).passed()
+        await CacheSync(self.caches, self.settings.sync_timeout).passed()
         self.started.set()
         await self._elected()
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
@@ -193,7 +193,7 @@ class Engine:
             self._crashed = True
             raise
 
-    def _answer(self, webhooks: Webhooks) -> WebhookServer:
+    def _answer(self, webhooks: WebhookDeclarations) -> WebhookServer:
         # Loaded by those who have webhooks.
         from quintant.runtime.webhook.binding import bound
 

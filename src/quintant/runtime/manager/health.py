@@ -36,14 +36,14 @@ Check = Callable[[], str | Awaitable[str]]
 """Returns, perhaps after a moment, what is wrong; an empty text when nothing is."""
 
 
-class Probe(Enum):
+class ProbeKind(Enum):
     """The two questions a kubelet asks."""
 
     LIFE = "healthz"
     READINESS = "readyz"
 
 
-class Stream(Protocol):
+class WatchConnection(Protocol):
     """One connection of a watch."""
 
     @property
@@ -58,7 +58,7 @@ class Stream(Protocol):
     def trouble(self) -> str: ...
 
 
-class Watched(Protocol):
+class WatchedKind(Protocol):
     """A kind that is watched, over one connection or several."""
 
     @property
@@ -68,7 +68,7 @@ class Watched(Protocol):
     @property
     def trouble(self) -> str: ...
     @property
-    def reflectors(self) -> Sequence[Stream]: ...
+    def reflectors(self) -> Sequence[WatchConnection]: ...
 
 
 class Lagging(Protocol):
@@ -86,7 +86,7 @@ class Leading(Protocol):
     def overdue(self) -> float: ...
 
 
-class Verdict(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """How one check went; `wrong` is empty when it went well."""
 
     name: str
@@ -97,11 +97,11 @@ class Verdict(Struct, frozen=True):
         return f"[-]{self.name} failed: {wrong}" if wrong else f"[+]{self.name} ok"
 
 
-class Report(Struct, frozen=True):
+class HealthReport(Struct, frozen=True):
     """The answer to a probe."""
 
-    probe: Probe
-    verdicts: tuple[Verdict, ...]
+    probe: ProbeKind
+    verdicts: tuple[CheckResult, ...]
 
     @property
     def ok(self) -> bool:
@@ -121,19 +121,19 @@ class Health:
     def __init__(self) -> None:
         self.stopping = False
         """Set it first when the process stops: it is not ready from then on."""
-        self._checks: dict[Probe, dict[str, list[Check]]] = {probe: {} for probe in Probe}
+        self._checks: dict[ProbeKind, dict[str, list[Check]]] = {probe: {} for probe in ProbeKind}
         self.alive("ping", lambda: "")
         self.ready("shutdown", lambda: "the process is stopping" if self.stopping else "")
 
     def alive(self, name: str, check: Check) -> None:
         """Restart the process when `check` fails for long."""
-        self.add(Probe.LIFE, name, check)
+        self.add(ProbeKind.LIFE, name, check)
 
     def ready(self, name: str, check: Check) -> None:
         """Send the process no requests, and roll out no further, while `check` fails."""
-        self.add(Probe.READINESS, name, check)
+        self.add(ProbeKind.READINESS, name, check)
 
-    def add(self, probe: Probe, name: str, check: Check) -> None:
+    def add(self, probe: ProbeKind, name: str, check: Check) -> None:
         """Ask `check` whenever `probe` is asked; checks of one name count as one."""
         self._checks[probe].setdefault(name, []).append(check)
 
@@ -145,26 +145,26 @@ class Health:
         """Call the process dead when it should have given up its lease and has not."""
         self.alive("lease", lambda: lease_trouble(elector))
 
-    def watch(self, informer: Watched) -> None:
+    def watch(self, informer: WatchedKind) -> None:
         """Call the process not ready while a kind it needs is not followed; the check names it."""
         self.ready(informer.resource.full_name, lambda: watch_trouble(informer, monotonic()))
 
-    async def examine(self, probe: Probe, exclude: Collection[str] = ()) -> Report:
+    async def examine(self, probe: ProbeKind, exclude: Collection[str] = ()) -> HealthReport:
         """Run all checks but the excluded ones."""
         names = [name for name in self._checks[probe] if name not in exclude]
-        return Report(probe, tuple([await self._verdict(probe, name) for name in names]))
+        return HealthReport(probe, tuple([await self._verdict(probe, name) for name in names]))
 
-    async def single(self, probe: Probe, name: str) -> Report | None:
+    async def single(self, probe: ProbeKind, name: str) -> HealthReport | None:
         """Run one check; None if there is none of that name."""
         if name not in self._checks[probe]:
             return None
-        return Report(probe, (await self._verdict(probe, name),))
+        return HealthReport(probe, (await self._verdict(probe, name),))
 
-    async def _verdict(self, probe: Probe, name: str) -> Verdict:
+    async def _verdict(self, probe: ProbeKind, name: str) -> CheckResult:
         for check in self._checks[probe][name]:
             if wrong := await _outcome(check):
-                return Verdict(name, wrong)
-        return Verdict(name)
+                return CheckResult(name, wrong)
+        return CheckResult(name)
 
 
 def lag_trouble(lag: float) -> str:
@@ -180,7 +180,7 @@ def lease_trouble(elector: Leading) -> str:
     return f"the lease was renewed {overdue:.0f} s ago"
 
 
-def watch_trouble(informer: Watched, now: float) -> str:
+def watch_trouble(informer: WatchedKind, now: float) -> str:
     """What is wrong with a watched kind."""
     if not informer.synced:
         return informer.trouble or "not read yet"
@@ -188,7 +188,7 @@ def watch_trouble(informer: Watched, now: float) -> str:
     return "; ".join(text for text in wrong if text)
 
 
-def _stream_trouble(stream: Stream, now: float) -> str:
+def _stream_trouble(stream: WatchConnection, now: float) -> str:
     since = stream.failing_since
     if stream.trouble and since is not None and now - since >= FAILING_SECONDS:
         return f"{stream.scope}: {stream.trouble}"

@@ -29,11 +29,11 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.manager.engine import Engine, Runnable, RunnableFunction
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.health import Check, Probe
+from quintant.runtime.manager.health import Check, ProbeKind
 from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
-from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -94,9 +94,9 @@ class Manager:
         self._builders: list[Builder[Any] | KeyBuilder] = []
         self.runnables: list[Runnable] = []
         self.collectors: list[Collector] = []
-        self.checks: list[tuple[Probe, str, Check]] = []
+        self.checks: list[tuple[ProbeKind, str, Check]] = []
         self.json_pages: dict[str, JsonPage] = {}
-        self.webhooks = Webhooks(name)
+        self.webhooks = WebhookDeclarations(name)
 
     @property
     def name(self) -> str:
@@ -140,11 +140,11 @@ class Manager:
 
     def alive(self, name: str, check: Check) -> None:
         """Have the process restarted while `check` says what is wrong (/healthz)."""
-        self.checks.append((Probe.LIFE, name, check))
+        self.checks.append((ProbeKind.LIFE, name, check))
 
     def ready(self, name: str, check: Check) -> None:
         """Have the process called not ready while `check` says what is wrong (/readyz)."""
-        self.checks.append((Probe.READINESS, name, check))
+        self.checks.append((ProbeKind.READINESS, name, check))
 
     def kinds(self) -> list[type[Object]]:
         """Every kind that is controlled, watched or reviewed, each once, as they were declared."""

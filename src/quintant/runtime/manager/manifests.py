@@ -52,7 +52,7 @@ from quintant.api.meta import LabelSelector
 from quintant.api.policy import BudgetSpec, PodDisruptionBudget
 from quintant.api.quantity import Quantity
 from quintant.core import codec
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.crd import definitions
 from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.runtime.manager.manager import Manager
@@ -68,7 +68,7 @@ _MOUNTED = "/tmp/k8s-webhook-server/serving-certs"
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class DeploymentOptions:
     """How a manager is started in a pod."""
 
     image: str
@@ -83,7 +83,7 @@ class Program:
 
 
 def installation(
-    manager: Manager, namespace: str, program: Program | None = None
+    manager: Manager, namespace: str, program: DeploymentOptions | None = None
 ) -> dict[str, list[Plain]]:
     """The objects of a manager that lives in a namespace, by what they are about."""
     settings = manager.settings
@@ -107,7 +107,7 @@ def installation(
     }
 
 
-def _deployment(manager: Manager, namespace: str, program: Program) -> Deployment:
+def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) -> Deployment:
     labels = {NAME_LABEL: manager.name}
     account = PodSpec(
         service_account_name=manager.name,
@@ -137,7 +137,7 @@ def _budget(manager: Manager, namespace: str) -> PodDisruptionBudget:
     )
 
 
-def _container(manager: Manager, program: Program) -> Container:
+def _container(manager: Manager, program: DeploymentOptions) -> Container:
     ports = _ports(manager)
     own = tuple(EnvVar(name=name, value=value) for name, value in program.env.items())
     keys = VolumeMount(name=_KEYS, mount_path=_MOUNTED, read_only=True)
@@ -159,7 +159,7 @@ def _container(manager: Manager, program: Program) -> Container:
     )
 
 
-def _flags(manager: Manager, program: Program) -> Iterator[str]:
+def _flags(manager: Manager, program: DeploymentOptions) -> Iterator[str]:
     """Where the program listens, and where its keys are."""
     for name, port in _ports(manager).items():
         yield f"--{name}=[$(POD_IP)]:{port}"
@@ -186,7 +186,7 @@ def _ports(manager: Manager) -> dict[str, int]:
     named = {"metrics": settings.metrics, "probes": settings.probes}
     if manager.webhooks:
         named["webhook"] = settings.webhook
-    return {name: Address.parse(address).port for name, address in named.items() if address}
+    return {name: BindAddress.parse(address).port for name, address in named.items() if address}
 
 
 def _meta(manager: Manager, namespace: str) -> ObjectMeta:

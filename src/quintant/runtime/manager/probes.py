@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
 from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
-from quintant.runtime.manager.health import Health, Probe
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.manager.health import Health, ProbeKind
+from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
 
 METRICS = "metrics"
@@ -31,8 +31,8 @@ BoundPage = Callable[[str], Awaitable[bytes | None]]
 class Ports:
     """Where the servers listen; None for one that is switched off."""
 
-    probes: Address | None
-    metrics: Address | None
+    probes: BindAddress | None
+    metrics: BindAddress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Probes:
     @asynccontextmanager
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[Ports]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
-        examined = {probe.value: self._examiner(probe) for probe in Probe}
+        examined = {probe.value: self._examiner(probe) for probe in ProbeKind}
         measured: dict[str, PathHandler] = {
             word: _page(page) for word, page in self.json_pages.items()
         }
@@ -58,7 +58,7 @@ class Probes:
                 return
             yield Ports(await _open(stack, probes, examined), await _open(stack, metrics, measured))
 
-    def _examiner(self, probe: Probe) -> PathHandler:
+    def _examiner(self, probe: ProbeKind) -> PathHandler:
         async def examine(request: Request, name: str) -> Response:
             query = parse_qs(request.query, keep_blank_values=True)
             if name:
@@ -87,7 +87,7 @@ def _page(page: BoundPage) -> PathHandler:
 
 async def _open(
     stack: AsyncExitStack, address: str, pages: dict[str, PathHandler]
-) -> Address | None:
+) -> BindAddress | None:
     if not address:
         return None
-    return await stack.enter_async_context(serving(route_by_path(pages), Address.parse(address)))
+    return await stack.enter_async_context(listen(route_by_path(pages), BindAddress.parse(address)))

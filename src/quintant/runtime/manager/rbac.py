@@ -45,7 +45,7 @@ Target = tuple[type[Object], str]
 """Kind and name of a single object."""
 
 
-class Grantee(Struct, frozen=True):
+class RoleSubject(Struct, frozen=True):
     """Who gets the permissions: a manager's name, its own namespace, and where it works."""
 
     name: str
@@ -91,7 +91,7 @@ def needs(declarations: Iterable[Declaration[Any]]) -> Needs:
     return events.union(*found)
 
 
-def roles(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
+def roles(grantee: RoleSubject, permissions: Needs) -> tuple[Object, ...]:
     """The service account, the roles and their bindings, ready to be applied."""
     account = ServiceAccount(metadata=grantee.meta(grantee.namespace))
     leases = _leases(grantee) if grantee.leader_elect else ()
@@ -118,7 +118,7 @@ def generated(
 
     `targets` are those of its webhooks; they matter where it has certificates of its own.
     """
-    grantee = Grantee(settings.name, namespace, settings.namespaces, settings.leader_elect)
+    grantee = RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
     keys = _certificates(grantee, settings.webhook_secret, targets) if targets else ()
     return (*roles(grantee, needs(declarations)), *keys)
 
@@ -130,14 +130,16 @@ def _needs(declared: Declaration[Any]) -> Needs:
     return primary.union(*watched, *used)
 
 
-def _leases(grantee: Grantee) -> tuple[Object, ...]:
+def _leases(grantee: RoleSubject) -> tuple[Object, ...]:
     # A name cannot restrict creation: the server does not know it yet when it decides.
     create = rules(uses(Lease, "create"))
     own = _named(Lease, ("get", "patch"), grantee.name)
     return _within(grantee, (*create, own), grantee.namespace, "-leader-election")
 
 
-def _certificates(grantee: Grantee, secret: str, targets: Sequence[Target]) -> tuple[Object, ...]:
+def _certificates(
+    grantee: RoleSubject, secret: str, targets: Sequence[Target]
+) -> tuple[Object, ...]:
     if not secret:
         return ()
     # Server-side apply says which name it creates, so here a name can restrict it.
@@ -158,7 +160,7 @@ def _named(kind: type[Object], verbs: tuple[str, ...], name: str) -> PolicyRule:
 
 
 def _within(
-    grantee: Grantee, granted: tuple[PolicyRule, ...], namespace: str, suffix: str = ""
+    grantee: RoleSubject, granted: tuple[PolicyRule, ...], namespace: str, suffix: str = ""
 ) -> tuple[Object, ...]:
     meta = grantee.meta(namespace, suffix)
     binding = RoleBinding(
@@ -169,12 +171,12 @@ def _within(
     return Role(metadata=meta, rules=granted), binding
 
 
-def _everywhere(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
+def _everywhere(grantee: RoleSubject, permissions: Needs) -> tuple[Object, ...]:
     return _across(grantee, rules(permissions))
 
 
 def _across(
-    grantee: Grantee, granted: tuple[PolicyRule, ...], suffix: str = ""
+    grantee: RoleSubject, granted: tuple[PolicyRule, ...], suffix: str = ""
 ) -> tuple[Object, ...]:
     meta = grantee.meta(suffix=suffix)
     binding = ClusterRoleBinding(
@@ -185,5 +187,5 @@ def _across(
     return ClusterRole(metadata=meta, rules=granted), binding
 
 
-def _subject(grantee: Grantee) -> Subject:
+def _subject(grantee: RoleSubject) -> Subject:
     return Subject(kind="ServiceAccount", name=grantee.name, namespace=grantee.namespace)

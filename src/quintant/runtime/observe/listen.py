@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ssl import SSLContext
 
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
 from quintant.http import server
 from quintant.http.request import RequestLimits
@@ -19,14 +19,14 @@ from quintant.http.server import GOODBYE_SECONDS, Handler
 
 
 @asynccontextmanager
-async def serving(
+async def listen(
     handler: Handler,
-    address: Address,
+    address: BindAddress,
     context: SSLContext | None = None,
     *,
     limits: RequestLimits = RequestLimits(),
     goodbye: float = GOODBYE_SECONDS,
-) -> AsyncIterator[Address]:
+) -> AsyncIterator[BindAddress]:
     """Answer requests while the context lasts; yields the address with the port that was chosen.
 
     ConfigError says why an address cannot be had.
@@ -39,10 +39,10 @@ async def serving(
             _, port = await stack.enter_async_context(opened)
         except OSError as error:
             raise _refused(address, error) from error
-        yield Address(address.host, port)
+        yield BindAddress(address.host, port)
 
 
-def _refused(address: Address, error: OSError) -> ConfigError:
+def _refused(address: BindAddress, error: OSError) -> ConfigError:
     taken = error.errno == errno.EADDRINUSE
     return ConfigError(
         f"cannot listen on {address}",

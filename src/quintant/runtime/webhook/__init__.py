@@ -4,7 +4,8 @@
     configuration what the API server is told          patch        a mutation as a JSON patch
     review        bytes in, bytes out                  conversion   versions through a hub
     server        the TLS listener                     certs        its certificate, renewed
-    ring          a certificate and its successor      shared       kept in a Secret by replicas
+    certificate_rotation  a certificate and its successor
+    secret_certificates   kept in a Secret by replicas
 
 A handler never sees the wire, and the wire never sees a handler's exception.
 """
@@ -19,8 +20,8 @@ from quintant.runtime.webhook.admission import (
     invalid,
 )
 from quintant.runtime.webhook.conversion import Plain, Spoke
-from quintant.runtime.webhook.declaration import Webhooks
-from quintant.runtime.webhook.hook import Settings
+from quintant.runtime.webhook.declaration import WebhookDeclarations
+from quintant.runtime.webhook.hook import WebhookSettings
 
 __all__ = [
     "Admission",
@@ -28,10 +29,10 @@ __all__ = [
     "Denied",
     "Mutator",
     "Plain",
-    "Settings",
     "Spoke",
     "Validator",
     "Verdict",
-    "Webhooks",
+    "WebhookDeclarations",
+    "WebhookSettings",
     "invalid",
 ]

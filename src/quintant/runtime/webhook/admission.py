@@ -23,7 +23,7 @@ from quintant.core.codec import decode, encode
 from quintant.core.errors import Cause, Details, Status, Undecodable
 from quintant.core.object import K, Object
 from quintant.runtime.cache.client import Client
-from quintant.runtime.webhook.failure import Failed, guarded
+from quintant.runtime.webhook.failure import WebhookFailure, guarded
 from quintant.runtime.webhook.patch import Lossy, difference
 
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
@@ -128,11 +128,11 @@ def _typed(kind: type[K], raw: msgspec.Raw) -> K | None:
     try:
         return decode(kind, raw) if given(raw) else None
     except Undecodable as error:
-        raise Failed(400, "BadRequest", str(error)) from error
+        raise WebhookFailure(400, "BadRequest", str(error)) from error
 
 
-def _nothing() -> Failed:
-    return Failed(400, "BadRequest", "the review carries no object")
+def _nothing() -> WebhookFailure:
+    return WebhookFailure(400, "BadRequest", "the review carries no object")
 
 
 def _allowed(request: AdmissionRequest, verdict: Allowed | None) -> AdmissionResponse:
@@ -153,11 +153,11 @@ def _denied(request: AdmissionRequest, verdict: Denied) -> AdmissionResponse:
 def _amended(request: AdmissionRequest, before: K, after: K) -> AdmissionResponse:
     if type(after) is not type(before):
         wanted, got = type(before).__name__, type(after).__name__
-        raise Failed(500, "InternalError", f"the mutator returned {got}, not {wanted}")
+        raise WebhookFailure(500, "InternalError", f"the mutator returned {got}, not {wanted}")
     try:
         patch = difference(before, after, msgspec.json.decode(request.object))
     except Lossy as error:
-        raise Failed(500, "InternalError", str(error)) from error
+        raise WebhookFailure(500, "InternalError", str(error)) from error
     if not patch:
         return AdmissionResponse(uid=request.uid, allowed=True)
     return AdmissionResponse(

@@ -15,14 +15,14 @@ from quintant.core.object import Request
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
-from quintant.runtime.webhook.certs import Files, Source
-from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.certs import CertificateSource, MountedCertificates
+from quintant.runtime.webhook.declaration import WebhookDeclarations
 from quintant.runtime.webhook.publish import injecting, publishing
 from quintant.runtime.webhook.server import WebhookServer
 
 
 def bound(
-    webhooks: Webhooks,
+    webhooks: WebhookDeclarations,
     settings: Settings,
     *,
     client: Client,
@@ -31,13 +31,13 @@ def bound(
     namespace: str,
 ) -> WebhookServer:
     """The server of these webhooks; `client` is what their handlers are given."""
-    source: Source | None = None
+    source: CertificateSource | None = None
     # Every replica answers reviews, leader or not, so this client has no fence.
     unfenced = Client(client.rest, manager=f"{settings.name}-webhooks")
     if settings.webhook_url:
         source = _laptop(webhooks, settings.webhook_url, unfenced, clock)
     elif settings.certificates:
-        source = Files.mounted(Path(settings.certificates))
+        source = MountedCertificates.mounted(Path(settings.certificates))
     elif settings.webhook_secret:
         home = Request(settings.webhook_secret, namespace)
         source = _shared(webhooks, home, unfenced, clock)
@@ -47,17 +47,21 @@ def bound(
 # Both load `cryptography`, 10 MB that no other program should pay for.
 
 
-def _laptop(webhooks: Webhooks, url: str, client: Client, clock: Clock) -> Source:
+def _laptop(
+    webhooks: WebhookDeclarations, url: str, client: Client, clock: Clock
+) -> CertificateSource:
     from quintant.runtime.webhook.selfsigned import SelfSigned
 
     names = (urlsplit(url).hostname or "",)
     return SelfSigned(names, clock=clock, publish=publishing(webhooks, url, client))
 
 
-def _shared(webhooks: Webhooks, home: Request, client: Client, clock: Clock) -> Source:
-    from quintant.runtime.webhook.secret_certificates import Shared, service_names
+def _shared(
+    webhooks: WebhookDeclarations, home: Request, client: Client, clock: Clock
+) -> CertificateSource:
+    from quintant.runtime.webhook.secret_certificates import SecretCertificates, service_names
 
     names = service_names(webhooks.name, home.namespace)
     service = ServiceReference(name=webhooks.name, namespace=home.namespace)
     publish = injecting(webhooks, service, client)
-    return Shared(home, names, client=client, clock=clock, publish=publish)
+    return SecretCertificates(home, names, client=client, clock=clock, publish=publish)

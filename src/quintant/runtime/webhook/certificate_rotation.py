@@ -6,8 +6,8 @@ it is shown once every API server has had the time to learn of it:
     STEADY --two thirds of its life--> STAGED --overlap over--> STEADY
 
 Where that was missed, because nothing ran for a month, a new one is shown at once: what has run out
-is trusted by nobody. Pure; who keeps a ring, in memory or in a Secret, is told by `step` what
-comes next.
+is trusted by nobody. Pure; who keeps a rotation, in memory or in a Secret, is told by
+`next_rotation` what comes next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from quintant.runtime.webhook.authority import Issued
 OVERLAP = timedelta(minutes=5)
 
 
-class Phase(Enum):
+class RotationPhase(Enum):
     """How far the replacement of a certificate is."""
 
     STEADY = auto()
@@ -33,17 +33,17 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class CertificateRotation:
     """The certificate that is shown, and the one that came before or comes next."""
 
     shown: Issued
     other: Issued | None = None
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> RotationPhase:
         """Whether the other one is still to come."""
         coming = self.other is not None and self.other.since > self.shown.since
-        return Phase.STAGED if coming else Phase.STEADY
+        return RotationPhase.STAGED if coming else RotationPhase.STEADY
 
     @property
     def bundle(self) -> bytes:
@@ -52,15 +52,21 @@ class Ring:
         return b"".join(one.authority for one in sorted(both, key=lambda one: one.since))
 
 
-def step(ring: Ring, now: datetime, make: Callable[[], Issued]) -> Ring:
-    """What follows: the same ring, a staged one, or one that shows what was staged."""
-    if ring.phase is Phase.STAGED and ring.other and now >= ring.other.since + OVERLAP:
-        return Ring(ring.other, ring.shown)
-    if now >= ring.shown.until - OVERLAP:
-        return Ring(make())
-    if ring.phase is Phase.STEADY and now >= _renewal(ring.shown):
-        return Ring(ring.shown, make())
-    return ring
+def next_rotation(
+    rotation: CertificateRotation, now: datetime, make: Callable[[], Issued]
+) -> CertificateRotation:
+    """What follows: the same rotation, a staged one, or one that shows what was staged."""
+    if (
+        rotation.phase is RotationPhase.STAGED
+        and rotation.other
+        and now >= rotation.other.since + OVERLAP
+    ):
+        return CertificateRotation(rotation.other, rotation.shown)
+    if now >= rotation.shown.until - OVERLAP:
+        return CertificateRotation(make())
+    if rotation.phase is RotationPhase.STEADY and now >= _renewal(rotation.shown):
+        return CertificateRotation(rotation.shown, make())
+    return rotation
 
 
 def _renewal(issued: Issued) -> datetime:

@@ -1,8 +1,8 @@
 """The certificate of a webhook server, and its replacement while the server runs.
 
-A `Source` knows which certificate to show: `Files` reads a mounted Secret, `Shared` (in `shared`)
-and `SelfSigned` (in `selfsigned`) make their own. `Certificates` asks it every few seconds and puts
-what is new into the server's one SSLContext: handshakes from then on show it, connections that
+A `CertificateSource` knows which certificate to show: `MountedCertificates` reads a mounted Secret,
+`SecretCertificates` and `SelfSigned` make their own. `Certificates` asks it every few seconds and
+puts what is new into the server's one SSLContext: handshakes from then on show it, connections that
 stand stay up. What cannot be loaded is counted, and never takes the place of what works.
 """
 
@@ -26,7 +26,7 @@ POLL_SECONDS = 10.0
 log = get_logger()
 
 
-class Source(Protocol):
+class CertificateSource(Protocol):
     """Where the serving certificate comes from."""
 
     async def poll(self) -> KeyPair | None:
@@ -36,7 +36,7 @@ class Source(Protocol):
         """
 
 
-class Files:
+class MountedCertificates:
     """A certificate and its key in two PEM files, read again whenever one of them changes."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
@@ -44,7 +44,9 @@ class Files:
         self._seen: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def mounted(cls, directory: Path, certificate: str = "tls.crt", key: str = "tls.key") -> Files:
+    def mounted(
+        cls, directory: Path, certificate: str = "tls.crt", key: str = "tls.key"
+    ) -> MountedCertificates:
         """The files of a mounted Secret of type kubernetes.io/tls."""
         return cls(directory / certificate, directory / key)
 
@@ -66,7 +68,7 @@ class Files:
 class Certificates:
     """A server's SSLContext, kept up to date with a source."""
 
-    def __init__(self, source: Source, metrics: Metrics) -> None:
+    def __init__(self, source: CertificateSource, metrics: Metrics) -> None:
         self._source, self._metrics = source, metrics
         self._trusted = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

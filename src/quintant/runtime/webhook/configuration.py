@@ -22,7 +22,7 @@ from quintant.api.admission import (
 )
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta, replace
-from quintant.runtime.webhook.hook import Hook
+from quintant.runtime.webhook.hook import WebhookHandler
 
 Configuration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration
 Place = ServiceReference | str
@@ -33,7 +33,7 @@ REVIEWS = ("v1",)
 
 
 def configurations(
-    name: str, hooks: Sequence[Hook], place: Place, ca_bundle: bytes
+    name: str, hooks: Sequence[WebhookHandler], place: Place, ca_bundle: bytes
 ) -> tuple[Configuration, ...]:
     """The configuration of the mutating hooks and that of the validating ones, if there are any."""
     mutating = tuple(
@@ -66,7 +66,7 @@ def conversion(path: str, place: Place, ca_bundle: bytes) -> CustomResourceConve
     return CustomResourceConversion(strategy="Webhook", webhook=webhook)
 
 
-def _webhook(hook: Hook, place: Place, ca_bundle: bytes) -> dict[str, Any]:
+def _webhook(hook: WebhookHandler, place: Place, ca_bundle: bytes) -> dict[str, Any]:
     settings = hook.settings
     return {
         "name": hook.name,
@@ -83,7 +83,7 @@ def _webhook(hook: Hook, place: Place, ca_bundle: bytes) -> dict[str, Any]:
     }
 
 
-def _rule(hook: Hook) -> RuleWithOperations:
+def _rule(hook: WebhookHandler) -> RuleWithOperations:
     resource = hook.resource
     return RuleWithOperations(
         operations=hook.operations,

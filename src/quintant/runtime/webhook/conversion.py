@@ -25,7 +25,7 @@ from quintant.core.codec import encode
 from quintant.core.errors import Status
 from quintant.core.object import Object
 from quintant.core.resource import Resource
-from quintant.runtime.webhook.failure import Failed, guarded
+from quintant.runtime.webhook.failure import WebhookFailure, guarded
 
 Plain = dict[str, Any]
 Convert = Callable[[Plain], Plain]
@@ -45,7 +45,7 @@ class Spoke(Struct, frozen=True):
     """The class of this version; with it the manager's definition of the kind has the version."""
 
 
-class Conversion(Struct, frozen=True):
+class KindConversion(Struct, frozen=True):
     """The versions of one kind; `hub` is the kind in the version that all others go through."""
 
     hub: Resource
@@ -76,11 +76,13 @@ class Conversion(Struct, frozen=True):
 
     def _spoke(self, version: str) -> Spoke:
         if version not in self.spokes:
-            raise Failed(400, "BadRequest", f"{self.hub.kind} has no version {version!r} here")
+            raise WebhookFailure(
+                400, "BadRequest", f"{self.hub.kind} has no version {version!r} here"
+            )
         return self.spokes[version]
 
 
-Conversions = Mapping[tuple[str, str], Conversion]
+Conversions = Mapping[tuple[str, str], KindConversion]
 """By group and kind."""
 
 
@@ -101,7 +103,9 @@ def _convert(conversions: Conversions, group: str, version: str, raw: msgspec.Ra
     kind = str(obj.get("kind", ""))
     conversion = conversions.get((group, kind))
     if conversion is None:
-        raise Failed(400, "BadRequest", f"{kind or 'nothing'} of {group!r} is not converted here")
+        raise WebhookFailure(
+            400, "BadRequest", f"{kind or 'nothing'} of {group!r} is not converted here"
+        )
     with guarded(f"converting {kind} {_name(obj)} to {version}"):
         return msgspec.Raw(encode(conversion.convert(obj, version)))
 
@@ -109,7 +113,7 @@ def _convert(conversions: Conversions, group: str, version: str, raw: msgspec.Ra
 def _object(raw: msgspec.Raw) -> Plain:
     obj = msgspec.json.decode(raw)
     if not isinstance(obj, dict):
-        raise Failed(400, "BadRequest", "an object to convert must be a JSON object")
+        raise WebhookFailure(400, "BadRequest", "an object to convert must be a JSON object")
     return obj
 
 

@@ -21,8 +21,14 @@ from quintant.core.resource import resource_of
 from quintant.runtime.webhook import configuration
 from quintant.runtime.webhook.admission import Mutator, Validator, mutate, validate
 from quintant.runtime.webhook.configuration import Configuration, Place
-from quintant.runtime.webhook.conversion import Conversion, Spoke
-from quintant.runtime.webhook.hook import Hook, Operation, Settings, default_name, default_path
+from quintant.runtime.webhook.conversion import KindConversion, Spoke
+from quintant.runtime.webhook.hook import (
+    Operation,
+    WebhookHandler,
+    WebhookSettings,
+    default_name,
+    default_path,
+)
 
 CONVERT = "/convert"
 """The path of conversion reviews, for all kinds."""
@@ -31,22 +37,22 @@ STORED: tuple[Operation, ...] = ("CREATE", "UPDATE")
 """The operations that store an object."""
 
 
-class Webhooks:
+class WebhookDeclarations:
     """The admission and conversion webhooks of a manager."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._kinds: dict[type[Object], None] = {}
         self._partial: set[type[Object]] = set()
-        self._hooks: dict[str, Hook] = {}
-        self._conversions: dict[tuple[str, str], Conversion] = {}
+        self._hooks: dict[str, WebhookHandler] = {}
+        self._conversions: dict[tuple[str, str], KindConversion] = {}
 
     def __bool__(self) -> bool:
         """Whether any was declared, so that a server is needed."""
         return bool(self._hooks or self._conversions)
 
     @property
-    def hooks(self) -> tuple[Hook, ...]:
+    def hooks(self) -> tuple[WebhookHandler, ...]:
         """Every admission webhook, in the order of their paths."""
         return tuple(hook for _, hook in sorted(self._hooks.items()))
 
@@ -60,7 +66,7 @@ class Webhooks:
         return tuple(kind for kind in self._kinds if kind not in self._partial)
 
     @property
-    def conversions(self) -> Mapping[tuple[str, str], Conversion]:
+    def conversions(self) -> Mapping[tuple[str, str], KindConversion]:
         """Every conversion, by group and kind."""
         return self._conversions
 
@@ -72,13 +78,13 @@ class Webhooks:
         operations: Sequence[Operation] = STORED,
         path: str = "",
         name: str = "",
-        settings: Settings = Settings(),
+        settings: WebhookSettings = WebhookSettings(),
     ) -> None:
         """Have changes to a kind judged: `await validator(old, new, admission)`."""
         resource = resource_of(kind)
         self._add(
             kind,
-            Hook(
+            WebhookHandler(
                 "validate",
                 resource,
                 tuple(operations),
@@ -97,7 +103,7 @@ class Webhooks:
         operations: Sequence[Operation] = STORED,
         path: str = "",
         name: str = "",
-        settings: Settings = Settings(),
+        settings: WebhookSettings = WebhookSettings(),
     ) -> None:
         """Have objects of a kind amended before they are stored: `await mutator(new, admission)`.
 
@@ -110,7 +116,7 @@ class Webhooks:
             )
         self._add(
             kind,
-            Hook(
+            WebhookHandler(
                 "mutate",
                 resource,
                 tuple(operations),
@@ -129,7 +135,7 @@ class Webhooks:
             raise _twice(f"conversion of {resource.kind}")
         if resource.version in spokes:
             raise ConfigError(f"{resource.kind} {resource.version} cannot be both hub and spoke")
-        self._conversions[key] = Conversion(resource, dict(spokes))
+        self._conversions[key] = KindConversion(resource, dict(spokes))
         versions = [spoke.kind for spoke in spokes.values() if spoke.kind is not None]
         self._kinds |= dict.fromkeys((hub, *versions))
         if len(versions) < len(spokes):
@@ -155,7 +161,7 @@ class Webhooks:
         """The `spec.conversion` for the definitions of the kinds that are converted here."""
         return configuration.conversion(CONVERT, place, ca_bundle)
 
-    def _add(self, kind: type[Object], hook: Hook) -> None:
+    def _add(self, kind: type[Object], hook: WebhookHandler) -> None:
         if not hook.path.startswith("/"):
             raise ConfigError(f"{hook.path!r} is not a path", because="a path starts with a slash")
         if hook.path == CONVERT or hook.path in self._hooks:

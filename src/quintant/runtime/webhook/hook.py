@@ -34,7 +34,7 @@ TIMEOUTS = range(1, 31)
 DOMAIN = "kb.io"
 
 
-class Settings(Struct, frozen=True):
+class WebhookSettings(Struct, frozen=True):
     """How an API server treats a webhook; each default is what the server itself would choose."""
 
     failure_policy: FailurePolicy = "Fail"
@@ -57,7 +57,7 @@ class Settings(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
+class WebhookHandler:
     """What is declared of one webhook."""
 
     verb: Verb
@@ -65,7 +65,7 @@ class Hook:
     operations: tuple[Operation, ...]
     path: str
     name: str
-    settings: Settings
+    settings: WebhookSettings
     decide: Callable[[Admission], Awaitable[AdmissionResponse]] = field(repr=False)
 
 

@@ -13,13 +13,13 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.object import Opaque, replace
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.configuration import Configuration, Place
-from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 Publish = Callable[[bytes], Awaitable[None]]
 """Makes API servers trust these authorities (PEM)."""
 
 
-def publishing(webhooks: Webhooks, place: Place, client: Client) -> Publish:
+def publishing(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
     """What makes an API server ask these webhooks at `place` and trust a bundle.
 
     It applies the webhook configurations, and patches the definitions of converted kinds.
@@ -33,7 +33,7 @@ def publishing(webhooks: Webhooks, place: Place, client: Client) -> Publish:
     return publish
 
 
-def injecting(webhooks: Webhooks, place: Place, client: Client) -> Publish:
+def injecting(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
     """What makes an API server trust a bundle for the webhooks that it knows already.
 
     A configuration that is not there is not missed: then nobody wants to be asked.
@@ -64,7 +64,9 @@ async def _inject(found: Configuration, client: Client, ca_bundle: bytes) -> Non
         await client.amend(type(found), found.metadata, operations)
 
 
-async def _convert(webhooks: Webhooks, place: Place, client: Client, ca_bundle: bytes) -> None:
+async def _convert(
+    webhooks: WebhookDeclarations, place: Place, client: Client, ca_bundle: bytes
+) -> None:
     conversion = Opaque.of(webhooks.conversion(place, ca_bundle=ca_bundle))
     for declared in webhooks.conversions.values():
         found = await client.get(CustomResourceDefinition, declared.hub.full_name, live=True)

@@ -1,8 +1,8 @@
 """Reviews as bytes: what an API server posts, answered without knowing of sockets.
 
-`Reviews` is the whole webhook server but its listener. The TLS server calls `answer`; a cluster in
-the same process calls `review`. Each request is counted once, by the code of its verdict, and a
-cancelled one is not answered at all.
+`ReviewHandler` is the whole webhook server but its listener. The TLS server calls `answer`; a
+cluster in the same process calls `review`. Each request is counted once, by the code of its
+verdict, and a cancelled one is not answered at all.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs
 
-from quintant.client.transport import JSON, Reply
+from quintant.client.transport import JSON, ApiResponse
 from quintant.core.clock import monotonic
 from quintant.core.codec import encode
 from quintant.core.errors import from_reply
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook.declaration import CONVERT, Webhooks
-from quintant.runtime.webhook.failure import Failed
-from quintant.runtime.webhook.route import AdmissionRoute, ConversionRoute, Route
+from quintant.runtime.webhook.declaration import CONVERT, WebhookDeclarations
+from quintant.runtime.webhook.failure import WebhookFailure
+from quintant.runtime.webhook.route import AdmissionRoute, ConversionRoute, ReviewRoute
 
 # What a request is counted as when it is cancelled before its answer.
 CANCELLED = 499
@@ -27,11 +27,11 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = r"(\d+(?:\.\d+)?)(ms|s|m|h)"
 
 
-class Reviews:
+class ReviewHandler:
     """Every declared webhook by its path, ready to answer."""
 
-    def __init__(self, webhooks: Webhooks, *, client: Client, metrics: Metrics) -> None:
-        self._routes: dict[str, Route] = {
+    def __init__(self, webhooks: WebhookDeclarations, *, client: Client, metrics: Metrics) -> None:
+        self._routes: dict[str, ReviewRoute] = {
             hook.path: AdmissionRoute(hook, client) for hook in webhooks.hooks
         }
         if webhooks.conversions:
@@ -52,7 +52,7 @@ class Reviews:
             raise from_reply(reply.status, reply.body, f"POST {target}")
         return reply.body
 
-    async def answer(self, target: str, body: bytes, content_type: str = JSON) -> Reply:
+    async def answer(self, target: str, body: bytes, content_type: str = JSON) -> ApiResponse:
         """Answer one POST; `target` is its path and query."""
         path, _, query = target.partition("?")
         if path not in self._routes:
@@ -66,7 +66,7 @@ class Reviews:
         return reply
 
 
-def refusal(code: int, reason: str, message: str) -> Reply:
+def refusal(code: int, reason: str, message: str) -> ApiResponse:
     """An answer that is not a review: a Status document, which an API server shows to its user."""
     status = {
         "apiVersion": "v1", "kind": "Status", "status": "Failure",
@@ -75,21 +75,25 @@ def refusal(code: int, reason: str, message: str) -> Reply:
     return _json(code, encode(status))
 
 
-async def _answer(route: Route, query: str, body: bytes, content_type: str) -> tuple[Reply, int]:
+async def _answer(
+    route: ReviewRoute, query: str, body: bytes, content_type: str
+) -> tuple[ApiResponse, int]:
     """The answer, and the code it is counted by."""
     try:
         _check(route, body, content_type)
         answer, code = await route.answer(body, timeout_of(query))
-    except Failed as failed:
+    except WebhookFailure as failed:
         return refusal(failed.code, failed.reason, failed.message), failed.code
     return _json(200, answer), code
 
 
-def _check(route: Route, body: bytes, content_type: str) -> None:
+def _check(route: ReviewRoute, body: bytes, content_type: str) -> None:
     if content_type.partition(";")[0].strip().lower() != JSON:
-        raise Failed(415, "UnsupportedMediaType", f"a review must be {JSON}")
+        raise WebhookFailure(415, "UnsupportedMediaType", f"a review must be {JSON}")
     if len(body) > route.limit:
-        raise Failed(413, "RequestEntityTooLarge", f"a review here has {route.limit} bytes at most")
+        raise WebhookFailure(
+            413, "RequestEntityTooLarge", f"a review here has {route.limit} bytes at most"
+        )
 
 
 def timeout_of(query: str) -> float | None:
@@ -100,5 +104,5 @@ def timeout_of(query: str) -> float | None:
     return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text)) or None
 
 
-def _json(code: int, body: bytes) -> Reply:
-    return Reply(code, body, {"content-type": JSON})
+def _json(code: int, body: bytes) -> ApiResponse:
+    return ApiResponse(code, body, {"content-type": JSON})

@@ -33,8 +33,8 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.webhook.admission import Admission
 from quintant.runtime.webhook.conversion import Conversions, convert_all
-from quintant.runtime.webhook.failure import Failed
-from quintant.runtime.webhook.hook import Hook
+from quintant.runtime.webhook.failure import WebhookFailure
+from quintant.runtime.webhook.hook import WebhookHandler
 
 # An object and the one before it, 3 MiB each (the API server's own limit), and what is around them.
 ADMISSION_BYTES = 7 * 1024 * 1024
@@ -52,7 +52,7 @@ T = TypeVar("T")
 log = get_logger()
 
 
-class Route(ABC):
+class ReviewRoute(ABC):
     """One path of a webhook server."""
 
     limit: ClassVar[int]
@@ -64,12 +64,14 @@ class Route(ABC):
         try:
             review, code = await self._decide(body, timeout)
         except RecursionError:
-            review, code = self._fail(body, Failed(400, "BadRequest", "the body is too deep"))
-        except Failed as failed:
+            review, code = self._fail(
+                body, WebhookFailure(400, "BadRequest", "the body is too deep")
+            )
+        except WebhookFailure as failed:
             review, code = self._fail(body, failed)
         return encode(review), code
 
-    def _fail(self, body: bytes, failed: Failed) -> tuple[Review, int]:
+    def _fail(self, body: bytes, failed: WebhookFailure) -> tuple[Review, int]:
         head = _head(body)
         uid, version = head.request.uid, head.api_version
         if not uid:
@@ -86,17 +88,17 @@ class Route(ABC):
         """The review with its verdict, and its code; Failed when there is none."""
 
     @abstractmethod
-    def _failed(self, version: str, uid: str, failed: Failed) -> Review:
+    def _failed(self, version: str, uid: str, failed: WebhookFailure) -> Review:
         """The review that says why there is no verdict."""
 
 
 @dataclass(frozen=True)
-class AdmissionRoute(Route):
+class AdmissionRoute(ReviewRoute):
     """Asks a hook; where it gives no verdict, its failure policy does."""
 
     limit = ADMISSION_BYTES
     versions = (ADMISSION_V1, ADMISSION_V1BETA1)
-    hook: Hook
+    hook: WebhookHandler
     client: Client
 
     def __str__(self) -> str:
@@ -110,7 +112,7 @@ class AdmissionRoute(Route):
         response = await _within(timeout or self.hook.settings.timeout_seconds, verdict)
         return _answered(review.api_version, response), _code(response.status)
 
-    def _failed(self, version: str, uid: str, failed: Failed) -> Review:
+    def _failed(self, version: str, uid: str, failed: WebhookFailure) -> Review:
         # The server's own failure policy is for webhooks that do not answer; we do.
         if self.hook.settings.failure_policy == "Ignore":
             warning = f"{self.hook.name} was ignored: {failed.message}"
@@ -119,7 +121,7 @@ class AdmissionRoute(Route):
 
 
 @dataclass(frozen=True)
-class ConversionRoute(Route):
+class ConversionRoute(ReviewRoute):
     """Converts all the objects of a review, or says why not."""
 
     limit = CONVERSION_BYTES
@@ -137,7 +139,7 @@ class ConversionRoute(Route):
         response = await _within(timeout or CONVERSION_SECONDS, converted)
         return _converted(review.api_version, response), _code(response.result)
 
-    def _failed(self, version: str, uid: str, failed: Failed) -> Review:
+    def _failed(self, version: str, uid: str, failed: WebhookFailure) -> Review:
         return _converted(version, ConversionResponse(uid=uid, result=_status(failed)))
 
 
@@ -177,15 +179,15 @@ def _read(view: type[R], kind: str, body: bytes, versions: tuple[str, ...]) -> R
     try:
         review: R = decoder(view).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Failed(400, "BadRequest", f"cannot read the {kind}: {error}") from None
+        raise WebhookFailure(400, "BadRequest", f"cannot read the {kind}: {error}") from None
     if review.kind != kind or review.api_version not in versions:
         wanted, got = " or ".join(versions), f"{review.api_version} {review.kind}"
-        raise Failed(400, "BadRequest", f"expected {wanted} {kind}, got {got}")
+        raise WebhookFailure(400, "BadRequest", f"expected {wanted} {kind}, got {got}")
     return review
 
 
-def _empty(kind: str) -> Failed:
-    return Failed(400, "BadRequest", f"the {kind} has no request")
+def _empty(kind: str) -> WebhookFailure:
+    return WebhookFailure(400, "BadRequest", f"the {kind} has no request")
 
 
 async def _within(seconds: float, verdict: Awaitable[T]) -> T:
@@ -194,7 +196,7 @@ async def _within(seconds: float, verdict: Awaitable[T]) -> T:
         async with asyncio.timeout(limit):
             return await verdict
     except TimeoutError:  # ours: one that a handler raises is a Failed by now
-        raise Failed(504, "Timeout", f"there was no verdict within {limit:g} s") from None
+        raise WebhookFailure(504, "Timeout", f"there was no verdict within {limit:g} s") from None
 
 
 def _answered(version: str, response: AdmissionResponse) -> Review:
@@ -205,7 +207,7 @@ def _converted(version: str, response: ConversionResponse) -> Review:
     return ConversionReview(api_version=version, kind="ConversionReview", response=response)
 
 
-def _status(failed: Failed) -> Status:
+def _status(failed: WebhookFailure) -> Status:
     return Status("Failure", failed.message, failed.reason, code=failed.code)
 
 

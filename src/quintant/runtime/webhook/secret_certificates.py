@@ -1,11 +1,11 @@
 """A serving certificate that the replicas of a program share, in a Secret of their own.
 
-    no Secret ──made by whoever is first──> ring in the Secret ──published──> shown by all
+    no Secret ──made by whoever is first──> rotation in the Secret ──published──> shown by all
 
-Every replica reads the Secret again and again, and shows what is in it. Whoever sees that the ring
-is due takes the next step, if nobody else did meanwhile; but not before what is there is published,
-so that no replica shows what no API server trusts. A Secret that was deleted, or that cannot be
-read, is written anew with a new certificate, which comes after the one that is shown.
+Every replica reads the Secret again and again, and shows what is in it. Whoever sees that the
+rotation is due takes the next step, if nobody else did meanwhile; but not before what is there is
+published, so that no replica shows what no API server trusts. A Secret that was deleted, or that
+cannot be read, is written anew with a new certificate, which comes after the one that is shown.
 
 The Secret is created by server-side apply, for only there a role can say which name may be created.
 Every replica applies as a field manager of its own, so that the second one is refused.
@@ -25,7 +25,7 @@ from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.authority import Issued, issue, read
-from quintant.runtime.webhook.certificate_rotation import Ring, step
+from quintant.runtime.webhook.certificate_rotation import CertificateRotation, next_rotation
 from quintant.runtime.webhook.publish import Publish
 
 TYPE = "kubernetes.io/tls"
@@ -41,7 +41,7 @@ def service_names(name: str, namespace: str) -> tuple[str, ...]:
     return name, f"{name}.{namespace}", f"{name}.{namespace}.svc"
 
 
-class Shared:
+class SecretCertificates:
     """The certificate for these names, kept in the Secret that `home` names.
 
     The first certificate is there before it is published, so that a server can listen first.
@@ -57,43 +57,47 @@ class Shared:
     async def poll(self) -> KeyPair | None:
         """The certificate to show from now on; None while it is the same."""
         found = await self._find()
-        ring, before = stored(found, self._names), self._shown
+        rotation, before = stored(found, self._names), self._shown
         if before is not None:
-            ring = await self._advanced(found, ring, before)
-        elif ring is None:
-            ring = await self._written(found, Ring(self._make()))
-        self._shown = ring.shown
-        return None if ring.shown == before else ring.shown.pair
+            rotation = await self._advanced(found, rotation, before)
+        elif rotation is None:
+            rotation = await self._written(found, CertificateRotation(self._make()))
+        self._shown = rotation.shown
+        return None if rotation.shown == before else rotation.shown.pair
 
-    async def _advanced(self, found: Secret | None, ring: Ring | None, shown: Issued) -> Ring:
-        if ring is None:
-            after = Ring(shown, self._make())
+    async def _advanced(
+        self, found: Secret | None, rotation: CertificateRotation | None, shown: Issued
+    ) -> CertificateRotation:
+        if rotation is None:
+            after = CertificateRotation(shown, self._make())
         else:
-            await self._publish(ring.bundle)
-            after = step(ring, self._clock.now(), self._make)
-        if after is not ring:
+            await self._publish(rotation.bundle)
+            after = next_rotation(rotation, self._clock.now(), self._make)
+        if after is not rotation:
             after = await self._written(found, after)
             await self._publish(after.bundle)
         return after
 
-    async def _written(self, found: Secret | None, ring: Ring) -> Ring:
-        """What is in the Secret then: this ring, or that of a replica which was faster."""
+    async def _written(
+        self, found: Secret | None, rotation: CertificateRotation
+    ) -> CertificateRotation:
+        """What is in the Secret then: this rotation, or that of a replica which was faster."""
         try:
             if found is None:
-                await self._create(ring)
+                await self._create(rotation)
             else:
-                await self._client.patch(replace(found, data=data(ring)), since=found)
+                await self._client.patch(replace(found, data=data(rotation)), since=found)
         except Conflict:
             theirs = stored(await self._find(), self._names)
             if theirs is None:
                 raise
             return theirs
-        return ring
+        return rotation
 
-    async def _create(self, ring: Ring) -> None:
+    async def _create(self, rotation: CertificateRotation) -> None:
         meta = ObjectMeta(name=self._home.name, namespace=self._home.namespace)
-        digest = sha256(ring.bundle).hexdigest()[:_DIGITS]
-        secret = Secret(metadata=meta, type=TYPE, data=data(ring))
+        digest = sha256(rotation.bundle).hexdigest()[:_DIGITS]
+        secret = Secret(metadata=meta, type=TYPE, data=data(rotation))
         await self._client.named(f"{self._client.manager}-{digest}").apply(secret, force=False)
 
     async def _find(self) -> Secret | None:
@@ -103,16 +107,18 @@ class Shared:
         return issue(self._names, self._clock.now())
 
 
-def data(ring: Ring) -> dict[str, str]:
-    """A ring as the data of a Secret."""
-    found = dict(zip(SHOWN, _parts(ring.shown), strict=True))
-    return found | dict(zip(OTHER, _parts(ring.other), strict=True)) if ring.other else found
+def data(rotation: CertificateRotation) -> dict[str, str]:
+    """A rotation as the data of a Secret."""
+    found = dict(zip(SHOWN, _parts(rotation.shown), strict=True))
+    return (
+        found | dict(zip(OTHER, _parts(rotation.other), strict=True)) if rotation.other else found
+    )
 
 
-def stored(secret: Secret | None, names: Sequence[str]) -> Ring | None:
-    """The ring in a Secret; None if it holds none that can be shown under these names."""
+def stored(secret: Secret | None, names: Sequence[str]) -> CertificateRotation | None:
+    """The rotation in a Secret; None if it holds none that can be shown under these names."""
     shown = _issued(secret, SHOWN, names)
-    return Ring(shown, _issued(secret, OTHER, names)) if shown else None
+    return CertificateRotation(shown, _issued(secret, OTHER, names)) if shown else None
 
 
 def _parts(issued: Issued) -> tuple[str, ...]:

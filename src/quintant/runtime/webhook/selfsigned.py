@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from quintant.core.clock import Clock
 from quintant.keys.tls import KeyPair
 from quintant.runtime.webhook.authority import issue
-from quintant.runtime.webhook.certificate_rotation import Ring, step
+from quintant.runtime.webhook.certificate_rotation import CertificateRotation, next_rotation
 from quintant.runtime.webhook.publish import Publish
 
 LAPTOP = ("localhost", "127.0.0.1", "::1")
@@ -27,16 +27,16 @@ class SelfSigned:
 
     def __init__(self, names: Sequence[str], *, clock: Clock, publish: Publish) -> None:
         self._names, self._clock, self._publish = names, clock, publish
-        self._ring: Ring | None = None
+        self._ring: CertificateRotation | None = None
         self._published = b""
 
     async def poll(self) -> KeyPair | None:
         """The certificate to show from now on; None while it is the same."""
         before, now = self._ring, self._clock.now()
         if before is None:
-            self._ring = Ring(issue(self._names, now))
+            self._ring = CertificateRotation(issue(self._names, now))
             return self._ring.shown.pair
-        after = step(before, now, lambda: issue(self._names, now))
+        after = next_rotation(before, now, lambda: issue(self._names, now))
         if after.bundle != self._published:
             await self._publish(after.bundle)
             self._published = after.bundle

@@ -1,4 +1,4 @@
-"""The TLS server in front of `Reviews`: HTTP, certificates, and nothing that decides.
+"""The TLS server in front of `ReviewHandler`: HTTP, certificates, and nothing that decides.
 
 It opens before caches do, since a converted kind cannot be listed without it, and closes after
 them; reviews under way may finish. A body is read no further than its path allows.
@@ -11,18 +11,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from quintant.client.transport import Reply
-from quintant.core.address import Address
+from quintant.client.transport import ApiResponse
+from quintant.core.address import BindAddress
 from quintant.http.connection import Disconnected
 from quintant.http.head import ProtocolError
 from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.runtime.cache.client import Client
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook.certs import Certificates, Files, Source
-from quintant.runtime.webhook.declaration import Webhooks
-from quintant.runtime.webhook.review import Reviews, refusal
+from quintant.runtime.webhook.certs import Certificates, CertificateSource, MountedCertificates
+from quintant.runtime.webhook.declaration import WebhookDeclarations
+from quintant.runtime.webhook.review import ReviewHandler, refusal
 
 MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
 """Where kubebuilder's manifests mount the Secret with tls.crt and tls.key."""
@@ -37,21 +37,26 @@ class WebhookServer:
     """Serves declared webhooks. `reviews` answers without it, `source` gives its certificate."""
 
     def __init__(
-        self, webhooks: Webhooks, *, client: Client, metrics: Metrics, source: Source | None = None
+        self,
+        webhooks: WebhookDeclarations,
+        *,
+        client: Client,
+        metrics: Metrics,
+        source: CertificateSource | None = None,
     ) -> None:
-        self.reviews = Reviews(webhooks, client=client, metrics=metrics)
-        self.certificates = Certificates(source or Files.mounted(MOUNTED), metrics)
+        self.reviews = ReviewHandler(webhooks, client=client, metrics=metrics)
+        self.certificates = Certificates(source or MountedCertificates.mounted(MOUNTED), metrics)
 
     @asynccontextmanager
-    async def serve(self, address: str) -> AsyncIterator[Address]:
+    async def serve(self, address: str) -> AsyncIterator[BindAddress]:
         """Listen at `host:port` while the context lasts, and renew the certificate meanwhile.
 
         Yields the address with the port that was chosen. ConfigError without a certificate.
         """
-        at, context = Address.parse(address), self.certificates.context
+        at, context = BindAddress.parse(address), self.certificates.context
         await self.certificates.load()
         async with (
-            serving(self._handle, at, context, goodbye=SHUTDOWN_SECONDS) as bound,
+            listen(self._handle, at, context, goodbye=SHUTDOWN_SECONDS) as bound,
             asyncio.TaskGroup() as group,
         ):
             renewal = group.create_task(self.certificates.keep())
@@ -62,7 +67,7 @@ class WebhookServer:
         reply = await self._reply(request)
         return Response(reply.status, reply.headers, reply.body)
 
-    async def _reply(self, request: Request) -> Reply:
+    async def _reply(self, request: Request) -> ApiResponse:
         if request.method != "POST":
             return refusal(405, "MethodNotAllowed", "a review is sent with POST")
         try:

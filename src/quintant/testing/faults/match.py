@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from quintant.client.request_info import target_of, verb_of
-from quintant.client.transport import Call
+from quintant.client.request_info import resource_path, verb_of
+from quintant.client.transport import ApiRequest
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
 
@@ -18,40 +18,42 @@ _WRITES = frozenset(("create", "update", "patch", "apply", "delete", "deletecoll
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RequestMatch:
     """A condition on a request; combine with `&`, `|` and `~`."""
 
-    test: Callable[[Call], bool]
+    test: Callable[[ApiRequest], bool]
 
-    def __call__(self, call: Call) -> bool:
+    def __call__(self, call: ApiRequest) -> bool:
         return self.test(call)
 
-    def __and__(self, other: Match) -> Match:
-        return Match(lambda call: self.test(call) and other.test(call))
+    def __and__(self, other: RequestMatch) -> RequestMatch:
+        return RequestMatch(lambda call: self.test(call) and other.test(call))
 
-    def __or__(self, other: Match) -> Match:
-        return Match(lambda call: self.test(call) or other.test(call))
+    def __or__(self, other: RequestMatch) -> RequestMatch:
+        return RequestMatch(lambda call: self.test(call) or other.test(call))
 
-    def __invert__(self) -> Match:
-        return Match(lambda call: not self.test(call))
-
-
-anything = Match(lambda call: True)
-writes = Match(lambda call: verb_of(call) in _WRITES)
+    def __invert__(self) -> RequestMatch:
+        return RequestMatch(lambda call: not self.test(call))
 
 
-def verb(*names: str) -> Match:
+anything = RequestMatch(lambda call: True)
+writes = RequestMatch(lambda call: verb_of(call) in _WRITES)
+
+
+def verb(*names: str) -> RequestMatch:
     """Requests with one of these verbs; an apply is also a patch."""
     wanted = {*names, *(["apply"] if "patch" in names else [])}
-    return Match(lambda call: verb_of(call) in wanted)
+    return RequestMatch(lambda call: verb_of(call) in wanted)
 
 
-def kind(of: type[Object], *, name: str = "", namespace: str = "", sub: str | None = None) -> Match:
+def kind(
+    of: type[Object], *, name: str = "", namespace: str = "", sub: str | None = None
+) -> RequestMatch:
     """Requests about a kind: all of them, or those about one object, namespace or subresource."""
     resource = resource_of(of)
 
-    def test(call: Call) -> bool:
-        target = target_of(call.path)
+    def test(call: ApiRequest) -> bool:
+        target = resource_path(call.path)
         return (
             (target.group, target.plural) == (resource.group, resource.plural)
             and name in ("", target.name)
@@ -59,14 +61,14 @@ def kind(of: type[Object], *, name: str = "", namespace: str = "", sub: str | No
             and sub in (None, target.sub)
         )
 
-    return Match(test)
+    return RequestMatch(test)
 
 
-def watch(of: type[Object]) -> Match:
+def watch(of: type[Object]) -> RequestMatch:
     """The watches of a kind."""
     return verb("watch") & kind(of)
 
 
-def path(pattern: str) -> Match:
+def path(pattern: str) -> RequestMatch:
     """Requests whose path fits a pattern with `*`: `path("/api/v1/*/secrets/*")`."""
-    return Match(lambda call: fnmatchcase(call.path, pattern))
+    return RequestMatch(lambda call: fnmatchcase(call.path, pattern))

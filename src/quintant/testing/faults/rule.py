@@ -10,8 +10,8 @@ from typing import Self
 
 import msgspec
 
-from quintant.client.transport import JSON, Call, Reply
-from quintant.testing.faults.match import Match
+from quintant.client.transport import JSON, ApiRequest, ApiResponse
+from quintant.testing.faults.match import RequestMatch
 
 _REASONS = {
     400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
@@ -33,32 +33,32 @@ class Effect(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Fault:
+class FaultRule:
     """A rule that was made: `hits` counts what it struck, `lift` (or the end of a `with`) ends it.
 
     The first `skip` matching requests are spared; after `times` hits the rule is spent.
     """
 
     effect: Effect
-    when: Match
+    when: RequestMatch
     times: int | None = None
     skip: int = 0
     seconds: float = 0.0
-    reply: Reply | None = None
+    reply: ApiResponse | None = None
     late: bool = False
     hits: int = 0
-    lifted: Callable[[Fault], None] = field(default=lambda fault: None, repr=False)
+    lifted: Callable[[FaultRule], None] = field(default=lambda fault: None, repr=False)
 
     @property
     def spent(self) -> bool:
         """Whether the rule has struck as often as it was meant to."""
         return self.times is not None and self.hits >= self.times
 
-    def covers(self, call: Call) -> bool:
+    def covers(self, call: ApiRequest) -> bool:
         """Whether the rule is for this request, and not spent."""
         return not self.spent and self.when(call)
 
-    def strike(self, call: Call) -> bool:
+    def strike(self, call: ApiRequest) -> bool:
         """Whether the rule strikes this request; counts it if so."""
         if not self.covers(call):
             return False
@@ -84,7 +84,7 @@ class Fault:
         self.lift()
 
 
-def refusal(code: int, message: str, retry_after: int | None = None) -> Reply:
+def refusal(code: int, message: str, retry_after: int | None = None) -> ApiResponse:
     """The answer of a server that refuses, with a Status document."""
     headers = {"content-type": JSON}
     if retry_after is not None:
@@ -99,4 +99,4 @@ def refusal(code: int, message: str, retry_after: int | None = None) -> Reply:
         "details": {} if retry_after is None else {"retryAfterSeconds": retry_after},
         "code": code,
     }
-    return Reply(code, msgspec.json.encode(document), headers)
+    return ApiResponse(code, msgspec.json.encode(document), headers)

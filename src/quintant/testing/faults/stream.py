@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, TransportError
 
@@ -45,7 +45,7 @@ class StreamControl:
 class FaultyStream:
     """A stream between the server and its reader."""
 
-    def __init__(self, call: Call, hand: StreamControl) -> None:
+    def __init__(self, call: ApiRequest, hand: StreamControl) -> None:
         self.call = call
         self._hand = hand
         self._waiting: deque[_Due] = deque()

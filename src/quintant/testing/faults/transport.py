@@ -19,11 +19,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from quintant.client.request_info import verb_of
-from quintant.client.transport import Call, Reply, Stream, Transport
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
-from quintant.testing.faults.match import Match, anything
-from quintant.testing.faults.rule import Effect, Fault, refusal
+from quintant.testing.faults.match import RequestMatch, anything
+from quintant.testing.faults.rule import Effect, FaultRule, refusal
 from quintant.testing.faults.stream import FaultyStream, StreamControl
 
 # What a held or delayed request may take if it has no limit of its own, as over the network.
@@ -36,7 +36,7 @@ REMEMBERED = 100_000
 class Sent:
     """A request as it was made, when, and how it went: a status, an error's name, or None yet."""
 
-    call: Call
+    call: ApiRequest
     verb: str
     at: float
     outcome: int | str | None = None
@@ -48,35 +48,42 @@ class FaultTransport:
     def __init__(self, inner: Transport) -> None:
         self.calls: deque[Sent] = deque(maxlen=REMEMBERED)
         self._inner = inner
-        self._rules: list[Fault] = []
+        self._rules: list[FaultRule] = []
         self._taps: list[FaultyStream] = []
         self._changed = asyncio.Event()
 
     # Rules: each returns its Fault, to count, to lift, or to use in a `with`.
 
     def delay(
-        self, seconds: float, when: Match = anything, *, times: int | None = None, skip: int = 0
-    ) -> Fault:
+        self,
+        seconds: float,
+        when: RequestMatch = anything,
+        *,
+        times: int | None = None,
+        skip: int = 0,
+    ) -> FaultRule:
         """Matching requests reach the server so much later."""
-        return self._rule(Fault(Effect.DELAY, when, times, skip, seconds=seconds))
+        return self._rule(FaultRule(Effect.DELAY, when, times, skip, seconds=seconds))
 
-    def refuse(self, when: Match = anything, *, times: int | None = None, skip: int = 0) -> Fault:
+    def refuse(
+        self, when: RequestMatch = anything, *, times: int | None = None, skip: int = 0
+    ) -> FaultRule:
         """Matching requests fail before they are sent: ConnectError."""
-        return self._rule(Fault(Effect.REFUSE, when, times, skip))
+        return self._rule(FaultRule(Effect.REFUSE, when, times, skip))
 
     def lose(
         self,
-        when: Match = anything,
+        when: RequestMatch = anything,
         *,
         late: bool = False,
         times: int | None = None,
         skip: int = 0,
-    ) -> Fault:
+    ) -> FaultRule:
         """Matching requests are carried out and their answers lost.
 
         The connection breaks (ConnectError), or, with `late`, nothing comes (DeadlineExceeded).
         """
-        return self._rule(Fault(Effect.LOSE, when, times, skip, late=late))
+        return self._rule(FaultRule(Effect.LOSE, when, times, skip, late=late))
 
     def answer(
         self,
@@ -84,44 +91,46 @@ class FaultTransport:
         *,
         retry_after: int | None = None,
         message: str = "injected",
-        when: Match = anything,
+        when: RequestMatch = anything,
         times: int | None = None,
         skip: int = 0,
-    ) -> Fault:
+    ) -> FaultRule:
         """Matching requests are not carried out and get this answer, with a Status document."""
         reply = refusal(status, message, retry_after)
-        return self._rule(Fault(Effect.ANSWER, when, times, skip, reply=reply))
+        return self._rule(FaultRule(Effect.ANSWER, when, times, skip, reply=reply))
 
-    def stall(self, when: Match = anything) -> Fault:
+    def stall(self, when: RequestMatch = anything) -> FaultRule:
         """Matching streams, open ones included, stay open and say nothing; requests hang."""
-        return self._rule(Fault(Effect.STALL, when))
+        return self._rule(FaultRule(Effect.STALL, when))
 
-    def lag(self, seconds: float, when: Match = anything) -> Fault:
+    def lag(self, seconds: float, when: RequestMatch = anything) -> FaultRule:
         """What matching streams say arrives so much later, in its order."""
-        return self._rule(Fault(Effect.LAG, when, seconds=seconds))
+        return self._rule(FaultRule(Effect.LAG, when, seconds=seconds))
 
-    def truncate(self, when: Match = anything, *, times: int | None = 1) -> Fault:
+    def truncate(self, when: RequestMatch = anything, *, times: int | None = 1) -> FaultRule:
         """The next piece of a matching stream is cut in its middle, and the connection with it."""
-        return self._rule(Fault(Effect.TRUNCATE, when, times))
+        return self._rule(FaultRule(Effect.TRUNCATE, when, times))
 
     # Acts: done at once, to the streams that are open; each returns to how many.
 
-    def cut(self, when: Match = anything, *, clean: bool = False) -> int:
+    def cut(self, when: RequestMatch = anything, *, clean: bool = False) -> int:
         """Break open streams; `clean` ends them as a server does whose time limit is reached."""
         return self._act(when, lambda tap: tap.cut(clean=clean))
 
-    def silence(self, when: Match = anything) -> int:
+    def silence(self, when: RequestMatch = anything) -> int:
         """Leave open streams open and say nothing into them again, as a firewall that forgot them.
 
         Unlike `stall` it does nothing to streams opened from now on.
         """
         return self._act(when, FaultyStream.silence)
 
-    def garble(self, when: Match = anything, line: bytes = b'{"type":"ADDED","obj\x00\n') -> int:
+    def garble(
+        self, when: RequestMatch = anything, line: bytes = b'{"type":"ADDED","obj\x00\n'
+    ) -> int:
         """Say something into open streams that the server did not say; by default, no JSON."""
         return self._act(when, lambda tap: tap.say(line))
 
-    def fail(self, status: int, when: Match = anything, *, message: str = "injected") -> int:
+    def fail(self, status: int, when: RequestMatch = anything, *, message: str = "injected") -> int:
         """Say an ERROR event into open streams, as a server does that gives up on a watch."""
         event = b'{"type":"ERROR","object":%s}\n' % refusal(status, message).body
         return self._act(when, lambda tap: tap.say(event))
@@ -131,13 +140,13 @@ class FaultTransport:
         for rule in self._rules[:]:
             rule.lift()
 
-    def seen(self, when: Match = anything) -> list[Sent]:
+    def seen(self, when: RequestMatch = anything) -> list[Sent]:
         """The matching requests made so far."""
         return [sent for sent in self.calls if when(sent.call)]
 
     # The transport itself.
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         sent = self._note(call)
         try:
             reply = await self._request(call)
@@ -148,7 +157,7 @@ class FaultTransport:
         return reply
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         sent = self._note(call)
         try:
             reply = await self._meet(call)
@@ -157,16 +166,16 @@ class FaultTransport:
             raise
         if reply is not None:
             sent.outcome = reply.status
-            yield Stream(reply.status, _once(reply.body), reply.headers)
+            yield ApiStream(reply.status, _once(reply.body), reply.headers)
             return
         async with self._inner.stream(call) as stream, self._tapped(call, stream) as tap:
             sent.outcome = stream.status
-            yield Stream(stream.status, tap.drain(), stream.headers)
+            yield ApiStream(stream.status, tap.drain(), stream.headers)
 
     async def close(self) -> None:
         await self._inner.close()
 
-    async def _request(self, call: Call) -> Reply:
+    async def _request(self, call: ApiRequest) -> ApiResponse:
         try:
             async with asyncio.timeout(call.timeout or LIMIT_SECONDS):
                 answer = await self._meet(call)
@@ -184,7 +193,7 @@ class FaultTransport:
         error = DeadlineExceeded if lost.late else ConnectError
         raise error(f"{call}: the answer was lost (injected)")
 
-    async def _meet(self, call: Call) -> Reply | None:
+    async def _meet(self, call: ApiRequest) -> ApiResponse | None:
         """What happens to a request on its way: it is delayed, refused, or answered."""
         for rule in self._rules[:]:
             if rule.effect is Effect.DELAY and rule.strike(call):
@@ -196,7 +205,7 @@ class FaultTransport:
         return None
 
     @asynccontextmanager
-    async def _tapped(self, call: Call, stream: Stream) -> AsyncIterator[FaultyStream]:
+    async def _tapped(self, call: ApiRequest, stream: ApiStream) -> AsyncIterator[FaultyStream]:
         hand = StreamControl(
             stalled=lambda: bool(self._covering(Effect.STALL, call)),
             lag=lambda: sum(rule.seconds for rule in self._covering(Effect.LAG, call)),
@@ -213,34 +222,34 @@ class FaultTransport:
             source.cancel()
             await asyncio.wait({source})
 
-    def _rule(self, rule: Fault) -> Fault:
+    def _rule(self, rule: FaultRule) -> FaultRule:
         rule.lifted = self._lift
         self._rules.append(rule)
         if rule.effect is Effect.STALL:
             rule.hits = sum(rule.when(tap.call) for tap in self._taps)
         return rule
 
-    def _lift(self, rule: Fault) -> None:
+    def _lift(self, rule: FaultRule) -> None:
         if rule in self._rules:
             self._rules.remove(rule)
         self._changed.set()
         self._changed = asyncio.Event()
         self._act(anything, FaultyStream.wake)
 
-    def _strike(self, effect: Effect, call: Call) -> Fault | None:
+    def _strike(self, effect: Effect, call: ApiRequest) -> FaultRule | None:
         rules = (rule for rule in self._rules if rule.effect is effect)
         return next((rule for rule in rules if rule.strike(call)), None)
 
-    def _covering(self, effect: Effect, call: Call) -> list[Fault]:
+    def _covering(self, effect: Effect, call: ApiRequest) -> list[FaultRule]:
         return [rule for rule in self._rules if rule.effect is effect and rule.covers(call)]
 
-    def _act(self, when: Match, act: Callable[[FaultyStream], None]) -> int:
+    def _act(self, when: RequestMatch, act: Callable[[FaultyStream], None]) -> int:
         taps = [tap for tap in self._taps if when(tap.call)]
         for tap in taps:
             act(tap)
         return len(taps)
 
-    def _note(self, call: Call) -> Sent:
+    def _note(self, call: ApiRequest) -> Sent:
         sent = Sent(call, verb_of(call), monotonic())
         self.calls.append(sent)
         return sent

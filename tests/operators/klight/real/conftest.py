@@ -11,7 +11,7 @@ import pytest_asyncio
 from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from testbeds.real_peers import RealPeersTestbed
 
 
@@ -25,7 +25,9 @@ def pytest_asyncio_loop_factories(
 @pytest_asyncio.fixture
 async def testbed() -> AsyncIterator[RealPeersTestbed]:
     """A cluster with controllers and a node, and the operator not yet started."""
-    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+    plan = ClusterConfig(
+        BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options()
+    )
     async with running(plan) as cluster:
         made = RealPeersTestbed(cluster)
         try:

@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.codec import to_plain
 from quintant.core.errors import Invalid
 from quintant.demo.systems import systems
@@ -39,7 +39,7 @@ PATIENCE_SECONDS = 90.0
 @asynccontextmanager
 async def installed() -> AsyncIterator[Client]:
     """A cluster in which everything was applied that comes with the operator."""
-    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
+    plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
     async with running(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
         client = Client(Rest(InProcessTransport(cluster.server, "test")), manager="test")

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from quintant.client.config import exec_plugin as module
 from quintant.client.config.config import Config
-from quintant.client.config.exec_plugin import Ending, PluginCredentials, about
-from quintant.client.config.tls import Pem, Trust
-from quintant.client.config.user import Plugin, User
+from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult, about
+from quintant.client.config.tls import Pem, TlsConfig
+from quintant.client.config.user import AuthInfo, Plugin
 from quintant.core.clock import LoopClock, monotonic, timestamp
 from quintant.core.errors import NoCredentials
 from quintant.keys.sensitive import Sensitive
@@ -31,9 +31,9 @@ CLOCK = LoopClock()
 AUTHORITY = Authority()
 
 
-def printed(version: str = V1, kind: str = "ExecCredential", **status: Any) -> Ending:
+def printed(version: str = V1, kind: str = "ExecCredential", **status: Any) -> ProcessResult:
     document = {"apiVersion": version, "kind": kind, "status": status}
-    return Ending(0, Sensitive(json.dumps(document).encode()))
+    return ProcessResult(0, Sensitive(json.dumps(document).encode()))
 
 
 def later(seconds: float) -> str:
@@ -44,13 +44,13 @@ def later(seconds: float) -> str:
 class Program:
     """A plugin that needs `seconds` and prints what it is told to."""
 
-    ending: Ending = field(default_factory=lambda: printed(token="one"))
+    ending: ProcessResult = field(default_factory=lambda: printed(token="one"))
     seconds: float = 0.0
     runs: list[tuple[tuple[str, ...], Mapping[str, str], bool]] = field(default_factory=list)
 
     async def __call__(
         self, argv: tuple[str, ...], env: Mapping[str, str], interactive: bool
-    ) -> Ending:
+    ) -> ProcessResult:
         self.runs.append((argv, env, interactive))
         await asyncio.sleep(self.seconds)
         return self.ending
@@ -98,9 +98,9 @@ async def test_cluster_is_told_only_to_a_plugin_that_asks() -> None:
 def test_what_is_told_is_what_the_kubeconfig_says_of_the_cluster() -> None:
     config = Config(
         "https://api.test",
-        trust=Trust(Pem("ca", Sensitive(b"PEM")), server_name="inner"),
+        trust=TlsConfig(Pem("ca", Sensitive(b"PEM")), server_name="inner"),
         proxy=Sensitive("http://proxy"),
-        user=User(plugin=replace(LOGIN, extension={"audience": "x"})),
+        user=AuthInfo(plugin=replace(LOGIN, extension={"audience": "x"})),
     )
     assert about(config) == {
         "server": "https://api.test",
@@ -160,7 +160,7 @@ async def test_refusal_runs_the_program_again_unless_it_ran_since() -> None:
 async def test_certificate_that_did_not_change_stays_the_same_object() -> None:
     pair, other = AUTHORITY.issue("jo"), AUTHORITY.issue("jo")
 
-    def given(which: Any) -> Ending:
+    def given(which: Any) -> ProcessResult:
         return printed(
             clientCertificateData=which.certificate.reveal().decode(),
             clientKeyData=which.key.reveal().decode(),
@@ -182,9 +182,9 @@ async def test_certificate_that_did_not_change_stays_the_same_object() -> None:
 @pytest.mark.parametrize(
     ("ending", "because"),
     [
-        (Ending(3, Sensitive(b""), "no ticket"), "it ended with 3: no ticket"),
-        (Ending(1, Sensitive(b"sesame")), "it said nothing"),
-        (Ending(0, Sensitive(b"sesame")), "did not print an ExecCredential"),
+        (ProcessResult(3, Sensitive(b""), "no ticket"), "it ended with 3: no ticket"),
+        (ProcessResult(1, Sensitive(b"sesame")), "it said nothing"),
+        (ProcessResult(0, Sensitive(b"sesame")), "did not print an ExecCredential"),
         (printed(BETA, token="sesame"), f"it printed {BETA}"),
         (printed(kind="Pod", token="sesame"), "Pod"),
         (printed(), "neither a token nor a certificate"),
@@ -195,7 +195,7 @@ async def test_certificate_that_did_not_change_stays_the_same_object() -> None:
     ],
 )
 async def test_failing_program_is_explained_without_the_credential(
-    ending: Ending, because: str
+    ending: ProcessResult, because: str
 ) -> None:
     with pytest.raises(NoCredentials, match="exec plugin login") as caught:
         await using(Program(ending)).proof()
@@ -204,14 +204,14 @@ async def test_failing_program_is_explained_without_the_credential(
 
 
 async def test_complaint_is_shown_without_the_values_of_its_variables() -> None:
-    program = Program(Ending(1, Sensitive(b""), "bad key sesame-open in north"))
+    program = Program(ProcessResult(1, Sensitive(b""), "bad key sesame-open in north"))
     env = {"KEY": Sensitive("sesame-open"), "REGION": Sensitive("north")}
     with pytest.raises(NoCredentials, match=r"bad key \*\*\* in north"):
         await using(program, replace(LOGIN, env=env)).proof()
 
 
 async def test_failure_does_not_spoil_what_comes_after() -> None:
-    program = Program(Ending(1, Sensitive(b""), "network is down"))
+    program = Program(ProcessResult(1, Sensitive(b""), "network is down"))
     credentials = using(program)
     with pytest.raises(NoCredentials):
         await credentials.proof()

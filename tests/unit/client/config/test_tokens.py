@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Credentials, Fixed, Proof
+from quintant.client.config.credentials import Credential, CredentialProvider, StaticCredential
 from quintant.client.config.exec_plugin import PluginCredentials
 from quintant.client.config.tls import Pem
 from quintant.client.config.tokens import CertificateFiles, TokenFile, credentials
-from quintant.client.config.user import Plugin, User
+from quintant.client.config.user import AuthInfo, Plugin
 from quintant.core.clock import LoopClock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.sensitive import Sensitive
@@ -26,7 +26,7 @@ AUTHORITY = Authority()
 
 
 def config(**user: object) -> Config:
-    return Config("https://api.test", user=replace(User(), **user))
+    return Config("https://api.test", user=replace(AuthInfo(), **user))
 
 
 def write(path: Path, text: bytes | str) -> None:
@@ -43,13 +43,13 @@ def written(path: Path, pair: KeyPair) -> tuple[Pem, Pem]:
     return Pem("client-certificate", path=certificate), Pem("client-key", path=key)
 
 
-async def header(credentials: Credentials) -> str:
+async def header(credentials: CredentialProvider) -> str:
     return (await credentials.proof()).headers.get("authorization", "")
 
 
 async def test_nobody_shows_nothing() -> None:
     nobody = credentials(config(), LoopClock())
-    assert await nobody.proof() == Proof()
+    assert await nobody.proof() == Credential()
     assert not nobody.invalidate(monotonic())
 
 
@@ -194,7 +194,7 @@ async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
 
 async def test_inline_certificate_is_the_same_pair_each_time() -> None:
     pair = AUTHORITY.issue("jo")
-    source = CertificateFiles(Fixed(), Pem("c", pair.certificate), Pem("k", pair.key))
+    source = CertificateFiles(StaticCredential(), Pem("c", pair.certificate), Pem("k", pair.key))
     before = await source.proof()
     await advance(11)
     assert await source.proof() is before
@@ -203,7 +203,7 @@ async def test_inline_certificate_is_the_same_pair_each_time() -> None:
 
 async def test_renewed_certificate_is_loaded_once_both_halves_are_there(tmp_path: Path) -> None:
     old, new = AUTHORITY.issue("jo"), AUTHORITY.issue("jo")
-    source = CertificateFiles(Fixed(), *written(tmp_path, old))
+    source = CertificateFiles(StaticCredential(), *written(tmp_path, old))
     before = await source.proof()
     write(tmp_path / "tls.crt", new.certificate.reveal())
     await advance(10)
@@ -216,7 +216,7 @@ async def test_renewed_certificate_is_loaded_once_both_halves_are_there(tmp_path
 
 
 async def test_refusal_makes_certificate_files_be_looked_at_at_once(tmp_path: Path) -> None:
-    source = CertificateFiles(Fixed(), *written(tmp_path, AUTHORITY.issue("jo")))
+    source = CertificateFiles(StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo")))
     await source.proof()
     await advance(1)
     assert not source.invalidate(monotonic())
@@ -227,7 +227,7 @@ async def test_refusal_makes_certificate_files_be_looked_at_at_once(tmp_path: Pa
 
 
 async def test_certificate_files_that_vanish_leave_the_last_pair(tmp_path: Path) -> None:
-    source = CertificateFiles(Fixed(), *written(tmp_path, AUTHORITY.issue("jo")))
+    source = CertificateFiles(StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo")))
     before = await source.proof()
     (tmp_path / "tls.crt").unlink()
     await advance(11)
@@ -237,8 +237,8 @@ async def test_certificate_files_that_vanish_leave_the_last_pair(tmp_path: Path)
 def test_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:
     certificate, key = written(tmp_path, AUTHORITY.issue("jo"))
     with pytest.raises(ConfigError, match="cannot read client-key"):
-        CertificateFiles(Fixed(), certificate, Pem("client-key", path=tmp_path / "gone"))
+        CertificateFiles(StaticCredential(), certificate, Pem("client-key", path=tmp_path / "gone"))
     other = Pem("client-key", AUTHORITY.issue("jo").key)
     with pytest.raises(ConfigError, match="cannot use the client certificate"):
-        CertificateFiles(Fixed(), certificate, other)
+        CertificateFiles(StaticCredential(), certificate, other)
     assert key.read()

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from quintant.client.config.config import Config
-from quintant.client.config.user import User
+from quintant.client.config.user import AuthInfo
 from quintant.core.errors import ConfigError
 from unit.client.files import kubeconfig
 
 V1, BETA = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 
 
-def load(path: Path, user: Mapping[str, Any], **cluster: Any) -> User:
+def load(path: Path, user: Mapping[str, Any], **cluster: Any) -> AuthInfo:
     file = kubeconfig(path / "config", user=user, cluster=cluster)
     return Config.load(file, environ={}).user
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quintant.client.config.credentials import Fixed, Proof, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer
 from quintant.client.config.tokens import TokenFile
 from quintant.client.http.authenticated import SignedTransport
-from quintant.client.transport import Call, InProcessTransport
+from quintant.client.transport import ApiRequest, InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.sensitive import Sensitive
 from quintant.testing.loop import advance
 
-LIST = Call("GET", "/api/v1/pods")
-WATCH = Call("GET", "/api/v1/pods", {"watch": "1"})
+LIST = ApiRequest("GET", "/api/v1/pods")
+WATCH = ApiRequest("GET", "/api/v1/pods", {"watch": "1"})
 
 
 def served() -> ApiServer:
@@ -25,7 +25,9 @@ def served() -> ApiServer:
 
 
 def fixed(server: ApiServer, token: str) -> SignedTransport:
-    return SignedTransport(InProcessTransport(server), Fixed(Proof(bearer(Sensitive(token)))))
+    return SignedTransport(
+        InProcessTransport(server), StaticCredential(Credential(bearer(Sensitive(token))))
+    )
 
 
 async def test_requests_and_streams_are_made_as_somebody() -> None:
@@ -69,6 +71,6 @@ async def test_refusal_stands_when_there_is_nothing_newer_to_show() -> None:
 
 async def test_headers_of_the_call_are_kept() -> None:
     server = served()
-    call = Call("GET", "/api/v1/pods", headers={"impersonate-user": "ada"})
+    call = ApiRequest("GET", "/api/v1/pods", headers={"impersonate-user": "ada"})
     await fixed(server, "one").request(call)
     assert [record.user for record in server.audit] == ["ada"]

@@ -7,10 +7,10 @@ import errno
 from quintant.client.config.config import Config
 from quintant.client.http.connection import ConnectionBroken
 from quintant.client.http.explain import explained, in_stream
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.errors import ConnectError, StreamStalled
 
-GET = Call("GET", "/api")
+GET = ApiRequest("GET", "/api")
 
 
 def broken_by(cause: OSError) -> ConnectionBroken:

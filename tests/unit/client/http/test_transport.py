@@ -13,13 +13,13 @@ import uvloop
 from aiohttp import web
 from msgspec.structs import replace
 
-from quintant.client.config.credentials import Fixed
-from quintant.client.config.exec_plugin import Ending, PluginCredentials
-from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.credentials import StaticCredential
+from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
+from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.tokens import CertificateFiles
-from quintant.client.config.user import Impersonate, Plugin, User
+from quintant.client.config.user import AuthInfo, Impersonate, Plugin
 from quintant.client.http.transport import HttpTransport, TransportLimits
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.core.clock import SystemClock
 from quintant.core.errors import (
     ConfigError,
@@ -35,7 +35,7 @@ from unit.client.pki import DAY, Authority
 
 pytestmark = pytest.mark.realtime
 
-GET = Call("GET", "/api/v1/pods")
+GET = ApiRequest("GET", "/api/v1/pods")
 TLS = AUTHORITY.serving("127.0.0.1")
 ALIVE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -51,7 +51,7 @@ async def forever(request: web.Request) -> web.Response:
 
 async def test_request_carries_path_query_headers_and_body() -> None:
     async with serving(hello, TLS) as api, transport(api.config()) as http:
-        call = Call("PATCH", "/a/b", {"x y": "&é"}, {"content-type": "text/x"}, b"body")
+        call = ApiRequest("PATCH", "/a/b", {"x y": "&é"}, {"content-type": "text/x"}, b"body")
         reply = await http.request(call)
     assert reply.status == 200
     assert json.loads(reply.body) == {"path": "/a/b?x+y=%26%C3%A9", "body": "body"}
@@ -68,7 +68,7 @@ async def test_any_status_is_an_answer_and_redirects_are_not_followed() -> None:
 
     async with serving(answer, TLS) as api, transport(api.config()) as http:
         for status in (200, 302, 404, 409, 500):
-            assert (await http.request(Call("GET", f"/{status}"))).status == status
+            assert (await http.request(ApiRequest("GET", f"/{status}"))).status == status
 
 
 async def test_connection_is_reused_for_requests_and_each_stream_has_its_own() -> None:
@@ -84,7 +84,7 @@ async def test_connection_is_reused_for_requests_and_each_stream_has_its_own() -
 
 async def test_impersonation_is_sent_with_every_group() -> None:
     who = Impersonate("jo", "7", ("a", "b"), {"example.com/x": ("1", "2")})
-    async with serving(hello) as api, transport(api.config(user=User(impersonate=who))) as http:
+    async with serving(hello) as api, transport(api.config(user=AuthInfo(impersonate=who))) as http:
         await http.request(GET)
     headers = api.seen[0].headers
     assert (headers["Impersonate-User"], headers["Impersonate-Uid"]) == ("jo", "7")
@@ -95,7 +95,7 @@ async def test_impersonation_is_sent_with_every_group() -> None:
 async def test_large_body_is_sent_whole() -> None:
     async with serving(hello, TLS) as api, transport(api.config()) as http:
         body = b"x" * 3_000_000
-        reply = await http.request(Call("POST", "/", body=body))
+        reply = await http.request(ApiRequest("POST", "/", body=body))
         assert len(json.loads(reply.body)["body"]) == len(body)
 
 
@@ -115,13 +115,13 @@ async def test_answer_larger_than_the_limit_is_refused_announced_or_not() -> Non
     ):
         for path in ("/announced", "/chunked"):
             with pytest.raises(TransportError, match="larger than 2000 bytes"):
-                await http.request(Call("GET", path))
-        reply = await http.request(Call("GET", "/chunked", {"pieces": "20"}))
+                await http.request(ApiRequest("GET", path))
+        reply = await http.request(ApiRequest("GET", "/chunked", {"pieces": "20"}))
         assert reply.body == b"x" * 2000
 
 
 async def test_wrong_authority_is_explained() -> None:
-    other = Trust(Pem("ca", Sensitive(Authority("other").pem)))
+    other = TlsConfig(Pem("ca", Sensitive(Authority("other").pem)))
     async with serving(hello, TLS) as api, transport(api.config(other)) as http:
         with pytest.raises(ConnectError, match="not signed by an authority we trust") as caught:
             await http.request(GET)
@@ -130,13 +130,13 @@ async def test_wrong_authority_is_explained() -> None:
 
 def test_unusable_authority_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError, match="cannot use ca"):
-        HttpTransport(Api(hello).config(Trust(Pem("ca", Sensitive(b"no PEM")))))
+        HttpTransport(Api(hello).config(TlsConfig(Pem("ca", Sensitive(b"no PEM")))))
 
 
 async def test_authority_that_vanishes_later_is_no_end_of_the_world(tmp_path: Path) -> None:
     path = tmp_path / "ca.pem"
     path.write_bytes(AUTHORITY.pem)
-    trust = Trust(Pem("certificate-authority", path=path))
+    trust = TlsConfig(Pem("certificate-authority", path=path))
     async with serving(hello, TLS) as api, transport(api.config(trust)) as http:
         path.unlink()
         with pytest.raises(ConnectError, match="cannot read certificate-authority"):
@@ -170,7 +170,7 @@ async def test_expired_certificate_is_explained() -> None:
 async def test_insecure_skips_the_check() -> None:
     async with (
         serving(hello, Authority("other").serving("elsewhere")) as api,
-        transport(api.config(Trust(insecure=True))) as http,
+        transport(api.config(TlsConfig(insecure=True))) as http,
     ):
         assert (await http.request(GET)).status == 200
 
@@ -183,8 +183,8 @@ async def test_server_without_tls_is_explained() -> None:
                 await http.request(GET)
 
 
-def certified(pair: KeyPair) -> User:
-    return User(certificate=Pem("client-certificate", pair.certificate), key=Pem("k", pair.key))
+def certified(pair: KeyPair) -> AuthInfo:
+    return AuthInfo(certificate=Pem("client-certificate", pair.certificate), key=Pem("k", pair.key))
 
 
 async def who(request: web.Request) -> web.Response:
@@ -228,12 +228,12 @@ async def test_renewed_certificate_closes_idle_connections_and_leaves_streams(
 
     write(AUTHORITY.issue("old"))
     certificate, key = (Pem("pem", path=path) for path in paths)
-    source = CertificateFiles(Fixed(), certificate, key)
+    source = CertificateFiles(StaticCredential(), certificate, key)
     async with (
         serving(answer, AUTHORITY.serving("127.0.0.1", clients=True)) as api,
         transport(api.config(), credentials=source) as http,
     ):
-        async with http.stream(Call("GET", "/stream")) as stream:
+        async with http.stream(ApiRequest("GET", "/stream")) as stream:
             assert (await http.request(GET)).body == b"old"
             write(AUTHORITY.issue("new"))
             source.invalidate(0)
@@ -252,7 +252,7 @@ async def test_rotated_token_is_picked_up_within_the_request(tmp_path: Path) -> 
 
     async with (
         serving(answer, TLS) as api,
-        transport(api.config(user=User(token_file=token))) as http,
+        transport(api.config(user=AuthInfo(token_file=token))) as http,
     ):
         assert (await http.request(GET)).status == 200
         token.write_text("two-")
@@ -274,7 +274,7 @@ async def test_refused_token_is_not_tried_twice_in_vain() -> None:
 
     async with (
         serving(answer, TLS) as api,
-        transport(api.config(user=User(token=Sensitive("bad")))) as http,
+        transport(api.config(user=AuthInfo(token=Sensitive("bad")))) as http,
     ):
         assert (await http.request(GET)).status == 401
         async with http.stream(GET) as stream:
@@ -305,7 +305,7 @@ async def test_plugin_is_run_again_only_when_its_token_expired(
     plugin = Plugin(sys.executable, version, (str(program), str(count), seconds))
     async with (
         serving(hello, TLS) as api,
-        transport(api.config(user=User(plugin=plugin)), clock=SystemClock()) as http,
+        transport(api.config(user=AuthInfo(plugin=plugin)), clock=SystemClock()) as http,
     ):
         for _ in range(2):
             await http.request(GET)
@@ -313,7 +313,9 @@ async def test_plugin_is_run_again_only_when_its_token_expired(
 
 
 async def test_given_credentials_take_the_place_of_the_configured() -> None:
-    async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) -> Ending:
+    async def run(
+        argv: tuple[str, ...], env: Mapping[str, str], interactive: bool
+    ) -> ProcessResult:
         raise FileNotFoundError(2, "No such file")
 
     plugin = PluginCredentials(Plugin("x", "v1"), {}, SystemClock(), run=run)
@@ -480,9 +482,9 @@ class Stale:
 
 
 @pytest.mark.parametrize(
-    "call", [GET, Call("DELETE", "/a"), Call("PATCH", "/a", body=b"", idempotent=True)]
+    "call", [GET, ApiRequest("DELETE", "/a"), ApiRequest("PATCH", "/a", body=b"", idempotent=True)]
 )
-async def test_harmless_request_on_a_dead_connection_is_sent_again(call: Call) -> None:
+async def test_harmless_request_on_a_dead_connection_is_sent_again(call: ApiRequest) -> None:
     server = Stale()
     async with serving(hello) as api, talking(server) as port:
         config = replace(api.config(), server=f"http://127.0.0.1:{port}")
@@ -492,8 +494,10 @@ async def test_harmless_request_on_a_dead_connection_is_sent_again(call: Call) -
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("call", [Call("POST", "/a", body=b""), Call("PATCH", "/a", body=b"")])
-async def test_other_request_on_a_dead_connection_is_not(call: Call) -> None:
+@pytest.mark.parametrize(
+    "call", [ApiRequest("POST", "/a", body=b""), ApiRequest("PATCH", "/a", body=b"")]
+)
+async def test_other_request_on_a_dead_connection_is_not(call: ApiRequest) -> None:
     server = Stale()
     async with serving(hello) as api, talking(server) as port:
         config = replace(api.config(), server=f"http://127.0.0.1:{port}")

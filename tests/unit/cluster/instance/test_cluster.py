@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from quintant import Config
 from quintant.client.config.tls import Pem
-from quintant.client.config.user import Impersonate, User
+from quintant.client.config.user import AuthInfo, Impersonate
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.instance.cluster import (
@@ -27,7 +27,7 @@ from quintant.cluster.instance.cluster import (
 )
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.instance.pki import Roots
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term
 from quintant.keys.sensitive import Sensitive
@@ -36,7 +36,7 @@ from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
 pytestmark = pytest.mark.realtime
 
-ANYWHERE = ClusterConfig(Address(LOOPBACK, 0))
+ANYWHERE = ClusterConfig(BindAddress(LOOPBACK, 0))
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 WITHIN = 30.0
 """Seconds, on a loaded machine."""
@@ -44,7 +44,7 @@ SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 @asynccontextmanager
-async def reached(config: Config, user: User | None = None) -> AsyncIterator[Requests]:
+async def reached(config: Config, user: AuthInfo | None = None) -> AsyncIterator[Requests]:
     transport = HttpTransport(config if user is None else replace(config, user=user))
     try:
         yield Requests(transport)
@@ -57,9 +57,9 @@ def way(cluster: Cluster, folder: Path) -> Config:
     return Config.load(folder / "kubeconfig")
 
 
-def certified(pair: KeyPair, other: Impersonate = Impersonate()) -> User:
+def certified(pair: KeyPair, other: Impersonate = Impersonate()) -> AuthInfo:
     certificate, key = Pem("certificate", pair.certificate), Pem("key", pair.key)
-    return User(certificate=certificate, key=key, impersonate=other)
+    return AuthInfo(certificate=certificate, key=key, impersonate=other)
 
 
 async def whoami(requests: Requests) -> Plain:
@@ -88,7 +88,7 @@ async def test_with_controllers_a_deployment_makes_pods(tmp_path: Path) -> None:
 
 
 async def test_without_a_certificate_one_is_nobody(tmp_path: Path) -> None:
-    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), User()) as nobody:
+    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), AuthInfo()) as nobody:
         assert (await nobody.send("GET", "/readyz")).status == 200
         refused = await nobody.get(CMS, code=403)
         assert 'User "system:anonymous"' in refused["message"]
@@ -102,7 +102,7 @@ async def test_no_header_stands_for_a_certificate(tmp_path: Path) -> None:
         "x-client-cert": "admin",
         "peer": "admin",
     }
-    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), User()) as nobody:
+    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), AuthInfo()) as nobody:
         refused = await nobody.get(CMS, code=403, headers=forged)
         assert 'User "system:anonymous"' in refused["message"]
 
@@ -124,7 +124,7 @@ async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path:
     roots = Roots.make(now)
     root = roots.authority.client("root", ["system:masters"], Term(now, now + timedelta(days=1)))
     who = Impersonate("ann", groups=("crew", "deck, aft"), extra={"a/b": ("1", "2")})
-    async with running(ClusterConfig(Address(LOOPBACK, 0), roots)) as cluster:
+    async with running(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
         config = way(cluster, tmp_path)
         async with reached(config, certified(root, who)) as ann:
             found = await whoami(ann)
@@ -162,11 +162,11 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
             await admin.create(path, {"metadata": {"name": "bot"}})
             made = await admin.create(f"{path}/bot/token", {})
     token = made["status"]["token"]
-    again = ClusterConfig(Address(LOOPBACK, port))
+    again = ClusterConfig(BindAddress(LOOPBACK, port))
     async with persistent(again, folder) as plan, running(plan):
         async with reached(config) as admin:
             await admin.get(f"{path}/bot")
-        async with reached(config, User(token=Sensitive(token))) as bot:
+        async with reached(config, AuthInfo(token=Sensitive(token))) as bot:
             assert (await whoami(bot))["username"] == "system:serviceaccount:default:bot"
 
 
@@ -208,6 +208,6 @@ def test_the_usual_place_is_where_the_system_wants_it() -> None:
 
 
 async def test_on_every_interface_this_machine_still_uses_loopback() -> None:
-    async with running(ClusterConfig(Address("0.0.0.0", 0))) as cluster:
+    async with running(ClusterConfig(BindAddress("0.0.0.0", 0))) as cluster:
         assert cluster.url == f"https://127.0.0.1:{cluster.address.port}"
         assert not cluster.private

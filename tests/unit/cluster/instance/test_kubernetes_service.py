@@ -8,7 +8,7 @@ from quintant.api.core import Endpoints, Service
 from quintant.api.discovery import EndpointSlice
 from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.instance.kubernetes_service import advertise
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.testing import InProcessCluster
 
 
@@ -23,7 +23,7 @@ from quintant.testing import InProcessCluster
 async def test_server_says_where_it_is(
     cluster: InProcessCluster, host: str, address: str, family: str
 ) -> None:
-    await advertise(cluster.server, Address(host, 7443), FIRST.api)
+    await advertise(cluster.server, BindAddress(host, 7443), FIRST.api)
     service = await cluster.get(Service, "kubernetes")
     assert (service.spec.cluster_ip, service.spec.ports[0].target_port) == (FIRST.api, 7443)
     (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
@@ -34,8 +34,8 @@ async def test_server_says_where_it_is(
 
 
 async def test_server_that_comes_back_elsewhere_says_so(cluster: InProcessCluster) -> None:
-    await advertise(cluster.server, Address("127.0.0.1", 7443), FIRST.api)
-    await advertise(cluster.server, Address("127.0.0.1", 7444), FIRST.api)
+    await advertise(cluster.server, BindAddress("127.0.0.1", 7443), FIRST.api)
+    await advertise(cluster.server, BindAddress("127.0.0.1", 7444), FIRST.api)
     (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
     assert [port.port for port in subset.ports] == [7444]
     assert (await cluster.get(Service, "kubernetes")).spec.ports[0].target_port == 7444

@@ -7,12 +7,12 @@ from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.renumber import home, move
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from unit.cluster.api import Api, Plain
 
 SERVICES = "/api/v1/namespaces/default/services"
 SECOND = SHARES[1]
-PLACE = Address("127.0.0.1", 7443)
+PLACE = BindAddress("127.0.0.1", 7443)
 
 
 def service(name: str, **spec: object) -> Plain:

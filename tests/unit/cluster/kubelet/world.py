@@ -21,13 +21,13 @@ from quintant.cluster.kubelet.container.images import Images, Program
 from quintant.cluster.kubelet.logs.files import Sink
 from quintant.cluster.kubelet.node_context import NodeContext, Policy
 from quintant.cluster.kubelet.process.protocols import Launch, Missing, Outcome
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain, server
 
 IMAGE = "example/program"
-API = Address("127.0.0.1", 7443)
+API = BindAddress("127.0.0.1", 7443)
 
 
 @dataclass(eq=False)

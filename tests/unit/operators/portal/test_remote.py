@@ -19,7 +19,7 @@ from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
 from quintant.runtime.controller.sources import SourceContext
-from quintant.runtime.controller.workqueue import Queue
+from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import advance, settle
 from quintant.wire.tunnelreport import Report
 
@@ -59,8 +59,8 @@ def pod(uid: str = "u", address: str = "10.0.0.1", ready: bool = False) -> Pod:
 
 
 @asynccontextmanager
-async def listening(voice: Voice) -> AsyncIterator[tuple[Scraper, Queue[Request]]]:
-    scraper, queue = Scraper(voice), Queue[Request]()
+async def listening(voice: Voice) -> AsyncIterator[tuple[Scraper, Workqueue[Request]]]:
+    scraper, queue = Scraper(voice), Workqueue[Request]()
     feed = SourceContext(queue, tuple, Random())
     task = asyncio.ensure_future(scraper.run(feed))
     try:
@@ -70,7 +70,7 @@ async def listening(voice: Voice) -> AsyncIterator[tuple[Scraper, Queue[Request]
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def taken(queue: Queue[Request]) -> int:
+async def taken(queue: Workqueue[Request]) -> int:
     """How many keys were woken."""
     await settle()
     woken = len(queue)

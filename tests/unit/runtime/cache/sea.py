@@ -14,7 +14,7 @@ from typing import NamedTuple
 from quintant.client.rest import Rest
 from quintant.core.clock import Random, monotonic
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.cache.informer import Change, Informer
+from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.overlay import EXPIRY_SECONDS
 from quintant.testing.loop import advance, settle
 from unit.runtime.doubles import Asked, Scripted, bookmark, error, event
@@ -272,7 +272,7 @@ class Voyage:
                 self._pipe.append((version, (line,)))
                 self._taken = version
 
-    def _hear(self, change: Change[Ship]) -> None:
+    def _hear(self, change: ObjectChange[Ship]) -> None:
         assert (change.old, change.new) != (None, None)
         if change.new is not None:
             assert self.told.get(change.new.key) == change.old

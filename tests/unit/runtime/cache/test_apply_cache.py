@@ -9,7 +9,7 @@ import pytest
 
 from quintant.core.object import Object, OwnerReference, replace
 from quintant.runtime.cache import apply_cache as module
-from quintant.runtime.cache.apply_cache import STATUS, Applied, apply_body, status_body
+from quintant.runtime.cache.apply_cache import STATUS, ApplyCache, apply_body, status_body
 from unit.runtime.kinds import (
     Chart,
     Harbour,
@@ -25,8 +25,8 @@ from unit.runtime.kinds import (
 BODY = b'{"spec":{}}'
 
 
-def after(stored: Object, body: bytes = BODY, sub: str = "") -> Applied:
-    applied = Applied()
+def after(stored: Object, body: bytes = BODY, sub: str = "") -> ApplyCache:
+    applied = ApplyCache()
     applied.note(stored, body, sub)
     return applied
 
@@ -41,7 +41,7 @@ def test_the_same_body_on_an_unchanged_object_is_not_applied_again() -> None:
 
 
 def test_what_was_never_applied_is_applied() -> None:
-    assert not Applied().holds(chart("a", "5"), BODY)
+    assert not ApplyCache().holds(chart("a", "5"), BODY)
 
 
 def test_a_namesake_is_another_object() -> None:
@@ -110,7 +110,7 @@ def test_what_is_deleted_is_forgotten() -> None:
 
 
 def test_the_memory_is_bounded() -> None:
-    applied = Applied()
+    applied = ApplyCache()
     for number in range(module.LIMIT + 1):
         applied.note(chart(str(number), "5"), BODY)
 

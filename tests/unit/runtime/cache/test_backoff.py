@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.core.clock import Random
-from quintant.runtime.cache.backoff import CALM_SECONDS, CAP_SECONDS, FIRST_SECONDS, Backoff
+from quintant.runtime.cache.backoff import (
+    CALM_SECONDS,
+    CAP_SECONDS,
+    FIRST_SECONDS,
+    ReflectorBackoff,
+)
 from quintant.testing.loop import advance
 
 
@@ -18,7 +23,7 @@ class Worst(Random):
 
 
 async def test_waits_double_up_to_the_cap() -> None:
-    backoff = Backoff(Worst())
+    backoff = ReflectorBackoff(Worst())
 
     waits = [backoff.next() for _ in range(2000)]
 
@@ -27,7 +32,7 @@ async def test_waits_double_up_to_the_cap() -> None:
 
 
 async def test_waits_are_spread_over_all_they_may_be() -> None:
-    firsts = [Backoff(Random(seed)).next() for seed in range(200)]
+    firsts = [ReflectorBackoff(Random(seed)).next() for seed in range(200)]
 
     assert min(firsts) < FIRST_SECONDS / 10
     assert max(firsts) > FIRST_SECONDS * 0.9
@@ -35,7 +40,7 @@ async def test_waits_are_spread_over_all_they_may_be() -> None:
 
 
 async def test_a_calm_time_is_forgiving() -> None:
-    backoff = Backoff(Worst())
+    backoff = ReflectorBackoff(Worst())
     for _ in range(5):
         await advance(backoff.next())
 
@@ -47,6 +52,6 @@ async def test_a_calm_time_is_forgiving() -> None:
 
 
 async def test_what_only_a_person_can_mend_waits_longest() -> None:
-    assert Backoff(Worst()).longest() == CAP_SECONDS
-    waits = [Backoff(Random(seed)).longest() for seed in range(50)]
+    assert ReflectorBackoff(Worst()).longest() == CAP_SECONDS
+    waits = [ReflectorBackoff(Random(seed)).longest() for seed in range(50)]
     assert min(waits) >= CAP_SECONDS / 2

@@ -13,12 +13,12 @@ from quintant.core.object import Metadata, Object, ObjectMeta
 from quintant.core.resource import resource
 from quintant.runtime.cache.events import (
     INITIAL_EVENTS_END,
-    Bookmark,
-    Changed,
-    Deleted,
-    Frame,
-    Misfit,
-    parse,
+    BookmarkEvent,
+    ChangedEvent,
+    DeletedEvent,
+    UndecodableEvent,
+    WatchEvent,
+    parse_event,
 )
 from unit.runtime.kinds import Chart, Ship, ShipSpec, chart, ship
 
@@ -33,16 +33,20 @@ def event(kind: str, obj: Any) -> bytes:
 
 @pytest.mark.parametrize(
     ("kind", "frame"),
-    [("ADDED", Changed(ship())), ("MODIFIED", Changed(ship())), ("DELETED", Deleted(ship()))],
+    [
+        ("ADDED", ChangedEvent(ship())),
+        ("MODIFIED", ChangedEvent(ship())),
+        ("DELETED", DeletedEvent(ship())),
+    ],
 )
-def test_an_event_carries_its_object(kind: str, frame: Frame[Ship]) -> None:
-    assert parse(Ship, event(kind, ship())) == frame
+def test_an_event_carries_its_object(kind: str, frame: WatchEvent[Ship]) -> None:
+    assert parse_event(Ship, event(kind, ship())) == frame
 
 
 def test_the_order_of_members_does_not_matter() -> None:
     turned = b'{"object":%s,"type":"ADDED"}' % codec.encode_object(chart())
 
-    assert parse(Chart, turned) == Changed(chart())
+    assert parse_event(Chart, turned) == ChangedEvent(chart())
 
 
 @pytest.mark.parametrize("kind", [Ship, Chart, Metadata[Chart]])
@@ -53,8 +57,8 @@ def test_a_bookmark_is_a_bookmark_whether_or_not_it_fits_the_type(kind: Any) -> 
         {"metadata": {"resourceVersion": "8", "annotations": {INITIAL_EVENTS_END: "true"}}},
     )
 
-    assert parse(kind, bookmark) == Bookmark("7", initial=False)
-    assert parse(kind, last) == Bookmark("8", initial=True)
+    assert parse_event(kind, bookmark) == BookmarkEvent("7", initial=False)
+    assert parse_event(kind, last) == BookmarkEvent("8", initial=True)
 
 
 def test_a_kind_of_which_only_bookmarks_come_has_no_decoder() -> None:
@@ -66,31 +70,31 @@ def test_a_kind_of_which_only_bookmarks_come_has_no_decoder() -> None:
 
     bookmark = line("BOOKMARK", {"metadata": {"resourceVersion": "7"}})
 
-    assert parse(Wreck, bookmark) == Bookmark("7", initial=False)
+    assert parse_event(Wreck, bookmark) == BookmarkEvent("7", initial=False)
 
 
 @pytest.mark.parametrize("kind", [Ship, Chart])
 def test_an_error_is_an_error_whether_or_not_it_fits_the_type(kind: Any) -> None:
     status = {"kind": "Status", "metadata": {}, "status": "Failure", "code": 410, "message": "old"}
 
-    frame = parse(kind, line("ERROR", status))
+    frame = parse_event(kind, line("ERROR", status))
 
     assert isinstance(frame, Expired)
     assert frame.message == "old"
 
 
 def test_an_error_without_a_code_is_an_error_of_no_kind() -> None:
-    assert type(parse(Chart, line("ERROR", {}))) is ApiError
-    assert type(parse(Chart, line("ERROR", {"code": 500}))) is ServerError
+    assert type(parse_event(Chart, line("ERROR", {}))) is ApiError
+    assert type(parse_event(Chart, line("ERROR", {"code": 500}))) is ServerError
 
 
 @pytest.mark.parametrize(("kind", "deleted"), [("ADDED", False), ("DELETED", True)])
 def test_an_object_that_does_not_fit_keeps_its_metadata(kind: str, deleted: bool) -> None:
     document = {"metadata": {"name": "a", "resourceVersion": "3"}, "spec": {"crew": "many"}}
 
-    frame = parse(Ship, line(kind, document))
+    frame = parse_event(Ship, line(kind, document))
 
-    assert isinstance(frame, Misfit)
+    assert isinstance(frame, UndecodableEvent)
     assert frame.meta == ObjectMeta(name="a", resource_version="3")
     assert frame.deleted is deleted
     assert frame.error.identity.name == "a"
@@ -99,19 +103,19 @@ def test_an_object_that_does_not_fit_keeps_its_metadata(kind: str, deleted: bool
 def test_an_object_with_odd_metadata_keeps_its_names() -> None:
     document = {"metadata": {"name": "a", "uid": "u", "labels": {"x": 1}}}
 
-    frame = parse(Chart, line("ADDED", document))
+    frame = parse_event(Chart, line("ADDED", document))
 
-    assert isinstance(frame, Misfit)
+    assert isinstance(frame, UndecodableEvent)
     assert frame.meta == ObjectMeta(name="a", uid="u")
 
 
-@pytest.mark.parametrize(("kind", "frame"), [("ADDED", Changed), ("DELETED", Deleted)])
+@pytest.mark.parametrize(("kind", "frame"), [("ADDED", ChangedEvent), ("DELETED", DeletedEvent)])
 def test_an_object_with_nulls_fits(kind: str, frame: Any) -> None:
     document = {"metadata": {"name": "a"}, "spec": {"masts": None}}
 
     wanted = Ship(metadata=ObjectMeta(name="a"), spec=ShipSpec())
 
-    assert parse(Ship, line(kind, document)) == frame(wanted)
+    assert parse_event(Ship, line(kind, document)) == frame(wanted)
 
 
 @pytest.mark.parametrize(
@@ -133,4 +137,4 @@ def test_an_object_with_nulls_fits(kind: str, frame: Any) -> None:
 @pytest.mark.parametrize("kind", [Ship, Chart])
 def test_what_is_no_event_is_broken(kind: Any, garbage: bytes) -> None:
     with pytest.raises(codec.BROKEN):
-        parse(kind, garbage)
+        parse_event(kind, garbage)

@@ -11,8 +11,8 @@ import pytest
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.runtime.cache.follow import await_state, follow
-from quintant.runtime.cache.informer import Change
-from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.informer import ObjectChange
+from quintant.runtime.cache.scope import WatchScope
 from quintant.testing.loop import VirtualLoop, settle
 from unit.runtime.doubles import Asked, Scripted, added, bookmark, deleted, modified
 from unit.runtime.kinds import Ship, ship
@@ -26,22 +26,22 @@ async def state(server: Scripted, *objects: Ship) -> Asked:
 
 
 def waiting(server: Scripted, until: Callable[[Ship | None], bool]) -> asyncio.Future[Ship | None]:
-    scope = Scope(Ship, "sea", fields={"metadata.name": "a"})
+    scope = WatchScope(Ship, "sea", fields={"metadata.name": "a"})
     return asyncio.ensure_future(await_state(Rest(server), scope, Random(0), until))
 
 
 async def test_following_yields_what_is_there_and_then_what_changes() -> None:
     server = Scripted()
-    changes = follow(Rest(server), Scope(Ship, "sea", {"fleet": "ours"}), Random())
+    changes = follow(Rest(server), WatchScope(Ship, "sea", {"fleet": "ours"}), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         first = asyncio.ensure_future(anext(changes))
         asked = await state(server, ship("a", "1"))
-        assert await first == Change(None, ship("a", "1"), initial=True)
+        assert await first == ObjectChange(None, ship("a", "1"), initial=True)
 
         asked.say(modified(ship("a", "6")), deleted(ship("a", "7")))
 
-        assert await anext(changes) == Change(ship("a", "1"), ship("a", "6"))
-        assert await anext(changes) == Change(ship("a", "7"), None)
+        assert await anext(changes) == ObjectChange(ship("a", "1"), ship("a", "6"))
+        assert await anext(changes) == ObjectChange(ship("a", "7"), None)
         assert asked.call.path.endswith("/namespaces/sea/ships")
         assert asked.query["labelSelector"] == "fleet=ours"
 
@@ -53,7 +53,7 @@ async def test_following_yields_what_is_there_and_then_what_changes() -> None:
 
 async def test_following_goes_on_when_a_stream_breaks() -> None:
     server = Scripted()
-    changes = follow(Rest(server), Scope(Ship), Random())
+    changes = follow(Rest(server), WatchScope(Ship), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         coming = asyncio.ensure_future(anext(changes))
         (await state(server)).cut()
@@ -61,7 +61,7 @@ async def test_following_goes_on_when_a_stream_breaks() -> None:
         again.accept()
         again.say(added(ship("a", "6")))
 
-        assert await coming == Change(None, ship("a", "6"))
+        assert await coming == ObjectChange(None, ship("a", "6"))
 
 
 async def test_a_wait_ends_with_the_state_that_was_accepted() -> None:

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.core.object import Object, ObjectMeta, Request
-from quintant.runtime.cache.informer import Change, Informer
-from quintant.runtime.cache.observer import Restart
+from quintant.runtime.cache.informer import Informer, ObjectChange
+from quintant.runtime.cache.observer import RestartReason
 from quintant.testing.loop import VirtualLoop, settle
 from unit.runtime.doubles import (
     Asked,
@@ -38,7 +38,7 @@ def misfit(name: str = "a", version: str = "9", *, uid: str = "", generation: in
     return {"metadata": head, "spec": {"crew": "many"}}
 
 
-def said(change: Change[Any]) -> str:
+def said(change: ObjectChange[Any]) -> str:
     """A change in short: versions before and after, and what is special about it."""
     metas = [obj.metadata if obj is not None else ObjectMeta() for obj in change[:2]]
     old, new = (each.resource_version for each in metas)
@@ -50,10 +50,10 @@ class Counts:
     """An observer that counts."""
 
     def __init__(self) -> None:
-        self.reasons: list[tuple[str, Restart]] = []
+        self.reasons: list[tuple[str, RestartReason]] = []
         self.hits = 0
 
-    def restarted(self, kind: str, reason: Restart) -> None:
+    def restarted(self, kind: str, reason: RestartReason) -> None:
         self.reasons.append((kind, reason))
 
     def overlaid(self) -> None:
@@ -132,13 +132,13 @@ async def test_each_event_is_told_as_a_difference(world: World) -> None:
 
 async def test_a_deletion_carries_the_last_state(world: World) -> None:
     asked = await world.state(ship("a", "1"))
-    changes: list[Change[Ship]] = []
+    changes: list[ObjectChange[Ship]] = []
     world.informer.subscribe(changes.append)
 
     asked.say(deleted(ship("a", "8", rig="ketch")))
     await settle()
 
-    assert changes[-1] == Change(ship("a", "8", rig="ketch"), None)
+    assert changes[-1] == ObjectChange(ship("a", "8", rig="ketch"), None)
 
 
 async def test_the_deletion_of_what_was_never_seen_is_no_news(world: World) -> None:
@@ -163,7 +163,7 @@ async def test_an_event_sent_twice_is_told_once(world: World) -> None:
 async def test_a_handler_sees_the_store_as_the_change_left_it(world: World) -> None:
     seen: list[tuple[str, Any]] = []
 
-    def look(change: Change[Any]) -> None:
+    def look(change: ObjectChange[Any]) -> None:
         found = world.informer.store.get(A)
         seen.append((said(change), found and found.metadata.resource_version))
 
@@ -444,7 +444,7 @@ async def test_who_subscribes_late_hears_what_is_there(world: World) -> None:
 
 
 async def test_who_unsubscribes_hears_no_more(world: World) -> None:
-    heard: list[Change[Any]] = []
+    heard: list[ObjectChange[Any]] = []
     world.informer.subscribe(heard.append)
     world.informer.unsubscribe(heard.append)
 
@@ -457,7 +457,7 @@ async def test_a_handler_that_fails_fails_alone() -> None:
     world = World()
     after: list[str] = []
 
-    def broken(change: Change[Any]) -> None:
+    def broken(change: ObjectChange[Any]) -> None:
         raise ValueError("a predicate's mistake")
 
     world.informer.subscribe(broken)

@@ -9,55 +9,58 @@ from quintant.core.errors import (
     ConnectError,
     DeadlineExceeded,
     Details,
-    Identity,
     NoCredentials,
+    ObjectIdentity,
     Status,
     StreamStalled,
     Undecodable,
     from_status,
 )
 from quintant.core.resource import Resource
-from quintant.runtime.cache.outcomes import classify, told
-from quintant.runtime.cache.states import Outcome, Phase
+from quintant.runtime.cache.outcomes import classify_watch_error, explain_watch_error
+from quintant.runtime.cache.states import WatchOutcome, WatchPhase
 
 TOO_LARGE = Details(causes=(Cause(reason="ResourceVersionTooLarge"),))
 
 
-@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("phase", WatchPhase)
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (from_status(Status(code=410)), Outcome.EXPIRED),
-        (from_status(Status(code=504, details=TOO_LARGE)), Outcome.EXPIRED),
-        (from_status(Status(code=504, message="Too large resource version: 9")), Outcome.EXPIRED),
-        (from_status(Status(code=504)), Outcome.FAILED),
-        (from_status(Status(code=429)), Outcome.THROTTLED),
-        (from_status(Status(code=403)), Outcome.FORBIDDEN),
-        (from_status(Status(code=404)), Outcome.MISSING),
-        (from_status(Status(code=401)), Outcome.FAILED),
-        (from_status(Status(code=500)), Outcome.FAILED),
-        (from_status(Status(code=0)), Outcome.FAILED),
-        (ConnectError("refused"), Outcome.UNREACHABLE),
-        (DeadlineExceeded("late"), Outcome.UNREACHABLE),
-        (NoCredentials("no token"), Outcome.UNREACHABLE),
-        (StreamStalled("silent"), Outcome.IDLE),
-        (Undecodable(Identity("Pod"), "why"), Outcome.FAILED),
-        (ValueError("a defect"), Outcome.FAILED),
+        (from_status(Status(code=410)), WatchOutcome.EXPIRED),
+        (from_status(Status(code=504, details=TOO_LARGE)), WatchOutcome.EXPIRED),
+        (
+            from_status(Status(code=504, message="Too large resource version: 9")),
+            WatchOutcome.EXPIRED,
+        ),
+        (from_status(Status(code=504)), WatchOutcome.FAILED),
+        (from_status(Status(code=429)), WatchOutcome.THROTTLED),
+        (from_status(Status(code=403)), WatchOutcome.FORBIDDEN),
+        (from_status(Status(code=404)), WatchOutcome.MISSING),
+        (from_status(Status(code=401)), WatchOutcome.FAILED),
+        (from_status(Status(code=500)), WatchOutcome.FAILED),
+        (from_status(Status(code=0)), WatchOutcome.FAILED),
+        (ConnectError("refused"), WatchOutcome.UNREACHABLE),
+        (DeadlineExceeded("late"), WatchOutcome.UNREACHABLE),
+        (NoCredentials("no token"), WatchOutcome.UNREACHABLE),
+        (StreamStalled("silent"), WatchOutcome.IDLE),
+        (Undecodable(ObjectIdentity("Pod"), "why"), WatchOutcome.FAILED),
+        (ValueError("a defect"), WatchOutcome.FAILED),
     ],
 )
 def test_an_error_means_the_same_in_every_phase(
-    error: Exception, outcome: Outcome, phase: Phase
+    error: Exception, outcome: WatchOutcome, phase: WatchPhase
 ) -> None:
-    assert classify(error, phase) is outcome
+    assert classify_watch_error(error, phase) is outcome
 
 
 @pytest.mark.parametrize("code", [400, 422, 501])
 def test_only_a_stream_of_the_initial_state_can_be_refused(code: int) -> None:
     error = from_status(Status(code=code))
 
-    assert classify(error, Phase.STREAMING) is Outcome.REFUSED
-    assert classify(error, Phase.LISTING) is Outcome.FAILED
-    assert classify(error, Phase.WATCHING) is Outcome.FAILED
+    assert classify_watch_error(error, WatchPhase.STREAMING) is WatchOutcome.REFUSED
+    assert classify_watch_error(error, WatchPhase.LISTING) is WatchOutcome.FAILED
+    assert classify_watch_error(error, WatchPhase.WATCHING) is WatchOutcome.FAILED
 
 
 @pytest.mark.parametrize(
@@ -75,4 +78,4 @@ def test_only_a_stream_of_the_initial_state_can_be_refused(code: int) -> None:
     ],
 )
 def test_person_is_told_what_to_do(error: Exception, said: str) -> None:
-    assert said in told(error, Resource("sea.dev", "v1", "Ship", "ships"))
+    assert said in explain_watch_error(error, Resource("sea.dev", "v1", "Ship", "ships"))

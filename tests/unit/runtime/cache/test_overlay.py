@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from quintant.core.object import Request
 from quintant.runtime.cache.overlay import EXPIRY_SECONDS, Overlay, precedes, reached
-from quintant.runtime.cache.store import Store
+from quintant.runtime.cache.store import Indexer
 from quintant.testing.loop import VirtualLoop, advance, run
 from unit.runtime.cache.sea import Voyage
 from unit.runtime.kinds import Chart, chart
@@ -23,7 +23,7 @@ class Cache:
     """A store with its overlay."""
 
     def __init__(self, *objects: Chart) -> None:
-        self.store: Store[Chart] = Store()
+        self.store: Indexer[Chart] = Indexer()
         self.overlay = Overlay(self.store)
         for obj in objects:
             self.overlay.confirm(obj.key, obj)

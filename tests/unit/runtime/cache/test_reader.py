@@ -18,7 +18,7 @@ from quintant.core.errors import (
     Undecodable,
 )
 from quintant.core.object import Metadata, Request
-from quintant.runtime.cache.informer import Change
+from quintant.runtime.cache.informer import ObjectChange
 from quintant.testing.loop import settle
 from unit.client.desk import Desk, names
 from unit.runtime.doubles import added, bookmark, deleted, modified, page
@@ -191,7 +191,7 @@ async def test_a_watch_yields_changes(desk: Desk) -> None:
         asked.accept()
         asked.say(added(chart("a", "1")), bookmark("5", initial=True))
 
-        assert await coming == Change(None, chart("a", "1"), initial=True)
+        assert await coming == ObjectChange(None, chart("a", "1"), initial=True)
         assert asked.query["labelSelector"] == "x=1"
         assert asked.query["fieldSelector"] == "metadata.name=a"
 

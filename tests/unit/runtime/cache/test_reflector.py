@@ -16,9 +16,9 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Undecodable
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.reflector import Reflector
-from quintant.runtime.cache.scope import Scope
-from quintant.runtime.cache.sink import State
-from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.cache.sink import InitialState
+from quintant.runtime.cache.states import WatchOutcome
 from quintant.runtime.cache.timeouts import Timers
 from quintant.testing.loop import advance, run, settle
 from unit.runtime.doubles import (
@@ -45,10 +45,10 @@ class Seen:
         self.told: list[str] = []
         self.objects: dict[Request, Ship] = {}
         self.misfits: dict[Request, ObjectMeta] = {}
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[WatchOutcome] = []
         self.choke: Exception | None = None
 
-    def replaced(self, namespace: str, state: State[Ship]) -> None:
+    def replaced(self, namespace: str, state: InitialState[Ship]) -> None:
         self.objects = dict(state.objects)
         self.misfits = {key: misfit.meta for key, misfit in state.misfits.items()}
         names = "".join(sorted(key.name for key in state.objects))
@@ -68,7 +68,7 @@ class Seen:
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         self.told.append(f"?{meta.name}{'-' if deleted else ''}")
 
-    def restarted(self, outcome: Outcome) -> None:
+    def restarted(self, outcome: WatchOutcome) -> None:
         self.outcomes.append(outcome)
 
 
@@ -79,7 +79,7 @@ class World:
         self.server, self.seen = Scripted(), Seen()
         self.reflector: Reflector[Ship] = Reflector(
             Rest(self.server),
-            Scope(Ship, scope.pop("namespace", "sea"), **scope),
+            WatchScope(Ship, scope.pop("namespace", "sea"), **scope),
             self.seen,
             Random(seed),
             timers,
@@ -263,7 +263,7 @@ async def test_an_answer_that_is_no_list_deletes_nothing(world: World, body: byt
     _, again = await world.next()
 
     assert world.seen.told == []
-    assert world.seen.outcomes[-1] is Outcome.FAILED
+    assert world.seen.outcomes[-1] is WatchOutcome.FAILED
     assert again.query == {"limit": "500"}
 
 
@@ -330,7 +330,7 @@ async def test_a_state_without_a_version_is_no_state(world: World) -> None:
     await world.server.asked()
 
     assert world.seen.told == []
-    assert world.seen.outcomes == [Outcome.FAILED]
+    assert world.seen.outcomes == [WatchOutcome.FAILED]
 
 
 # Following.
@@ -347,7 +347,7 @@ async def test_a_stream_that_ends_goes_on_at_once_from_the_last_version(world: W
     assert waited == 0
     assert again.query["resourceVersion"] == "9"
     assert "sendInitialEvents" not in again.query
-    assert world.seen.outcomes == [Outcome.ENDED]
+    assert world.seen.outcomes == [WatchOutcome.ENDED]
     assert asked.closed
 
 
@@ -412,7 +412,7 @@ async def test_an_empty_stream_that_ends_at_once_is_a_failure(world: World) -> N
 
     assert waits[0] == 0
     assert sum(waits) > 10
-    assert world.seen.outcomes[1:] == [Outcome.SHORT] * 7
+    assert world.seen.outcomes[1:] == [WatchOutcome.SHORT] * 7
     assert world.reflector.trouble == "the stream ended at once"
 
 
@@ -438,7 +438,7 @@ async def test_a_stream_silent_after_a_bookmark_is_opened_anew_without_a_pause(
 
     assert waited == 90
     assert again.query["resourceVersion"] == "5"
-    assert world.seen.outcomes == [Outcome.IDLE]
+    assert world.seen.outcomes == [WatchOutcome.IDLE]
     assert asked.closed
 
 
@@ -451,7 +451,7 @@ async def test_before_any_bookmark_a_stream_may_be_silent_for_its_whole_life(wor
 
     assert waited == int(watch.query["timeoutSeconds"]) + 5
     assert again.query["resourceVersion"] == "4"
-    assert world.seen.outcomes[-1] is Outcome.IDLE
+    assert world.seen.outcomes[-1] is WatchOutcome.IDLE
 
 
 async def test_what_is_known_of_bookmarks_holds_for_the_next_stream(world: World) -> None:
@@ -513,7 +513,7 @@ async def test_a_silent_initial_state_is_asked_for_again(world: World) -> None:
 
     assert waited == int(asked.query["timeoutSeconds"]) + 5
     assert again.query["sendInitialEvents"] == "true"
-    assert world.seen.outcomes == [Outcome.IDLE]
+    assert world.seen.outcomes == [WatchOutcome.IDLE]
 
 
 async def test_the_limits_are_the_managers_to_choose() -> None:
@@ -566,7 +566,7 @@ async def test_a_watch_that_cannot_be_opened_is_tried_again_as_it_was(world: Wor
     assert all(wait > 0 for wait in waits)
     assert max(waits) <= 30
     assert sum(waits) > 30
-    assert set(world.seen.outcomes) == {Outcome.UNREACHABLE}
+    assert set(world.seen.outcomes) == {WatchOutcome.UNREACHABLE}
 
 
 @pytest.mark.parametrize("code", [429, 503])
@@ -672,7 +672,7 @@ async def test_garbage_is_a_failure_and_nothing_more(world: World) -> None:
 
     assert waited > 0
     assert again.query["resourceVersion"] == "5"
-    assert world.seen.outcomes == [Outcome.FAILED]
+    assert world.seen.outcomes == [WatchOutcome.FAILED]
 
 
 @pytest.mark.parametrize("defect", [RuntimeError("a defect"), TimeoutError()])
@@ -684,7 +684,7 @@ async def test_a_defect_in_the_sink_loses_no_event(world: World, defect: Excepti
         _, again = await world.next()
 
     assert again.query["resourceVersion"] == "5"
-    assert world.seen.outcomes == [Outcome.FAILED]
+    assert world.seen.outcomes == [WatchOutcome.FAILED]
     assert [line["log_level"] for line in lines] == ["error", "warning"]
     again.accept()
     again.say(added(ship("a", "6")))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.runtime.cache.scope import Scope, selects
+from quintant.runtime.cache.scope import WatchScope, selects
 from unit.runtime.kinds import Ship
 
 
 def test_selectors_are_spelled_as_the_api_reads_them() -> None:
-    scope = Scope(Ship, labels={"b": "2", "a": "1", "any": ""}, fields={"x": "1", "empty": ""})
+    scope = WatchScope(Ship, labels={"b": "2", "a": "1", "any": ""}, fields={"x": "1", "empty": ""})
 
     assert scope.query == {"labelSelector": "a=1,any,b=2", "fieldSelector": "empty=,x=1"}
-    assert Scope(Ship).query == {}
+    assert WatchScope(Ship).query == {}
 
 
 def test_a_scope_is_named_after_what_it_follows() -> None:
-    assert str(Scope(Ship)) == "ships.sea.quintant.dev"
-    assert str(Scope(Ship, "sea")) == "ships.sea.quintant.dev in sea"
+    assert str(WatchScope(Ship)) == "ships.sea.quintant.dev"
+    assert str(WatchScope(Ship, "sea")) == "ships.sea.quintant.dev in sea"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from quintant.core.clock import monotonic
-from quintant.runtime.cache.silence import NAG_SECONDS, Alarm, Nag
+from quintant.runtime.cache.silence import NAG_SECONDS, ProgressWarning, SilenceTimer
 from quintant.testing.loop import VirtualLoop, advance
 
 
@@ -25,7 +25,7 @@ class Due:
 async def sleep(due: Due, nearer: float | None = None) -> None:
     """Sleep until the alarm rings, which may be set to a nearer moment meanwhile."""
     async with asyncio.timeout(None) as limit:
-        with Alarm(limit, due) as alarm:
+        with SilenceTimer(limit, due) as alarm:
             if nearer is not None:
                 due.moment = nearer
                 alarm.set()
@@ -70,7 +70,7 @@ async def test_an_alarm_brought_nearer_rings_sooner_once_it_is_set_anew() -> Non
 
 async def test_an_alarm_that_is_left_in_time_does_not_ring() -> None:
     async with asyncio.timeout(None) as limit:
-        with Alarm(limit, Due(7)):
+        with SilenceTimer(limit, Due(7)):
             await advance(5)
         await advance(5)
 
@@ -79,7 +79,7 @@ async def test_an_alarm_that_is_left_in_time_does_not_ring() -> None:
 
 async def test_a_nag_speaks_as_long_as_there_is_something_to_wait_for() -> None:
     left: list[int | None] = [1]
-    with capture_logs() as lines, Nag("ships", lambda: left[0]):
+    with capture_logs() as lines, ProgressWarning("ships", lambda: left[0]):
         await advance(NAG_SECONDS)
         left[0] = 5
         await advance(NAG_SECONDS)
@@ -91,5 +91,5 @@ async def test_a_nag_speaks_as_long_as_there_is_something_to_wait_for() -> None:
 
 
 async def test_who_does_not_wait_does_not_nag() -> None:
-    with Nag("ships", lambda: None):
+    with ProgressWarning("ships", lambda: None):
         assert timers() == 0

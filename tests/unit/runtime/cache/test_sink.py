@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from quintant.core.errors import Identity, Undecodable
+from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import Request
-from quintant.runtime.cache.events import Misfit
-from quintant.runtime.cache.sink import State
+from quintant.runtime.cache.events import UndecodableEvent
+from quintant.runtime.cache.sink import InitialState
 from unit.runtime.kinds import Ship, meta, ship
 
 A = Request("a", "sea")
 
 
-def misfit(*, deleted: bool = False) -> Misfit:
-    return Misfit(Undecodable(Identity("Ship", "a", "sea"), "why"), meta("a", "3"), deleted)
+def misfit(*, deleted: bool = False) -> UndecodableEvent:
+    return UndecodableEvent(
+        Undecodable(ObjectIdentity("Ship", "a", "sea"), "why"), meta("a", "3"), deleted
+    )
 
 
 def test_a_state_is_what_was_said_last_of_each_object() -> None:
-    state: State[Ship] = State()
+    state: InitialState[Ship] = InitialState()
     state.put(ship("a", "1"))
     state.put(ship("b", "2"))
     state.put(ship("a", "3"))
@@ -27,7 +29,7 @@ def test_a_state_is_what_was_said_last_of_each_object() -> None:
 
 
 def test_a_good_version_heals_a_misfit() -> None:
-    state: State[Ship] = State()
+    state: InitialState[Ship] = InitialState()
     state.mark(misfit())
     assert set(state.misfits) == {A}
 
@@ -37,7 +39,7 @@ def test_a_good_version_heals_a_misfit() -> None:
 
 
 def test_a_misfit_keeps_the_good_version_before_it() -> None:
-    state: State[Ship] = State()
+    state: InitialState[Ship] = InitialState()
     state.put(ship("a", "1"))
     state.mark(misfit())
 
@@ -45,7 +47,7 @@ def test_a_misfit_keeps_the_good_version_before_it() -> None:
 
 
 def test_a_deleted_misfit_is_gone() -> None:
-    state: State[Ship] = State()
+    state: InitialState[Ship] = InitialState()
     state.put(ship("a", "1"))
     state.mark(misfit())
     state.mark(misfit(deleted=True))

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from quintant.runtime.cache.states import (
     PATIENCE_SECONDS,
-    Outcome,
-    Pause,
-    Phase,
-    Position,
-    Step,
-    step,
+    WatchOutcome,
+    WatchPause,
+    WatchPhase,
+    WatchPosition,
+    WatchStep,
+    next_step,
 )
 
-STREAMING, LISTING, WATCHING = Phase
-O, P = Outcome, Pause  # noqa: E741
+STREAMING, LISTING, WATCHING = WatchPhase
+O, P = WatchOutcome, WatchPause  # noqa: E741
 
 # (phase, outcome) -> (phase, whether the version is kept, whether watch-list is kept, pause)
 TABLE = {
@@ -59,12 +59,14 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize(("phase", "outcome"), list(product(Phase, Outcome)))
-def test_every_outcome_of_every_phase_has_its_answer(phase: Phase, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("phase", "outcome"), list(product(WatchPhase, WatchOutcome)))
+def test_every_outcome_of_every_phase_has_its_answer(
+    phase: WatchPhase, outcome: WatchOutcome
+) -> None:
     wanted, version, streaming, pause = TABLE[phase, outcome]
-    at = Position(phase, "7", streaming=phase is not LISTING)
+    at = WatchPosition(phase, "7", streaming=phase is not LISTING)
 
-    decided = step(at, outcome, 0.0)
+    decided = next_step(at, outcome, 0.0)
 
     assert decided.position.phase is wanted
     assert decided.position.version == ("7" if version else "")
@@ -73,67 +75,69 @@ def test_every_outcome_of_every_phase_has_its_answer(phase: Phase, outcome: Outc
 
 
 def test_a_watch_starts_by_streaming_the_newest_state() -> None:
-    assert Position() == Position(STREAMING, "", streaming=True)
+    assert WatchPosition() == WatchPosition(STREAMING, "", streaming=True)
 
 
 def test_an_expired_watch_without_watch_list_reads_by_pages() -> None:
-    at = Position(WATCHING, "7", streaming=False)
+    at = WatchPosition(WATCHING, "7", streaming=False)
 
-    assert step(at, O.EXPIRED, 0.0) == Step(Position(LISTING, "7", streaming=False), P.BACKOFF)
+    assert next_step(at, O.EXPIRED, 0.0) == WatchStep(
+        WatchPosition(LISTING, "7", streaming=False), P.BACKOFF
+    )
 
 
 def test_a_version_expired_twice_is_given_up() -> None:
-    first = step(Position(WATCHING, "7"), O.EXPIRED, 0.0).position
-    second = step(first, O.EXPIRED, 1.0).position
+    first = next_step(WatchPosition(WATCHING, "7"), O.EXPIRED, 0.0).position
+    second = next_step(first, O.EXPIRED, 1.0).position
 
     assert (first.phase, first.version) == (STREAMING, "7")
     assert (second.phase, second.version) == (STREAMING, "")
 
 
 def test_server_errors_are_retried_as_the_same_watch_for_a_minute() -> None:
-    at = Position(WATCHING, "7")
+    at = WatchPosition(WATCHING, "7")
     for now in (0.0, 30.0, PATIENCE_SECONDS - 1):
-        at = step(at, O.FAILED, now).position
+        at = next_step(at, O.FAILED, now).position
         assert (at.phase, at.version) == (WATCHING, "7")
 
-    at = step(at, O.FAILED, PATIENCE_SECONDS).position
+    at = next_step(at, O.FAILED, PATIENCE_SECONDS).position
 
     assert (at.phase, at.version) == (STREAMING, "7")
 
 
 def test_a_version_the_server_keeps_stumbling_over_is_given_up_after_two_minutes() -> None:
-    at = Position(WATCHING, "7")
+    at = WatchPosition(WATCHING, "7")
     for now in range(0, int(2 * PATIENCE_SECONDS) + 1, 10):
-        at = step(at, O.FAILED, float(now)).position
+        at = next_step(at, O.FAILED, float(now)).position
 
     assert (at.phase, at.version) == (STREAMING, "")
 
 
 @pytest.mark.parametrize("outcome", [O.ENDED, O.UNREACHABLE, O.THROTTLED, O.IDLE, O.SHORT])
-def test_anything_but_a_server_error_ends_the_row_of_server_errors(outcome: Outcome) -> None:
-    at = step(Position(WATCHING, "7"), O.FAILED, 0.0).position
-    at = step(at, outcome, 30.0).position
+def test_anything_but_a_server_error_ends_the_row_of_server_errors(outcome: WatchOutcome) -> None:
+    at = next_step(WatchPosition(WATCHING, "7"), O.FAILED, 0.0).position
+    at = next_step(at, outcome, 30.0).position
 
-    at = step(at, O.FAILED, PATIENCE_SECONDS + 1).position
+    at = next_step(at, O.FAILED, PATIENCE_SECONDS + 1).position
 
     assert at.phase is WATCHING
 
 
-@given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(0, 100))))
+@given(st.lists(st.tuples(st.sampled_from(WatchOutcome), st.floats(0, 100))))
 def test_no_row_of_outcomes_forgets_that_watch_list_was_refused(
-    row: list[tuple[Outcome, float]],
+    row: list[tuple[WatchOutcome, float]],
 ) -> None:
-    at, now = step(Position(), O.REFUSED, 0.0).position, 0.0
+    at, now = next_step(WatchPosition(), O.REFUSED, 0.0).position, 0.0
     for outcome, later in row:
         now += later
-        at = step(at, outcome, now).position
+        at = next_step(at, outcome, now).position
         assert at.phase is not STREAMING
 
 
-@given(st.sampled_from(Phase), st.sampled_from(Outcome))
-def test_every_failure_is_followed_by_a_pause(phase: Phase, outcome: Outcome) -> None:
+@given(st.sampled_from(WatchPhase), st.sampled_from(WatchOutcome))
+def test_every_failure_is_followed_by_a_pause(phase: WatchPhase, outcome: WatchOutcome) -> None:
     harmless = {O.DONE, O.ENDED, O.IDLE, O.REFUSED}
 
-    paused = step(Position(phase, "7"), outcome, 0.0).pause is not P.NONE
+    paused = next_step(WatchPosition(phase, "7"), outcome, 0.0).pause is not P.NONE
 
     assert paused is (outcome not in harmless)

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.cache.store import Store
+from quintant.runtime.cache.store import Indexer
 from unit.runtime.kinds import Chart, chart
 
 NAMES = ("a", "b", "c", "d")
@@ -28,8 +28,8 @@ def charted(name: str, values: list[str]) -> Chart:
     return chart(name, data={"waters": " ".join(values)})
 
 
-def stored(*charts: Chart) -> Store[Chart]:
-    store: Store[Chart] = Store()
+def stored(*charts: Chart) -> Indexer[Chart]:
+    store: Indexer[Chart] = Indexer()
     for obj in charts:
         store.put(obj.key, obj)
     return store
@@ -39,7 +39,7 @@ def stored(*charts: Chart) -> Store[Chart]:
 def test_indexes_are_exact_after_any_operations(
     before: list[tuple[str, list[str] | None]], after: list[tuple[str, list[str] | None]]
 ) -> None:
-    store: Store[Chart] = Store()
+    store: Indexer[Chart] = Indexer()
     truth: dict[str, list[str]] = {}
 
     def run(operations: list[tuple[str, list[str] | None]]) -> None:
@@ -124,7 +124,7 @@ def test_each_index_is_declared_once() -> None:
 
 
 def test_the_same_index_can_be_shared_and_another_cannot_take_its_name() -> None:
-    store: Store[Chart] = Store()
+    store: Indexer[Chart] = Indexer()
     store.share_index("waters", waters)
     store.share_index("waters", waters)
     with pytest.raises(ConfigError, match="index 'waters' is declared twice"):

@@ -10,9 +10,9 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.core.errors import Expired
 from quintant.runtime.cache.informer import Informer
-from quintant.runtime.cache.scope import Scope
-from quintant.runtime.cache.states import Outcome
-from quintant.runtime.cache.stream import Rhythm, Run
+from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.cache.stream import BookmarkRhythm, WatchStream
 from quintant.runtime.cache.timeouts import Timers
 from quintant.testing.loop import advance
 from unit.runtime.doubles import Scripted, added, bookmark, error
@@ -25,14 +25,16 @@ async def said(*lines: bytes, pause: float = 0.0) -> AsyncIterator[bytes]:
         await advance(pause)
 
 
-def opened(*, initial: bool, rhythm: Rhythm | None = None) -> tuple[Run[Ship], Informer[Ship]]:
+def opened(
+    *, initial: bool, rhythm: BookmarkRhythm | None = None
+) -> tuple[WatchStream[Ship], Informer[Ship]]:
     informer = Informer(Rest(Scripted()), Ship, random=Random())
-    rhythm = rhythm or Rhythm(Timers())
-    return Run(Scope(Ship), informer, rhythm, life=300, initial=initial), informer
+    rhythm = rhythm or BookmarkRhythm(Timers())
+    return WatchStream(WatchScope(Ship), informer, rhythm, life=300, initial=initial), informer
 
 
 def test_a_rhythm_is_its_longest_pause() -> None:
-    rhythm = Rhythm(Timers())
+    rhythm = BookmarkRhythm(Timers())
     assert rhythm.limit(300) == 305
 
     rhythm.heard(0)
@@ -50,7 +52,7 @@ async def test_a_run_hands_over_the_state_and_then_each_event() -> None:
         said(added(ship("a", "1")), bookmark("5", initial=True), added(ship("b", "6")))
     )
 
-    assert outcome is Outcome.ENDED
+    assert outcome is WatchOutcome.ENDED
     assert (run.initial, run.version, run.events) == (False, "6", 3)
     assert len(informer.store) == 2
 
@@ -58,7 +60,7 @@ async def test_a_run_hands_over_the_state_and_then_each_event() -> None:
 async def test_a_run_that_ends_in_the_initial_state_reached_nothing() -> None:
     run, informer = opened(initial=True)
 
-    assert await run.read(said(added(ship("a", "1")))) is Outcome.SHORT
+    assert await run.read(said(added(ship("a", "1")))) is WatchOutcome.SHORT
     assert (run.initial, run.version) == (True, "")
     assert not informer.synced
 
@@ -75,18 +77,18 @@ async def test_an_error_in_the_stream_is_raised_after_what_came_before_it() -> N
 async def test_a_run_is_of_use_when_it_brought_something_or_lived() -> None:
     run, _ = opened(initial=False)
     health = [run.healthy]
-    assert await run.read(said()) is Outcome.SHORT
+    assert await run.read(said()) is WatchOutcome.SHORT
     health.append(run.healthy)
     await advance(1)
     health.append(run.healthy)
     busy, _ = opened(initial=False)
-    assert await busy.read(said(bookmark("5"))) is Outcome.ENDED
+    assert await busy.read(said(bookmark("5"))) is WatchOutcome.ENDED
 
     assert [*health, busy.healthy] == [False, False, True, True]
 
 
 async def test_bookmarks_teach_the_rhythm() -> None:
-    rhythm = Rhythm(Timers())
+    rhythm = BookmarkRhythm(Timers())
     run, _ = opened(initial=False, rhythm=rhythm)
 
     await run.read(said(bookmark("5"), bookmark("6"), bookmark("7"), pause=80))

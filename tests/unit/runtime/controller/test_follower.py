@@ -12,7 +12,7 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.object import Request
 from quintant.runtime.controller.follower import Follower, Pace, Unreachable
 from quintant.runtime.controller.sources import SourceContext
-from quintant.runtime.controller.workqueue import Queue
+from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import advance, settle
 
 A, B = Request("a", "ns"), Request("b", "ns")
@@ -40,8 +40,8 @@ class Device:
 
 
 @asynccontextmanager
-async def running(follower: Follower[str, str]) -> AsyncIterator[Queue[Request]]:
-    context = SourceContext(Queue[Request](), tuple, Random(1))
+async def running(follower: Follower[str, str]) -> AsyncIterator[Workqueue[Request]]:
+    context = SourceContext(Workqueue[Request](), tuple, Random(1))
     task = asyncio.ensure_future(follower(context))
     try:
         yield context.queue
@@ -50,7 +50,7 @@ async def running(follower: Follower[str, str]) -> AsyncIterator[Queue[Request]]
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def woken(queue: Queue[Request]) -> list[Request]:
+async def woken(queue: Workqueue[Request]) -> list[Request]:
     """The keys that were woken, taken."""
     await settle()
     keys = []
@@ -245,4 +245,4 @@ async def test_error_nobody_foresaw_stops_the_source() -> None:
     follower = Follower(device)
     follower.want(A, {"x": "1"})
     with pytest.raises(ExceptionGroup):
-        await follower(SourceContext(Queue[Request](), tuple, Random(1)))
+        await follower(SourceContext(Workqueue[Request](), tuple, Random(1)))

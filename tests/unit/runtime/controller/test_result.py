@@ -19,7 +19,12 @@ from quintant.core.errors import (
 )
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.controller.result import ReconcileTimeout, Result, Verdict, judge
+from quintant.runtime.controller.result import (
+    ReconcileOutcome,
+    ReconcileTimeout,
+    Result,
+    classify_reconcile_error,
+)
 
 KEY = Request("a", "default")
 
@@ -39,37 +44,39 @@ def several(*errors: Exception) -> ExceptionGroup[Exception]:
 @pytest.mark.parametrize(
     ("error", "verdict"),
     [
-        (Terminal("never"), Verdict.TERMINAL),
-        (answer(409), Verdict.CONFLICT),
-        (answer(409, "AlreadyExists"), Verdict.CONFLICT),
-        (answer(404, name="a", kind="greeters"), Verdict.CONFLICT),
-        (answer(404, name="another", kind="greeters"), Verdict.ERROR),
-        (answer(404, name="a", kind="configmaps"), Verdict.ERROR),
-        (answer(403), Verdict.ERROR),
-        (answer(422), Verdict.ERROR),
-        (answer(429), Verdict.UNAVAILABLE),
-        (answer(503), Verdict.UNAVAILABLE),
-        (ConnectError("no"), Verdict.UNAVAILABLE),
-        (DeadlineExceeded("late"), Verdict.UNAVAILABLE),
-        (NotLeader("lost"), Verdict.UNAVAILABLE),
-        (ReconcileTimeout("late"), Verdict.TIMEOUT),
-        (ValueError("bug"), Verdict.ERROR),
-        (several(ValueError("bug"), answer(409)), Verdict.ERROR),
-        (several(answer(409), several(answer(429))), Verdict.UNAVAILABLE),
-        (several(answer(409), answer(409)), Verdict.CONFLICT),
-        (several(answer(409), Terminal("never")), Verdict.CONFLICT),
-        (several(Terminal("never"), Terminal("neither")), Verdict.TERMINAL),
+        (Terminal("never"), ReconcileOutcome.TERMINAL),
+        (answer(409), ReconcileOutcome.CONFLICT),
+        (answer(409, "AlreadyExists"), ReconcileOutcome.CONFLICT),
+        (answer(404, name="a", kind="greeters"), ReconcileOutcome.CONFLICT),
+        (answer(404, name="another", kind="greeters"), ReconcileOutcome.ERROR),
+        (answer(404, name="a", kind="configmaps"), ReconcileOutcome.ERROR),
+        (answer(403), ReconcileOutcome.ERROR),
+        (answer(422), ReconcileOutcome.ERROR),
+        (answer(429), ReconcileOutcome.UNAVAILABLE),
+        (answer(503), ReconcileOutcome.UNAVAILABLE),
+        (ConnectError("no"), ReconcileOutcome.UNAVAILABLE),
+        (DeadlineExceeded("late"), ReconcileOutcome.UNAVAILABLE),
+        (NotLeader("lost"), ReconcileOutcome.UNAVAILABLE),
+        (ReconcileTimeout("late"), ReconcileOutcome.TIMEOUT),
+        (ValueError("bug"), ReconcileOutcome.ERROR),
+        (several(ValueError("bug"), answer(409)), ReconcileOutcome.ERROR),
+        (several(answer(409), several(answer(429))), ReconcileOutcome.UNAVAILABLE),
+        (several(answer(409), answer(409)), ReconcileOutcome.CONFLICT),
+        (several(answer(409), Terminal("never")), ReconcileOutcome.CONFLICT),
+        (several(Terminal("never"), Terminal("neither")), ReconcileOutcome.TERMINAL),
     ],
 )
-def test_every_error_has_its_verdict(error: Exception, verdict: Verdict) -> None:
-    assert judge(error, KEY, GREETER) is verdict
+def test_every_error_has_its_verdict(error: Exception, verdict: ReconcileOutcome) -> None:
+    assert classify_reconcile_error(error, KEY, GREETER) is verdict
 
 
-@pytest.mark.parametrize("verdict", list(Verdict))
+@pytest.mark.parametrize("verdict", list(ReconcileOutcome))
 def test_failures_are_forgotten_after_success_and_when_retrying_is_pointless(
-    verdict: Verdict,
+    verdict: ReconcileOutcome,
 ) -> None:
-    assert verdict.settled is (verdict in (Verdict.SUCCESS, Verdict.AGAIN, Verdict.TERMINAL))
+    assert verdict.settled is (
+        verdict in (ReconcileOutcome.SUCCESS, ReconcileOutcome.AGAIN, ReconcileOutcome.TERMINAL)
+    )
 
 
 def test_delay_may_be_seconds_or_a_timedelta() -> None:
@@ -79,7 +86,10 @@ def test_delay_may_be_seconds_or_a_timedelta() -> None:
 
 
 def test_no_object_that_is_a_key_alone_can_be_missing() -> None:
-    assert judge(answer(404, name="a", kind="greeters"), KEY) is Verdict.ERROR
+    assert (
+        classify_reconcile_error(answer(404, name="a", kind="greeters"), KEY)
+        is ReconcileOutcome.ERROR
+    )
 
 
 @pytest.mark.parametrize(

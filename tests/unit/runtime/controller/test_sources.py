@@ -14,14 +14,14 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
 from quintant.runtime.controller.sources import SourceContext, every, source
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, Lease, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 from quintant.testing.loop import run
 
 A, B = Request("a", "ns"), Request("b", "ns")
 
 
 def feed_of(*known: Request, seed: int = 1) -> SourceContext:
-    return SourceContext(Queue(), lambda: known, Random(seed))
+    return SourceContext(Workqueue(), lambda: known, Random(seed))
 
 
 async def ticks(period: float, jitter: float, count: int, seed: int) -> list[float]:
@@ -41,8 +41,8 @@ async def test_a_ticker_asks_for_every_known_object_below_live_changes() -> None
     feed = feed_of(A, B)
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(source(every(60, jitter=0))(feed))
-        assert await feed.queue.get() == Lease(A, LOW_PRIORITY)
-        assert await feed.queue.get() == Lease(B, LOW_PRIORITY)
+        assert await feed.queue.get() == WorkItem(A, LOW_PRIORITY)
+        assert await feed.queue.get() == WorkItem(B, LOW_PRIORITY)
         assert monotonic() == 60.0
         ticking.cancel()
 
@@ -53,13 +53,13 @@ async def test_a_ticker_sees_objects_that_came_after_it_started() -> None:
     def keys() -> Iterable[Request]:
         return known
 
-    feed = SourceContext(Queue(), keys, Random(1))
+    feed = SourceContext(Workqueue(), keys, Random(1))
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(every(timedelta(minutes=1), jitter=0)(feed))
         await asyncio.sleep(61)
         assert len(feed.queue) == 0
         known.append(A)
-        assert await feed.queue.get() == Lease(A, LOW_PRIORITY)
+        assert await feed.queue.get() == WorkItem(A, LOW_PRIORITY)
         assert monotonic() == 120.0
         ticking.cancel()
 
@@ -91,7 +91,7 @@ async def test_a_stream_adds_what_it_names_and_may_end() -> None:
     feed = feed_of()
     await source(requests())(feed)
     assert monotonic() == 5.0
-    assert [await feed.queue.get(), await feed.queue.get()] == [Lease(A, 0), Lease(B, 0)]
+    assert [await feed.queue.get(), await feed.queue.get()] == [WorkItem(A, 0), WorkItem(B, 0)]
 
 
 async def test_a_stream_that_fails_says_so_to_its_controller() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quintant.core.clock import monotonic
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, Lease, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 from quintant.testing.loop import VirtualLoop, advance, run, settle
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ DELAYS = (0.0, 0.5, 1.0, 2.0, 30.0)
 PRIORITIES = (LOW_PRIORITY, 0, 7)
 
 
-async def take(queue: Queue[str]) -> str | None:
+async def take(queue: Workqueue[str]) -> str | None:
     """The key the queue hands out right now, or None when a worker would have to wait."""
     try:
         async with asyncio.timeout(0):
@@ -37,7 +37,7 @@ async def take(queue: Queue[str]) -> str | None:
     return lease.key if lease else None
 
 
-async def take_all(queue: Queue[str]) -> list[str]:
+async def take_all(queue: Workqueue[str]) -> list[str]:
     keys = []
     while key := await take(queue):
         keys.append(key)
@@ -45,29 +45,29 @@ async def take_all(queue: Queue[str]) -> list[str]:
 
 
 async def test_keys_come_out_in_the_order_they_were_added() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     for key in "cab":
         queue.add(key)
     assert await take_all(queue) == ["c", "a", "b"]
 
 
 async def test_a_key_added_many_times_is_handed_out_once() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     for _ in range(5):
         queue.add("a")
     assert await take_all(queue) == ["a"]
 
 
 async def test_higher_priority_overtakes_and_the_lease_names_it() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("resync", priority=LOW_PRIORITY)
     queue.add("live")
-    assert await queue.get() == Lease("live", 0)
-    assert await queue.get() == Lease("resync", LOW_PRIORITY)
+    assert await queue.get() == WorkItem("live", 0)
+    assert await queue.get() == WorkItem("resync", LOW_PRIORITY)
 
 
 async def test_raised_priority_goes_to_the_end_of_its_new_level() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a", priority=LOW_PRIORITY)
     queue.add("b", priority=LOW_PRIORITY)
     queue.add("c")
@@ -76,7 +76,7 @@ async def test_raised_priority_goes_to_the_end_of_its_new_level() -> None:
 
 
 async def test_a_lower_priority_never_demotes_a_key() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     queue.add("b")
     queue.add("a", priority=LOW_PRIORITY)
@@ -84,14 +84,14 @@ async def test_a_lower_priority_never_demotes_a_key() -> None:
 
 
 async def test_a_delayed_key_comes_at_its_time() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a", after=10)
-    assert await queue.get() == Lease("a", 0)
+    assert await queue.get() == WorkItem("a", 0)
     assert monotonic() == 10.0
 
 
 async def test_the_earlier_of_two_times_wins() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a", after=10)
     queue.add("a", after=3)
     queue.add("a", after=20)
@@ -103,7 +103,7 @@ async def test_the_earlier_of_two_times_wins() -> None:
 
 
 async def test_adding_a_waiting_key_now_forgets_its_timer() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a", after=10)
     queue.add("a")
     assert await take(queue) == "a"
@@ -116,7 +116,7 @@ async def test_adding_a_waiting_key_now_forgets_its_timer() -> None:
 async def test_however_many_keys_wait_there_is_one_timer_and_at_rest_none() -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     for key, after in (("a", 20), ("b", 10), ("c", 30), ("b", 5)):
         queue.add(key, after=after)
         assert loop.timers() == 1
@@ -130,7 +130,7 @@ async def test_however_many_keys_wait_there_is_one_timer_and_at_rest_none() -> N
 
 
 async def test_keys_that_become_due_together_keep_the_order_of_their_times() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("late", after=2)
     queue.add("early", after=1)
     queue.add("also early", after=1)
@@ -140,7 +140,7 @@ async def test_keys_that_become_due_together_keep_the_order_of_their_times() -> 
 
 
 async def test_a_key_due_before_an_add_stands_before_it_though_the_timer_is_late() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     # For the same moment as the queue's own timer, and before it in the loop.
     asyncio.get_running_loop().call_at(1.0, queue.add, "now")
     queue.add("due", after=1)
@@ -149,20 +149,20 @@ async def test_a_key_due_before_an_add_stands_before_it_though_the_timer_is_late
 
 
 async def test_a_key_added_while_it_is_worked_on_comes_again_when_done() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     assert await take(queue) == "a"
     queue.add("a", priority=7)
     queue.add("a", priority=3)
     assert await take(queue) is None
     queue.done("a")
-    assert await queue.get() == Lease("a", 7)
+    assert await queue.get() == WorkItem("a", 7)
     queue.done("a")
     assert await take(queue) is None
 
 
 async def test_a_key_added_for_later_while_it_is_worked_on_waits_for_its_time() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     await queue.get()
     queue.add("a", after=10)
@@ -172,7 +172,7 @@ async def test_a_key_added_for_later_while_it_is_worked_on_waits_for_its_time() 
 
 
 async def test_a_change_during_work_beats_the_retry_asked_for_at_its_end() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     await queue.get()
     queue.add("a")
@@ -182,7 +182,7 @@ async def test_a_change_during_work_beats_the_retry_asked_for_at_its_end() -> No
 
 
 async def test_giving_back_what_was_not_leased_is_refused() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     for key in ("a", "never added"):
         with pytest.raises(ValueError, match="without a lease"):
@@ -191,7 +191,7 @@ async def test_giving_back_what_was_not_leased_is_refused() -> None:
 
 
 async def test_shutdown_drops_the_rest_and_sends_every_worker_home() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     async with asyncio.TaskGroup() as group:
         workers = [group.create_task(queue.get()) for _ in range(3)]
         queue.add("a")
@@ -199,7 +199,7 @@ async def test_shutdown_drops_the_rest_and_sends_every_worker_home() -> None:
         queue.add("waiting", after=10)
         queue.shutdown()
     assert sorted(str(worker.result()) for worker in workers) == [
-        "Lease(key='a', priority=0)",
+        "WorkItem(key='a', priority=0)",
         "None",
         "None",
     ]
@@ -210,7 +210,7 @@ async def test_shutdown_drops_the_rest_and_sends_every_worker_home() -> None:
 
 
 async def test_ready_and_dirty_keys_do_not_outlive_a_shutdown() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     queue.add("a")
     await queue.get()
     queue.add("a")
@@ -222,7 +222,7 @@ async def test_ready_and_dirty_keys_do_not_outlive_a_shutdown() -> None:
 
 
 async def test_drain_waits_for_work_in_progress() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     await queue.drain()
     queue.add("a")
     queue.add("b")
@@ -237,25 +237,25 @@ async def test_drain_waits_for_work_in_progress() -> None:
 
 
 async def test_a_worker_cancelled_at_its_turn_leaves_the_key_to_another() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     async with asyncio.TaskGroup() as group:
         first = group.create_task(queue.get())
         second = group.create_task(queue.get())
         await settle()
         queue.add("a")
         first.cancel()
-    assert second.result() == Lease("a", 0)
+    assert second.result() == WorkItem("a", 0)
 
 
 async def test_a_worker_that_gives_up_waiting_takes_no_key_with_it() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     assert await take(queue) is None
     queue.add("a")
     assert await take(queue) == "a"
 
 
 async def test_gauges_are_right_whenever_they_are_read() -> None:
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     for key in "abc":
         queue.add(key)
     queue.add("d", priority=LOW_PRIORITY)
@@ -297,7 +297,7 @@ class RecordingObserver:
 
 async def test_an_observer_hears_adds_retries_and_durations() -> None:
     observer = RecordingObserver()
-    queue: Queue[str] = Queue(observer)
+    queue: Workqueue[str] = Workqueue(observer)
     queue.add("a")
     queue.add("a", priority=7)
     queue.add("b", after=1)
@@ -327,9 +327,9 @@ class Early(VirtualLoop):
 def test_a_timer_that_rings_early_still_hands_out_its_key() -> None:
     async def main() -> None:
         observer = RecordingObserver()
-        queue: Queue[str] = Queue(observer)
+        queue: Workqueue[str] = Workqueue(observer)
         queue.add("a", after=1)
-        assert await queue.get() == Lease("a", 0)
+        assert await queue.get() == WorkItem("a", 0)
         assert observer.queues == [0.0]
 
     with asyncio.Runner(loop_factory=Early) as runner:
@@ -352,7 +352,7 @@ class QueueMachine(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         self.runner = asyncio.Runner(loop_factory=VirtualLoop)
-        self.queue: Queue[str] = Queue()
+        self.queue: Workqueue[str] = Workqueue()
         self.entries: dict[str, Entry] = {}
         self.again: dict[str, Entry | None] = {}
         self.arrivals = 0
@@ -452,7 +452,7 @@ def test_no_key_is_with_two_workers_and_none_is_lost(seed: int, workers: int) ->
 
 async def _storm(random: Random, workers: int) -> None:
     """Random adds, works of random length, workers that die: each add is followed by a start."""
-    queue: Queue[str] = Queue()
+    queue: Workqueue[str] = Workqueue()
     steps = itertools.count()
     busy: set[str] = set()
     added: dict[str, int] = {}

@@ -17,16 +17,16 @@ from quintant.runtime.events.series import (
     NAME_BYTES,
     REFILL_SECONDS,
     REFRESH_SECONDS,
-    Allowance,
-    Do,
-    Entry,
-    Key,
-    Step,
-    compose,
-    cut,
+    EventBudget,
+    EventKey,
+    EventSeriesEntry,
+    SeriesAction,
+    SeriesStep,
+    build_event,
     event_name,
+    next_step,
     reference,
-    step,
+    truncate,
 )
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, 500, tzinfo=UTC)
@@ -35,31 +35,37 @@ SUBDOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*")
 POD = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1", resource_version="9"))
 
 
-def entry(*, seen: float = 0.0, count: int = 1, written: int = 0, written_at: float = 0.0) -> Entry:
-    return Entry(Event(), seen, NOW, count, written, written_at)
+def entry(
+    *, seen: float = 0.0, count: int = 1, written: int = 0, written_at: float = 0.0
+) -> EventSeriesEntry:
+    return EventSeriesEntry(Event(), seen, NOW, count, written, written_at)
 
 
 @pytest.mark.parametrize(
     ("held", "now", "expected"),
     [
-        (entry(), 0.0, Step(Do.WRITE)),
-        (entry(count=500), 0.0, Step(Do.WRITE)),
-        (entry(written=1), 0.0, Step(Do.WAIT, IDLE_SECONDS)),
-        (entry(count=2, written=1), 0.0, Step(Do.WRITE)),
-        (entry(count=2, written=2), 0.0, Step(Do.WAIT, IDLE_SECONDS)),
-        (entry(count=9, written=2), 10.0, Step(Do.WAIT, IDLE_SECONDS)),
-        (entry(count=9, written=2, seen=1700), 1701, Step(Do.WAIT, REFRESH_SECONDS)),
-        (entry(count=9, written=2, seen=1700), REFRESH_SECONDS, Step(Do.WRITE)),
-        (entry(count=9, written=2), IDLE_SECONDS, Step(Do.WRITE)),
-        (entry(count=9, written=9), IDLE_SECONDS, Step(Do.FORGET)),
-        (entry(count=9, written=9), IDLE_SECONDS - 1, Step(Do.WAIT, IDLE_SECONDS)),
-        (entry(written=1), IDLE_SECONDS, Step(Do.FORGET)),
+        (entry(), 0.0, SeriesStep(SeriesAction.WRITE)),
+        (entry(count=500), 0.0, SeriesStep(SeriesAction.WRITE)),
+        (entry(written=1), 0.0, SeriesStep(SeriesAction.WAIT, IDLE_SECONDS)),
+        (entry(count=2, written=1), 0.0, SeriesStep(SeriesAction.WRITE)),
+        (entry(count=2, written=2), 0.0, SeriesStep(SeriesAction.WAIT, IDLE_SECONDS)),
+        (entry(count=9, written=2), 10.0, SeriesStep(SeriesAction.WAIT, IDLE_SECONDS)),
+        (
+            entry(count=9, written=2, seen=1700),
+            1701,
+            SeriesStep(SeriesAction.WAIT, REFRESH_SECONDS),
+        ),
+        (entry(count=9, written=2, seen=1700), REFRESH_SECONDS, SeriesStep(SeriesAction.WRITE)),
+        (entry(count=9, written=2), IDLE_SECONDS, SeriesStep(SeriesAction.WRITE)),
+        (entry(count=9, written=9), IDLE_SECONDS, SeriesStep(SeriesAction.FORGET)),
+        (entry(count=9, written=9), IDLE_SECONDS - 1, SeriesStep(SeriesAction.WAIT, IDLE_SECONDS)),
+        (entry(written=1), IDLE_SECONDS, SeriesStep(SeriesAction.FORGET)),
     ],
 )
 def test_series_is_written_at_its_first_second_and_last_and_every_half_hour(
-    held: Entry, now: float, expected: Step
+    held: EventSeriesEntry, now: float, expected: SeriesStep
 ) -> None:
-    assert step(held, now) == expected
+    assert next_step(held, now) == expected
 
 
 @given(
@@ -70,9 +76,9 @@ def test_entry_that_waits_wakes_later_than_now(
     count: int, written: int, seen: float, written_at: float, after: float
 ) -> None:
     now = seen + after
-    needs = step(entry(seen=seen, count=count, written=written, written_at=written_at), now)
+    needs = next_step(entry(seen=seen, count=count, written=written, written_at=written_at), now)
 
-    assert needs.do is not Do.WAIT or needs.at > now
+    assert needs.do is not SeriesAction.WAIT or needs.at > now
 
 
 def test_single_occurrence_has_no_series_and_a_repeated_one_has() -> None:
@@ -86,7 +92,7 @@ def test_single_occurrence_has_no_series_and_a_repeated_one_has() -> None:
 
 
 def test_allowance_lets_a_burst_pass_and_then_one_per_refill() -> None:
-    allowance = Allowance()
+    allowance = EventBudget()
     assert [allowance.take(1000.0) for _ in range(BURST + 2)] == [True] * BURST + [False, False]
 
     assert not allowance.take(1000.0 + REFILL_SECONDS / 2)
@@ -96,7 +102,7 @@ def test_allowance_lets_a_burst_pass_and_then_one_per_refill() -> None:
 
 @given(st.text(), st.integers(0, 40))
 def test_cut_text_fits_and_is_a_prefix_in_whole_characters(text: str, limit: int) -> None:
-    kept = cut(text, limit)
+    kept = truncate(text, limit)
 
     assert len(kept.encode()) <= limit
     assert text.encode("utf-8", "replace").decode().startswith(kept)
@@ -127,8 +133,8 @@ def test_reference_names_the_object_and_not_a_version_of_it() -> None:
 
 
 def test_event_is_written_where_its_object_is() -> None:
-    key = Key("Warning", "Scale", "Failed", "portal", "portal-0", reference(POD), None)
-    event = compose(key, "x" * 2000, NOW, 0xABC)
+    key = EventKey("Warning", "Scale", "Failed", "portal", "portal-0", reference(POD), None)
+    event = build_event(key, "x" * 2000, NOW, 0xABC)
 
     assert (event.metadata.name, event.metadata.namespace) == ("web.abc", "shop")
     assert event.event_time == "2026-05-04T03:02:01.000500Z"
@@ -140,6 +146,6 @@ def test_event_is_written_where_its_object_is() -> None:
 
 def test_event_about_an_object_without_namespace_is_written_to_the_default_one() -> None:
     node = reference(Node(metadata=ObjectMeta(name="n1")))
-    key = Key("Normal", "Drain", "Drained", "portal", "portal-0", node, None)
+    key = EventKey("Normal", "Drain", "Drained", "portal", "portal-0", node, None)
 
-    assert compose(key, "", NOW, 1).metadata.namespace == "default"
+    assert build_event(key, "", NOW, 1).metadata.namespace == "default"

@@ -13,13 +13,19 @@ from structlog.testing import capture_logs
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import Rest
-from quintant.client.transport import Call, InProcessTransport, Reply, Stream, Transport
+from quintant.client.transport import (
+    ApiRequest,
+    ApiResponse,
+    ApiStream,
+    InProcessTransport,
+    Transport,
+)
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Clock, LoopClock, Random, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
-from quintant.runtime.leader.elector import Elector, State, identify
+from quintant.runtime.leader.elector import Elector, ElectorState, identify
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.faults.match import verb
@@ -133,7 +139,7 @@ async def test_second_replica_waits_as_long_as_the_first_renews(server: Transpor
         await advance(3600)
 
         assert (one.leads(), two.leads()) == (True, False)
-        assert two.elector.state is State.STANDBY
+        assert two.elector.state is ElectorState.STANDBY
         assert two.measured("leader_election_master_status") == 0
         assert one.measured("leader_election_slowpath_total") == 0
 
@@ -176,7 +182,7 @@ async def test_lease_given_back_is_taken_at_the_next_look(
         await one.stop()
         stopped = monotonic()
         assert not one.leads()
-        assert one.elector.state is State.RELEASED
+        assert one.elector.state is ElectorState.RELEASED
         assert (await record(client)).holder_identity == ""
 
         await two.elector.elected()
@@ -196,7 +202,7 @@ async def test_leader_cut_off_stops_writing_when_its_deadline_has_passed(
 
         await advance(0.2)
         assert not one.leads()
-        assert one.elector.state is State.LOST
+        assert one.elector.state is ElectorState.LOST
         assert one.measured("leader_election_master_status") == 0
         with pytest.raises(LeadershipLost, match="not renewed within 10 s"):
             await one.task
@@ -321,7 +327,7 @@ async def test_leader_whose_clock_stands_still_does_not_believe_its_renewals(
         assert one.leads()
         await advance(11)
 
-        assert one.elector.state is State.LOST
+        assert one.elector.state is ElectorState.LOST
 
 
 async def test_two_replicas_that_start_together_agree(server: Transport) -> None:
@@ -339,7 +345,7 @@ async def test_standby_that_cannot_reach_the_server_says_so_once(server: Transpo
         async with replicas(one):
             await advance(60)
 
-    assert one.elector.state is State.STANDBY
+    assert one.elector.state is ElectorState.STANDBY
     assert [line["event"] for line in lines] == ["cannot update lease"]
 
 
@@ -407,9 +413,9 @@ class Weather:
 
     inner: Transport
     random: Random
-    flying: set[asyncio.Task[Reply]] = field(default_factory=set)
+    flying: set[asyncio.Task[ApiResponse]] = field(default_factory=set)
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         if self.random.random() < 0.1:
             raise ConnectError("lost on the way")
         task = asyncio.create_task(self._deliver(call))
@@ -421,7 +427,7 @@ class Weather:
             raise ConnectError("answer lost")
         return reply
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         return self.inner.stream(call)
 
     async def close(self) -> None:
@@ -429,7 +435,7 @@ class Weather:
             task.cancel()
         await asyncio.gather(*self.flying, return_exceptions=True)
 
-    async def _deliver(self, call: Call) -> Reply:
+    async def _deliver(self, call: ApiRequest) -> ApiResponse:
         await self._delay()
         return await self.inner.request(call)
 

@@ -9,7 +9,7 @@ from quintant.api.core import Pod
 from quintant.core.errors import ConnectError
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.leader.lease import Election
-from quintant.runtime.manager.health import CHECK_SECONDS, Health, Probe
+from quintant.runtime.manager.health import CHECK_SECONDS, Health, ProbeKind
 from quintant.testing.loop import advance
 
 
@@ -45,11 +45,11 @@ class Watchdog:
 
 
 async def healthz(health: Health) -> str:
-    return (await health.examine(Probe.LIFE)).text()
+    return (await health.examine(ProbeKind.LIFE)).text()
 
 
 async def readyz(health: Health) -> str:
-    return (await health.examine(Probe.READINESS)).text()
+    return (await health.examine(ProbeKind.READINESS)).text()
 
 
 async def test_fresh_process_lives_and_is_ready() -> None:
@@ -60,7 +60,7 @@ async def test_fresh_process_lives_and_is_ready() -> None:
 async def test_verbose_report_lists_every_check() -> None:
     health = Health()
     health.heed(Watchdog())
-    report = await health.examine(Probe.LIFE)
+    report = await health.examine(ProbeKind.LIFE)
 
     assert report.text(verbose=True) == "[+]ping ok\n[+]loop ok\nhealthz check passed"
 
@@ -86,7 +86,7 @@ async def test_one_name_with_two_checks_needs_both() -> None:
 async def test_excluded_check_does_not_count() -> None:
     health = Health()
     health.ready("database", lambda: "no connection")
-    report = await health.examine(Probe.READINESS, exclude=["database"])
+    report = await health.examine(ProbeKind.READINESS, exclude=["database"])
 
     assert report.ok
 
@@ -95,11 +95,11 @@ async def test_single_check_can_be_asked_for() -> None:
     health = Health()
     health.ready("database", lambda: "no connection")
     health.ready("relay", lambda: "")
-    relay = await health.single(Probe.READINESS, "relay")
+    relay = await health.single(ProbeKind.READINESS, "relay")
 
     assert relay is not None
     assert relay.ok
-    assert await health.single(Probe.READINESS, "nonsense") is None
+    assert await health.single(ProbeKind.READINESS, "nonsense") is None
 
 
 async def test_check_may_take_a_moment_but_no_longer() -> None:

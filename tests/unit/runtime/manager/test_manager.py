@@ -11,7 +11,7 @@ from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
 from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaves
-from quintant.runtime.manager.health import Probe
+from quintant.runtime.manager.health import ProbeKind
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
 
@@ -71,10 +71,10 @@ async def test_manager_is_not_ready_while_it_stops(cluster: InProcessCluster) ->
 
     async def slow(obj: Thing, ctx: Context[Thing]) -> None:
         await asyncio.sleep(10)
-        ready.append((await engine.health.examine(Probe.READINESS)).ok)
+        ready.append((await engine.health.examine(ProbeKind.READINESS)).ok)
 
     engine = await cluster.run(manager_of(slow))
-    assert (await engine.health.examine(Probe.READINESS)).ok
+    assert (await engine.health.examine(ProbeKind.READINESS)).ok
     await cluster.create(thing())
     await advance(1)
     await cluster.stop(engine)
@@ -318,7 +318,7 @@ async def test_checks_of_the_program_count_for_its_probes(cluster: InProcessClus
     manager.ready("database", lambda: wrong)
     manager.alive("printer", lambda: "out of paper")
     health = (await cluster.run(manager)).health
-    assert (await health.examine(Probe.READINESS)).ok
+    assert (await health.examine(ProbeKind.READINESS)).ok
     wrong = "no route"
-    assert "[-]database failed: no route" in (await health.examine(Probe.READINESS)).text()
-    assert "[-]printer failed: out of paper" in (await health.examine(Probe.LIFE)).text()
+    assert "[-]database failed: no route" in (await health.examine(ProbeKind.READINESS)).text()
+    assert "[-]printer failed: out of paper" in (await health.examine(ProbeKind.LIFE)).text()

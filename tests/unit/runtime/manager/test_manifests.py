@@ -7,10 +7,10 @@ from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.manager.manifests import Program, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, installation
 from quintant.runtime.webhook import Admission
 
-PROGRAM = Program("quintant:1", ("operator", "keeper"), replicas=2)
+PROGRAM = DeploymentOptions("quintant:1", ("operator", "keeper"), replicas=2)
 
 
 async def _nothing(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
@@ -144,7 +144,7 @@ def test_given_keys_are_those_of_a_mounted_secret_and_need_no_permission() -> No
 
 
 def test_program_gets_settings_of_its_own() -> None:
-    program = Program("quintant:1", (), env={"LEVEL": "high"}, memory="1Gi")
+    program = DeploymentOptions("quintant:1", (), env={"LEVEL": "high"}, memory="1Gi")
     (deployment,) = installation(_manager(), "home", program)["deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert {"name": "LEVEL", "value": "high"} in container["env"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.runtime.manager.health import Health
 from quintant.runtime.manager.probes import Probes
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
@@ -13,7 +13,7 @@ LOCAL = "127.0.0.1:0"
 pytestmark = pytest.mark.realtime
 
 
-async def fetch(address: Address | None, path: str, method: str = "GET") -> tuple[int, str]:
+async def fetch(address: BindAddress | None, path: str, method: str = "GET") -> tuple[int, str]:
     async with (
         aiohttp.ClientSession() as http,
         http.request(method, f"http://{address}{path}") as reply,

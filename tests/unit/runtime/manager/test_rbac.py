@@ -34,10 +34,10 @@ from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
-from quintant.runtime.leader.elector import Elector, State
+from quintant.runtime.leader.elector import Elector, ElectorState
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.permissions import Needs, Permission, rules
-from quintant.runtime.manager.rbac import Grantee, controls, needs, owns, roles, uses, watches
+from quintant.runtime.manager.rbac import RoleSubject, controls, needs, owns, roles, uses, watches
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance
 
@@ -62,7 +62,7 @@ async def sail(boat: Boat, ctx: Context[Boat]) -> None: ...
 async def tide(request: Request, ctx: KeyContext) -> None: ...
 
 
-GRANTEE = Grantee("harbour", "ships")
+GRANTEE = RoleSubject("harbour", "ships")
 
 
 def declared() -> list[Declaration[Any]]:
@@ -270,7 +270,7 @@ async def test_generated_roles_let_a_replica_lead_and_touch_no_other_lease() -> 
     )  # fmt: skip
     task = asyncio.create_task(elector.run())
     await advance(60)
-    assert elector.state is State.LEADING
+    assert elector.state is ElectorState.LEADING
     task.cancel()
     await elector.release()
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.listen import listen
 
-LOCAL = Address("127.0.0.1", 0)
+LOCAL = BindAddress("127.0.0.1", 0)
 
 
 async def hello(_: Request) -> Response:
@@ -25,30 +25,30 @@ async def hello(_: Request) -> Response:
     ],
 )
 def test_address_is_read_and_written_alike(text: str, host: str, port: int) -> None:
-    address = Address.parse(text)
+    address = BindAddress.parse(text)
 
-    assert address == Address(host, port)
+    assert address == BindAddress(host, port)
     assert str(address) == text
 
 
 @pytest.mark.parametrize("text", ["8080", "localhost", ":http", ":65536", "::1:8080", ":-1"])
 def test_text_that_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"address|ambiguous"):
-        Address.parse(text)
+        BindAddress.parse(text)
 
 
 @pytest.mark.realtime
 async def test_port_zero_gives_back_the_chosen_port() -> None:
-    async with serving(hello, LOCAL) as address:
+    async with listen(hello, LOCAL) as address:
         assert address.host == "127.0.0.1"
         assert address.port > 0
 
 
 @pytest.mark.realtime
 async def test_taken_port_is_a_mistake_in_the_setup() -> None:
-    async with serving(hello, LOCAL) as address:
+    async with listen(hello, LOCAL) as address:
         with pytest.raises(ConfigError) as caught:
-            async with serving(hello, address):
+            async with listen(hello, address):
                 pass
 
     assert str(caught.value).splitlines() == [
@@ -61,13 +61,13 @@ async def test_taken_port_is_a_mistake_in_the_setup() -> None:
 @pytest.mark.realtime
 async def test_foreign_address_is_a_mistake_in_the_setup() -> None:
     with pytest.raises(ConfigError, match=r"cannot listen on 192\.0\.2\.1:0\nbecause: "):
-        async with serving(hello, Address("192.0.2.1", 0)):
+        async with listen(hello, BindAddress("192.0.2.1", 0)):
             pass
 
 
 @pytest.mark.realtime
 async def test_port_is_free_again_when_the_server_has_stopped() -> None:
-    async with serving(hello, LOCAL) as first:
+    async with listen(hello, LOCAL) as first:
         pass
-    async with serving(hello, first) as second:
+    async with listen(hello, first) as second:
         assert second == first

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from quintant.api.core import Pod
 from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.cache.observer import Observer
+from quintant.runtime.cache.observer import CacheObserver
 from quintant.runtime.controller import workqueue as queues
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance
@@ -179,8 +179,8 @@ def test_watch_restarts_are_counted_by_reason(metrics: Metrics) -> None:
 
 
 def test_queue_and_informers_can_report_to_metrics(metrics: Metrics) -> None:
-    queue: queues.Observer = metrics.observer("portal")
-    informer: Observer = metrics
+    queue: queues.QueueObserver = metrics.observer("portal")
+    informer: CacheObserver = metrics
     queue.added()
     informer.overlaid()
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.rest import Rest
-from quintant.client.transport import Call, InProcessTransport, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, InProcessTransport
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import resource
 from quintant.runtime.cache.client import Client
@@ -91,10 +91,10 @@ def conversion(objects: list[Any], desired: str, **request: Any) -> bytes:
 class Empty:
     """An API server that has nothing."""
 
-    async def request(self, call: Call) -> Reply:
-        return Reply(404, b"{}")
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        return ApiResponse(404, b"{}")
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ from quintant.core.errors import Cause
 from quintant.core.object import Object, replace
 from quintant.runtime.webhook import Admission, Allowed, Denied, invalid
 from quintant.runtime.webhook.admission import mutate, validate
-from quintant.runtime.webhook.failure import Failed
+from quintant.runtime.webhook.failure import WebhookFailure
 from unit.runtime.webhook.kinds import UID, Gate, Limits, admission, client, document
 
 
@@ -117,7 +117,7 @@ async def test_a_mutator_that_forgets_to_return_is_told_so() -> None:
     async def mutator(_new: Gate, _: Admission) -> Any:
         return None
 
-    with pytest.raises(Failed, match="the mutator returned NoneType, not Gate"):
+    with pytest.raises(WebhookFailure, match="the mutator returned NoneType, not Gate"):
         await mutate(Gate, mutator, about(document()))
 
 
@@ -127,20 +127,20 @@ async def test_a_mutation_that_would_lose_fields_is_a_failure() -> None:
         return replace(new, spec=replace(new.spec, ports=ports))
 
     review = about(document({"ports": [{"name": "a", "unknown": 1}]}))
-    with pytest.raises(Failed, match="/spec/ports"):
+    with pytest.raises(WebhookFailure, match="/spec/ports"):
         await mutate(Gate, mutator, review)
 
 
 @pytest.mark.parametrize("ask", [validate, mutate])
 async def test_a_review_without_objects_is_a_failure(ask: Any) -> None:
-    with pytest.raises(Failed, match="carries no object") as failure:
+    with pytest.raises(WebhookFailure, match="carries no object") as failure:
         await ask(Gate, _never, about())
     assert failure.value.code == 400
 
 
 @pytest.mark.parametrize("ask", [validate, mutate])
 async def test_an_object_that_does_not_fit_its_type_is_a_failure_that_names_it(ask: Any) -> None:
-    with pytest.raises(Failed, match=r"Gate town/north: .*spec.host") as failure:
+    with pytest.raises(WebhookFailure, match=r"Gate town/north: .*spec.host") as failure:
         await ask(Gate, _never, about(document({"host": 5})))
     assert failure.value.code == 400
 
@@ -150,7 +150,7 @@ async def test_an_error_in_a_handler_is_shown_by_its_class_alone(ask: Any) -> No
     async def handler(*_: object) -> None:
         raise KeyError("password=hunter2")
 
-    with pytest.raises(Failed, match="KeyError") as failure:
+    with pytest.raises(WebhookFailure, match="KeyError") as failure:
         await ask(Gate, handler, about(document()))
     assert failure.value.code == 500
     assert "hunter2" not in str(failure.value)

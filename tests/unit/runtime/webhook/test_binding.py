@@ -10,14 +10,14 @@ from quintant.core.clock import LoopClock
 from quintant.core.errors import ConfigError
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
-from quintant.runtime.webhook import Webhooks
+from quintant.runtime.webhook import WebhookDeclarations
 from quintant.runtime.webhook.binding import bound
 from quintant.runtime.webhook.server import MOUNTED, WebhookServer
 from unit.runtime.webhook.kinds import client
 
 
 def server(settings: Settings) -> WebhookServer:
-    webhooks = Webhooks(settings.name)
+    webhooks = WebhookDeclarations(settings.name)
     return bound(
         webhooks, settings, client=client(), metrics=Metrics(), clock=LoopClock(), namespace="home"
     )

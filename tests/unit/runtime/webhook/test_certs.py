@@ -12,7 +12,7 @@ from quintant.core.errors import ConfigError, ConnectError
 from quintant.keys.tls import KeyPair
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.authority import Issued, issue
-from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, Files
+from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, MountedCertificates
 from quintant.testing.loop import advance
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -65,7 +65,7 @@ def fresh() -> Issued:
 async def test_a_new_handshake_gets_the_new_certificate(tmp_path: Path, metrics: Metrics) -> None:
     old, new = fresh(), fresh()
     write(tmp_path, old)
-    certificates = Certificates(Files.mounted(tmp_path), metrics)
+    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
     before = presented(certificates.context, old)
 
@@ -81,7 +81,7 @@ async def test_a_new_handshake_gets_the_new_certificate(tmp_path: Path, metrics:
 
 async def test_files_that_stay_are_read_once(tmp_path: Path, metrics: Metrics) -> None:
     write(tmp_path, fresh())
-    certificates = Certificates(Files.mounted(tmp_path), metrics)
+    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
     keeping = asyncio.create_task(certificates.keep())
     await advance(3600)
@@ -94,7 +94,7 @@ async def test_a_half_replaced_pair_never_takes_the_place_of_one_that_works(
 ) -> None:
     old, new = fresh(), fresh()
     write(tmp_path, old)
-    certificates = Certificates(Files.mounted(tmp_path), metrics)
+    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
     keeping = asyncio.create_task(certificates.keep())
 
@@ -113,7 +113,7 @@ async def test_a_half_replaced_pair_never_takes_the_place_of_one_that_works(
 
 
 async def test_a_server_does_not_start_without_its_files(tmp_path: Path, metrics: Metrics) -> None:
-    certificates = Certificates(Files.mounted(tmp_path), metrics)
+    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
     with pytest.raises(ConfigError, match=r"No such file or directory: .*tls.crt"):
         await certificates.load()
     assert count(metrics, "errors_total") == 1
@@ -124,7 +124,7 @@ async def test_a_server_does_not_start_with_garbage(tmp_path: Path, metrics: Met
     certificate.write_text("garbage")
     key.write_text("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n")
     with pytest.raises(ConfigError) as refused:
-        await Certificates(Files(certificate, key), metrics).load()
+        await Certificates(MountedCertificates(certificate, key), metrics).load()
     assert "hunter2" not in str(refused.value)
 
 

@@ -11,7 +11,7 @@ from quintant.api.meta import LabelSelector
 from quintant.core.codec import encode, to_plain
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
-from quintant.runtime.webhook import Admission, Settings, Spoke, Webhooks
+from quintant.runtime.webhook import Admission, Spoke, WebhookDeclarations, WebhookSettings
 from unit.runtime.webhook.kinds import Gate
 
 CA = b"-----BEGIN CERTIFICATE-----\n"
@@ -26,20 +26,20 @@ async def keep(new: Any, _: Admission) -> Any:
     return new
 
 
-def declared() -> Webhooks:
-    webhooks = Webhooks("gates")
+def declared() -> WebhookDeclarations:
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Namespace, allow, operations=("DELETE",))
     webhooks.validating(
         Gate,
         allow,
-        settings=Settings(
+        settings=WebhookSettings(
             failure_policy="Ignore",
             timeout_seconds=5,
             namespace_selector=LabelSelector(match_labels={"a": "b"}),
             match_conditions=(MatchCondition(name="big", expression="true"),),
         ),
     )
-    webhooks.mutating(Gate, keep, settings=Settings(reinvocation_policy="IfNeeded"))
+    webhooks.mutating(Gate, keep, settings=WebhookSettings(reinvocation_policy="IfNeeded"))
     return webhooks
 
 
@@ -111,11 +111,11 @@ def test_a_url_without_tls_is_refused() -> None:
 
 
 def test_where_nothing_is_declared_there_is_nothing_to_configure() -> None:
-    assert Webhooks("none").configurations(SERVICE) == ()
+    assert WebhookDeclarations("none").configurations(SERVICE) == ()
 
 
 def test_a_definition_is_told_where_its_versions_are_converted() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.converting(Gate, {"v1alpha1": Spoke(dict, dict)})
     assert encode(webhooks.conversion("https://127.0.0.1:1", ca_bundle=b"x")) == (
         b'{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://127.0.0.1:1/convert",'

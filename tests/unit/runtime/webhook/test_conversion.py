@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from quintant.api.admission import ConversionRequest, ConversionResponse
 from quintant.core.resource import Resource
 from quintant.runtime.webhook import Plain, Spoke
-from quintant.runtime.webhook.conversion import TURN_OBJECTS, Conversion, convert_all
-from quintant.runtime.webhook.failure import Failed
+from quintant.runtime.webhook.conversion import TURN_OBJECTS, KindConversion, convert_all
+from quintant.runtime.webhook.failure import WebhookFailure
 
 
 def alpha_up(obj: Plain) -> Plain:
@@ -36,7 +36,7 @@ def beta_down(obj: Plain) -> Plain:
     return obj
 
 
-GATES = Conversion(
+GATES = KindConversion(
     Resource("gates.example.com", "v1", "Gate", "gates"),
     {"v1alpha1": Spoke(alpha_up, alpha_down), "v1beta1": Spoke(beta_up, beta_down)},
 )
@@ -109,7 +109,7 @@ async def test_a_response_says_success_and_echoes_the_uid() -> None:
 
 async def test_one_object_that_cannot_be_converted_fails_them_all() -> None:
     objects = [gate("v1alpha1", host="a"), gate("v1alpha1", nohost="secret")]
-    with pytest.raises(Failed) as failure:
+    with pytest.raises(WebhookFailure) as failure:
         await convert(objects, "v1")
     assert failure.value.message == "converting Gate north to v1 failed: KeyError"
 
@@ -125,14 +125,14 @@ async def test_one_object_that_cannot_be_converted_fails_them_all() -> None:
     ],
 )
 async def test_what_is_not_declared_is_not_converted(obj: Any, desired: str, message: str) -> None:
-    with pytest.raises(Failed, match=message) as failure:
+    with pytest.raises(WebhookFailure, match=message) as failure:
         await convert([obj], desired)
     assert failure.value.code == 400
 
 
 async def test_an_object_without_a_name_is_named_so() -> None:
     obj = {**gate("v1alpha1"), "metadata": None}
-    with pytest.raises(Failed, match=r"Gate \(no name\)"):
+    with pytest.raises(WebhookFailure, match=r"Gate \(no name\)"):
         await convert([obj], "v1")
 
 

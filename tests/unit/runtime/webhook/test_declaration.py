@@ -8,7 +8,7 @@ from quintant.api.core import ConfigMap
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.core.resource import resource
-from quintant.runtime.webhook import Admission, Settings, Spoke, Webhooks
+from quintant.runtime.webhook import Admission, Spoke, WebhookDeclarations, WebhookSettings
 from unit.runtime.webhook.kinds import Gate
 
 
@@ -25,7 +25,7 @@ def same(obj: Any) -> Any:
 
 
 def test_paths_and_names_follow_kubebuilder() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     webhooks.mutating(Gate, keep)
     webhooks.mutating(ConfigMap, keep)
@@ -37,13 +37,13 @@ def test_paths_and_names_follow_kubebuilder() -> None:
 
 
 def test_paths_and_names_may_be_given() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow, path="/gates", name="gates.example.com")
     assert [(hook.path, hook.name) for hook in webhooks.hooks] == [("/gates", "gates.example.com")]
 
 
 def test_a_manager_knows_whether_a_server_is_needed() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     assert not webhooks
     webhooks.converting(Gate, {"v1alpha1": Spoke(same, same)})
     assert webhooks
@@ -62,7 +62,7 @@ def test_a_manager_knows_whether_a_server_is_needed() -> None:
 def test_a_declaration_that_cannot_be_told_from_another_is_refused(
     options: dict[str, str], message: str
 ) -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     with pytest.raises(ConfigError, match=message):
         webhooks.validating(Gate, allow, **options)  # type: ignore[arg-type]
@@ -70,11 +70,11 @@ def test_a_declaration_that_cannot_be_told_from_another_is_refused(
 
 def test_a_deletion_cannot_be_mutated() -> None:
     with pytest.raises(ConfigError, match="cannot mutate Gate on DELETE"):
-        Webhooks("gates").mutating(Gate, keep, operations=("DELETE",))
+        WebhookDeclarations("gates").mutating(Gate, keep, operations=("DELETE",))
 
 
 def test_a_kind_is_converted_once_and_its_hub_is_no_spoke() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     with pytest.raises(ConfigError, match="Gate v1 cannot be both hub and spoke"):
         webhooks.converting(Gate, {"v1": Spoke(same, same)})
     webhooks.converting(Gate, {})
@@ -85,7 +85,7 @@ def test_a_kind_is_converted_once_and_its_hub_is_no_spoke() -> None:
 @pytest.mark.parametrize("seconds", [0, 31])
 def test_a_timeout_that_no_api_server_accepts_is_refused(seconds: int) -> None:
     with pytest.raises(ConfigError, match="1 to 30 seconds"):
-        Settings(timeout_seconds=seconds)
+        WebhookSettings(timeout_seconds=seconds)
 
 
 def test_what_is_not_a_kind_cannot_be_reviewed() -> None:
@@ -93,7 +93,7 @@ def test_what_is_not_a_kind_cannot_be_reviewed() -> None:
         """No kind."""
 
     with pytest.raises(ConfigError, match="Nothing is not a kind"):
-        Webhooks("gates").validating(Nothing, allow)
+        WebhookDeclarations("gates").validating(Nothing, allow)
 
 
 def test_kinds_of_the_same_name_need_names_of_their_own() -> None:
@@ -101,7 +101,7 @@ def test_kinds_of_the_same_name_need_names_of_their_own() -> None:
     class Other(Object):
         """A namesake."""
 
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     with pytest.raises(ConfigError, match=r"vgate-v1\.kb\.io"):
         webhooks.validating(Other, allow)

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from quintant.client.rest import Rest
-from quintant.client.transport import Call, InProcessTransport, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, InProcessTransport
 from quintant.core.codec import to_plain
 from quintant.core.errors import NotFound
 from quintant.runtime.cache.client import Client
-from quintant.runtime.webhook import Admission, Spoke, Webhooks
+from quintant.runtime.webhook import Admission, Spoke, WebhookDeclarations
 from quintant.runtime.webhook.publish import injecting, publishing
 from unit.runtime.webhook.kinds import Gate
 
@@ -37,14 +37,14 @@ class Server:
         self.definition = definition
         self.written: dict[str, Any] = {}
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         if call.method == "GET":
             found = self.definition is not None
-            return Reply(200 if found else 404, msgspec.json.encode(self.definition or {}))
+            return ApiResponse(200 if found else 404, msgspec.json.encode(self.definition or {}))
         self.written[call.path.rpartition("/")[2]] = msgspec.json.decode(call.body or b"")
-        return Reply(200, msgspec.json.encode(self.definition) if self.definition else b"{}")
+        return ApiResponse(200, msgspec.json.encode(self.definition) if self.definition else b"{}")
 
-    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         raise NotImplementedError
 
 
@@ -53,7 +53,7 @@ async def allow(_old: Gate | None, _new: Gate | None, _: Admission) -> None:
 
 
 async def test_configurations_are_applied_with_the_bundle() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     server = Server()
     await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
@@ -65,7 +65,7 @@ async def test_configurations_are_applied_with_the_bundle() -> None:
 
 
 async def test_definitions_of_converted_kinds_are_told_where_to_ask() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.converting(Gate, {"v1alpha1": Spoke(dict, dict)})
     server = Server(DEFINITION)
     await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
@@ -86,14 +86,14 @@ async def test_definitions_of_converted_kinds_are_told_where_to_ask() -> None:
 
 
 async def test_a_definition_that_is_not_there_yet_is_an_error_to_try_again_on() -> None:
-    webhooks = Webhooks("gates")
+    webhooks = WebhookDeclarations("gates")
     webhooks.converting(Gate, {})
     with pytest.raises(NotFound):
         await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(Server()))))(b"bundle")
 
 
-def hooked() -> Webhooks:
-    webhooks = Webhooks("gates")
+def hooked() -> WebhookDeclarations:
+    webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     return webhooks
 

@@ -12,8 +12,15 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import ApiError, BadRequest, NotFound
 from quintant.core.object import replace
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook import Admission, Denied, Plain, Settings, Spoke, Webhooks
-from quintant.runtime.webhook.review import Reviews
+from quintant.runtime.webhook import (
+    Admission,
+    Denied,
+    Plain,
+    Spoke,
+    WebhookDeclarations,
+    WebhookSettings,
+)
+from quintant.runtime.webhook.review import ReviewHandler
 from quintant.runtime.webhook.route import ADMISSION_BYTES
 from quintant.testing.loop import run, settle
 from unit.runtime.webhook.kinds import UID, Gate, admission, client, conversion, document
@@ -53,14 +60,14 @@ class Server:
     """Webhooks, called in process."""
 
     def __init__(self) -> None:
-        webhooks = Webhooks("gates")
+        webhooks = WebhookDeclarations("gates")
         webhooks.validating(Gate, judge, path="/judge")
-        ignore = Settings(failure_policy="Ignore", timeout_seconds=2)
+        ignore = WebhookSettings(failure_policy="Ignore", timeout_seconds=2)
         webhooks.validating(Gate, judge, path="/ask", name="ask.example.com", settings=ignore)
         webhooks.mutating(Gate, amend, path="/amend")
         webhooks.converting(Gate, {"v1alpha1": Spoke(up, down)})
         self.metrics = Metrics()
-        self.reviews = Reviews(webhooks, client=client(), metrics=self.metrics)
+        self.reviews = ReviewHandler(webhooks, client=client(), metrics=self.metrics)
 
     async def response(self, target: str, body: bytes) -> Any:
         return msgspec.json.decode(await self.reviews.review(target, body))["response"]

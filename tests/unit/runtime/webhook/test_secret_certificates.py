@@ -21,10 +21,10 @@ from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.webhook import Admission, Webhooks
+from quintant.runtime.webhook import Admission, WebhookDeclarations
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting
-from quintant.runtime.webhook.secret_certificates import Shared, service_names
+from quintant.runtime.webhook.secret_certificates import SecretCertificates, service_names
 from quintant.testing import Account, InProcessCluster, grant
 from quintant.testing.faults.match import kind, writes
 from unit.runtime.webhook.kinds import Gate, authorities
@@ -45,18 +45,20 @@ class Home:
     """A cluster in which a program with webhooks is installed."""
 
     cluster: InProcessCluster
-    webhooks: Webhooks
+    webhooks: WebhookDeclarations
     account: Account
     transport: Transport
     trusted: dict[bytes, datetime] = field(default_factory=dict)
     """Since when each authority has been trusted without a break."""
 
-    def replica(self) -> Shared:
+    def replica(self) -> SecretCertificates:
         """A replica that starts now, under its generated role."""
         client = Client(Rest(self.transport), manager="gates-webhooks")
         publish = injecting(self.webhooks, SERVICE, client)
         names = service_names("gates", "default")
-        return Shared(HOME, names, client=client, clock=self.cluster.clock, publish=publish)
+        return SecretCertificates(
+            HOME, names, client=client, clock=self.cluster.clock, publish=publish
+        )
 
     async def bundle(self) -> list[bytes]:
         """Whom an API server trusts."""

@@ -14,7 +14,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook import Admission, Denied, Plain, Spoke, Webhooks
+from quintant.runtime.webhook import Admission, Denied, Plain, Spoke, WebhookDeclarations
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.route import ADMISSION_BYTES
 from quintant.runtime.webhook.server import WebhookServer
@@ -66,7 +66,7 @@ class World:
 
     def __init__(self) -> None:
         self.keeper, self.source, self.metrics = Gatekeeper(), Source(), Metrics()
-        webhooks = Webhooks("gates")
+        webhooks = WebhookDeclarations("gates")
         webhooks.validating(Gate, self.keeper.judge, path="/judge")
         webhooks.mutating(Gate, self.keeper.amend, path="/amend")
         webhooks.converting(Gate, {"v2": Spoke(same, same)})
@@ -217,7 +217,7 @@ async def test_stopping_lets_a_review_finish() -> None:
 
 
 async def test_a_server_without_a_certificate_does_not_open() -> None:
-    server = WebhookServer(Webhooks("gates"), client=client(), metrics=Metrics())
+    server = WebhookServer(WebhookDeclarations("gates"), client=client(), metrics=Metrics())
     with pytest.raises(ConfigError, match="without a certificate"):
         async with server.serve("127.0.0.1:0"):
             pytest.fail("there is nothing to serve with")
@@ -232,7 +232,9 @@ async def test_a_renewal_that_crashes_takes_the_server_down() -> None:
                 raise KeyError
             return await super().poll()
 
-    server = WebhookServer(Webhooks("gates"), client=client(), metrics=Metrics(), source=Broken())
+    server = WebhookServer(
+        WebhookDeclarations("gates"), client=client(), metrics=Metrics(), source=Broken()
+    )
     with pytest.raises(ExceptionGroup) as crash:
         async with server.serve("127.0.0.1:0"):
             await asyncio.sleep(60)

@@ -6,15 +6,15 @@ import pytest
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
-from quintant.client.transport import Call
-from quintant.testing.faults.match import Match, anything, kind, path, verb, watch, writes
+from quintant.client.transport import ApiRequest
+from quintant.testing.faults.match import RequestMatch, anything, kind, path, verb, watch, writes
 
 POD = "/api/v1/namespaces/a/pods/web"
-GET = Call("GET", POD)
-APPLY = Call("PATCH", POD, headers={"content-type": "application/apply-patch+yaml"})
-STATUS = Call("PATCH", f"{POD}/status")
-WATCH = Call("GET", "/api/v1/pods", {"watch": "1"})
-DEPLOY = Call("POST", "/apis/apps/v1/namespaces/a/deployments")
+GET = ApiRequest("GET", POD)
+APPLY = ApiRequest("PATCH", POD, headers={"content-type": "application/apply-patch+yaml"})
+STATUS = ApiRequest("PATCH", f"{POD}/status")
+WATCH = ApiRequest("GET", "/api/v1/pods", {"watch": "1"})
+DEPLOY = ApiRequest("POST", "/apis/apps/v1/namespaces/a/deployments")
 ALL = [GET, APPLY, STATUS, WATCH, DEPLOY]
 
 
@@ -40,5 +40,5 @@ ALL = [GET, APPLY, STATUS, WATCH, DEPLOY]
         (path("/api/v1/*/pods/*"), [GET, APPLY, STATUS]),
     ],
 )
-def test_match_picks_requests(match: Match, matched: list[Call]) -> None:
+def test_match_picks_requests(match: RequestMatch, matched: list[ApiRequest]) -> None:
     assert [call for call in ALL if match(call)] == matched

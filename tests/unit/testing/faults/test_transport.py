@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from quintant.api.core import Pod
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.clock import monotonic
 from quintant.core.errors import (
     ConnectError,
@@ -26,10 +26,10 @@ from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, settle
 from unit.client.server import Server
 
-GET = Call("GET", "/api/v1/namespaces/a/pods/web")
-POST = Call("POST", "/api/v1/namespaces/a/pods")
-PODS = Call("GET", "/api/v1/pods", {"watch": "1"})
-NODES = Call("GET", "/api/v1/nodes", {"watch": "1"})
+GET = ApiRequest("GET", "/api/v1/namespaces/a/pods/web")
+POST = ApiRequest("POST", "/api/v1/namespaces/a/pods")
+PODS = ApiRequest("GET", "/api/v1/pods", {"watch": "1"})
+NODES = ApiRequest("GET", "/api/v1/nodes", {"watch": "1"})
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Reader:
 
 
 @asynccontextmanager
-async def reading(faults: FaultTransport, call: Call = PODS) -> AsyncIterator[Reader]:
+async def reading(faults: FaultTransport, call: ApiRequest = PODS) -> AsyncIterator[Reader]:
     reader = Reader()
 
     async def read() -> None:
@@ -73,7 +73,7 @@ async def reading(faults: FaultTransport, call: Call = PODS) -> AsyncIterator[Re
 async def test_nothing_changes_without_rules() -> None:
     server = Server()
     faults = FaultTransport(server)
-    assert await faults.request(GET) == Reply(200)
+    assert await faults.request(GET) == ApiResponse(200)
     async with reading(faults) as reader:
         server.say(b"a\n")
         server.say(b"b\n")
@@ -187,7 +187,7 @@ async def test_request_delayed_beyond_its_limit_is_not_sent() -> None:
     faults = FaultTransport(server)
     faults.delay(7)
     with pytest.raises(DeadlineExceeded):
-        await faults.request(Call("POST", "/api", timeout=5))
+        await faults.request(ApiRequest("POST", "/api", timeout=5))
     assert monotonic() == 5
     assert not server.received
 

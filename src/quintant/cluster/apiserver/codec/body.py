@@ -26,7 +26,7 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.core import yaml
 from quintant.core.resource import Resource
-from quintant.core.yaml import Unreadable
+from quintant.core.yaml import YamlError
 from quintant.wire.protobuf import Malformed
 
 JSON = "application/json"
@@ -183,7 +183,7 @@ def _patch(media: str, raw: bytes) -> Any:
     """The document of a patch, of the type that its media type says."""
     try:
         value = _read(media, raw)
-    except Unreadable as error:
+    except YamlError as error:
         raise ValueError(f"error converting YAML to JSON: {_yaml(error)}") from None
     if value is None:
         return {JSON_PATCH: [], MERGE_PATCH: None}.get(media, {})
@@ -207,7 +207,7 @@ def _parse(media: str, raw: bytes) -> Any:
     """The document in a body; ValueError says why there is none."""
     try:
         return _read(media, raw)
-    except Unreadable as error:
+    except YamlError as error:
         raise ValueError(_yaml(error)) from None
     except ValueError as error:
         raise ValueError(f"{_UNTOLD}{error}") from None
@@ -223,10 +223,10 @@ def _read(media: str, raw: bytes) -> Any:
     try:
         depth.check(value)
     except depth.TooDeep:
-        raise Unreadable(BODY, f"exceeded max depth of {depth.DEEPEST}") from None
+        raise YamlError(BODY, f"exceeded max depth of {depth.DEEPEST}") from None
     return value
 
 
-def _yaml(error: Unreadable) -> str:
+def _yaml(error: YamlError) -> str:
     line = f"line {error.line}: " if error.line else ""
     return f"yaml: {line}{error.problem}"

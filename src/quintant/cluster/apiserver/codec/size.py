@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.codec.body import APPLY_PATCH, YAML, is_json, said_media
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES
 
@@ -13,13 +13,13 @@ SELECTOR_WEIGHT = 16
 """Bytes of JSON that are read while one of a selector is."""
 
 
-def selector_cost(call: Call) -> int:
+def selector_cost(call: ApiRequest) -> int:
     """What reading the selectors of a request takes, in bytes of JSON."""
     said = (call.query.get(name, "") for name in ("labelSelector", "fieldSelector"))
     return SELECTOR_WEIGHT * sum(map(len, said))
 
 
-def request_cost(call: Call) -> int:
+def request_cost(call: ApiRequest) -> int:
     """What reading the body of a request takes, in bytes of JSON."""
     body = call.body or b""
     if len(body) > LIGHT_BYTES or said_media(call.headers) not in (YAML, APPLY_PATCH):

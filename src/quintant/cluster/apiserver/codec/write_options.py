@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
     STRATEGIC_PATCH,
@@ -47,7 +47,7 @@ class WriteOptions(msgspec.Struct, frozen=True):
     """When it is written, where that has to be known beforehand: a thread has no clock."""
 
 
-def write_options(call: Call, document: str, user: User, sent: Any) -> WriteOptions:
+def write_options(call: ApiRequest, document: str, user: User, sent: Any) -> WriteOptions:
     """The options of a write of what was sent.
 
     422 about `document` (CreateOptions, …) if they make no sense.
@@ -78,7 +78,7 @@ def _manager_causes(manager: str) -> Iterator[Cause]:
 
 
 def read_document(
-    call: Call, wanted: Resource, document: str, user: User
+    call: ApiRequest, wanted: Resource, document: str, user: User
 ) -> tuple[Any, WriteOptions]:
     """A document in a body, which should be a `wanted`, and the options beside it."""
     sent = read_object(call.headers, call.body, wanted)
@@ -86,7 +86,7 @@ def read_document(
 
 
 def read_action(
-    call: Call, wanted: Resource, document: str, user: User
+    call: ApiRequest, wanted: Resource, document: str, user: User
 ) -> tuple[Any, WriteOptions]:
     """The same for a document that does something: what it has no field for is nothing."""
     sent, options = read_document(call, wanted, document, user)
@@ -109,7 +109,7 @@ def check_force(query: Mapping[str, str], media: str) -> None:
         raise invalid_options("PatchOptions", complaint)
 
 
-def _scrutiny(call: Call, document: str, sent: Any) -> FieldValidation:
+def _scrutiny(call: ApiRequest, document: str, sent: Any) -> FieldValidation:
     strictness = _strictness(call.query, document)
     merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
     if strictness is FieldValidationMode.IGNORE:

@@ -11,7 +11,7 @@ from hashlib import sha512
 
 import msgspec
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
@@ -39,7 +39,7 @@ def accepts_aggregated(accept: str) -> bool:
     raise form_not_acceptable(MEDIA)
 
 
-def aggregated(catalog: Catalog, root: str, call: Call) -> Reply:
+def aggregated(catalog: Catalog, root: str, call: ApiRequest) -> ApiResponse:
     """The document about the groups below /api or /apis, or word that the client has it already."""
     kept = catalog.derived.get(root)
     if kept is None:
@@ -47,8 +47,8 @@ def aggregated(catalog: Catalog, root: str, call: Call) -> Reply:
     body, tag = kept
     headers = {"etag": tag, "vary": "Accept", "cache-control": "public"}
     if call.headers.get("if-none-match") == tag:
-        return Reply(NOT_MODIFIED, b"", headers)
-    return Reply(200, body, {**headers, "content-type": _TYPE})
+        return ApiResponse(NOT_MODIFIED, b"", headers)
+    return ApiResponse(200, body, {**headers, "content-type": _TYPE})
 
 
 def _document(catalog: Catalog, root: str) -> tuple[bytes, str]:

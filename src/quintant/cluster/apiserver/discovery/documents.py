@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.discovery.aggregated import accepts_aggregated, aggregated
 from quintant.cluster.apiserver.discovery.healthz import is_probe, probe
@@ -33,13 +33,13 @@ from quintant.core.resource import Resource
 from quintant.version import KUBERNETES
 
 
-async def discover(catalog: Catalog, call: Call, offload: Offload) -> Reply:
+async def discover(catalog: Catalog, call: ApiRequest, offload: Offload) -> ApiResponse:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)
     parts = segments(call.path)
     if parts == ["openapi", "v2"]:
-        found: Reply | None = await openapi_v2(catalog, call, offload)
+        found: ApiResponse | None = await openapi_v2(catalog, call, offload)
     else:
         found = _answer(catalog, parts, call)
     if found is None:
@@ -54,7 +54,7 @@ def _inside(catalog: Catalog, parts: list[str]) -> bool:
     return parts[0] == "api" or (parts[0] == "apis" and bool(catalog.group(parts[1])))
 
 
-def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
+def _answer(catalog: Catalog, parts: list[str], call: ApiRequest) -> ApiResponse | None:
     if parts[:2] == ["openapi", "v3"]:
         return openapi_v3(catalog, "/".join(parts[2:]), call)
     accept = call.headers.get("accept", "")
@@ -67,7 +67,7 @@ def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
         raise not_acceptable((JSON,))
     if parts != ["version"]:
         negotiate(accept, routed=True)
-    return Reply(200, msgspec.json.encode(found) + b"\n")
+    return ApiResponse(200, msgspec.json.encode(found) + b"\n")
 
 
 def _document(catalog: Catalog, parts: list[str]) -> JsonObject | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.status import PageNotFound
 
 CHECKS = {
@@ -25,15 +25,15 @@ def is_probe(path: str) -> bool:
     return path.removeprefix("/").partition("/")[0] in CHECKS
 
 
-def probe(path: str, query: Mapping[str, str]) -> Reply:
+def probe(path: str, query: Mapping[str, str]) -> ApiResponse:
     """The answer to a probe; 404 for a check that there is not."""
     endpoint, slash, name = path.removeprefix("/").partition("/")
     if slash:
         if name not in CHECKS[endpoint]:
             raise PageNotFound()
-        return Reply(200, b"ok", _TEXT)
+        return ApiResponse(200, b"ok", _TEXT)
     body = "".join(_lines(endpoint, query)) if "verbose" in query else "ok"
-    return Reply(200, body.encode(), _TEXT | _UNGUESSED)
+    return ApiResponse(200, body.encode(), _TEXT | _UNGUESSED)
 
 
 def _lines(endpoint: str, query: Mapping[str, str]) -> Iterator[str]:

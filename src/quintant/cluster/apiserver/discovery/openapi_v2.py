@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.discovery.openapi_paths import paths
 from quintant.cluster.apiserver.discovery.openapi_protobuf import encode_openapi
@@ -55,18 +55,18 @@ class OpenApiV2(Struct, frozen=True):
     digest: str
 
 
-async def openapi_v2(catalog: Catalog, call: Call, offload: Offload) -> Reply:
+async def openapi_v2(catalog: Catalog, call: ApiRequest, offload: Offload) -> ApiResponse:
     """The document, in the form that is liked best."""
     media = _liked(call.headers.get("accept", ""))
     if not media:
-        return Reply(_NOT_ACCEPTABLE)
+        return ApiResponse(_NOT_ACCEPTABLE)
     kinds = tuple(kind for kind in catalog if not kind.computed)
     document = await offload.run(partial(_document, kinds, media), LEAST_BYTES)
     tag = f'"{document.digest}"'
     headers = {"etag": tag, "vary": "Accept"}
     if call.headers.get("if-none-match") == tag:
-        return Reply(_NOT_MODIFIED, b"", headers)
-    return Reply(200, document.body, headers | {"content-type": _ANSWERED[media]})
+        return ApiResponse(_NOT_MODIFIED, b"", headers)
+    return ApiResponse(200, document.body, headers | {"content-type": _ANSWERED[media]})
 
 
 def _liked(accept: str) -> str:

@@ -14,7 +14,7 @@ from hashlib import sha512
 import msgspec
 from msgspec import Struct
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.discovery.openapi_paths import paths
 from quintant.cluster.apiserver.discovery.openapi_schemas import components
@@ -38,27 +38,29 @@ class OpenApiV3(Struct, frozen=True):
     digest: str
 
 
-def openapi_v3(catalog: Catalog, place: str, call: Call) -> Reply:
+def openapi_v3(catalog: Catalog, place: str, call: ApiRequest) -> ApiResponse:
     """The index, or the document of a group version (`api/v1`, `apis/apps/v1`)."""
     served = dict(_served(catalog))
     if not place:
         index = {name: {"serverRelativeURL": _address(name, served[name])} for name in served}
-        return Reply(200, msgspec.json.encode({"paths": index}) + b"\n", _INDEX)
+        return ApiResponse(200, msgspec.json.encode({"paths": index}) + b"\n", _INDEX)
     if place not in served:
-        return Reply(_NOT_FOUND)
+        return ApiResponse(_NOT_FOUND)
     return _sent(place, _document(served[place]), call)
 
 
-def _sent(place: str, document: OpenApiV3, call: Call) -> Reply:
+def _sent(place: str, document: OpenApiV3, call: ApiRequest) -> ApiResponse:
     tag, asked = f'"{document.digest}"', call.query.get("hash")
     headers = {"etag": tag, "vary": "Accept"}
     if asked not in (None, document.digest):
-        return Reply(_MOVED, b"", headers | {"location": f"{ROOT}/{place}?hash={document.digest}"})
+        return ApiResponse(
+            _MOVED, b"", headers | {"location": f"{ROOT}/{place}?hash={document.digest}"}
+        )
     if asked is not None:
         headers |= {"cache-control": "public, immutable"}
     if call.headers.get("if-none-match") == tag:
-        return Reply(_NOT_MODIFIED, b"", headers)
-    return Reply(200, document.body, headers | {"content-type": JSON})
+        return ApiResponse(_NOT_MODIFIED, b"", headers)
+    return ApiResponse(200, document.body, headers | {"content-type": JSON})
 
 
 def _served(catalog: Catalog) -> Iterator[tuple[str, tuple[Kind, ...]]]:

@@ -7,7 +7,7 @@ What is allowed is noted in the audit, so that it knows which permissions somebo
 
 from __future__ import annotations
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.authentication.authenticator import Authenticator
 from quintant.cluster.apiserver.authentication.service_accounts import ServiceAccountTokens
 from quintant.cluster.apiserver.authorization.escalation import Escalation
@@ -41,7 +41,7 @@ class Access:
         self._impersonation = Impersonation(self.authorize)
         self._escalation = Escalation(self.authorizer)
 
-    def identify(self, call: Call, asked: RequestInfo, peer: User | None) -> User:
+    def identify(self, call: ApiRequest, asked: RequestInfo, peer: User | None) -> User:
         """The user a request counts as; 401 or 403 if it may not count as that one."""
         user = self.authentication.identify(call.headers, peer)
         other = requested_user(call.headers)

@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.size import request_cost
 from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_document
 from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
@@ -44,7 +44,9 @@ class CreateOnlyResources:
         self._requests = TokenRequests(access.accounts, clock, random)
         self._clock = clock
 
-    async def answer(self, call: Call, asked: RequestInfo, kind: Kind, user: User) -> Reply:
+    async def answer(
+        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse:
         """What was sent, with the answer in its status."""
         target = ObjectRef(kind, asked.namespace, asked.name, asked.sub)
         document = TOKEN_REQUEST if target.sub else kind
@@ -59,13 +61,13 @@ class CreateOnlyResources:
         else:
             reviewing = partial(self._reviewed, target, obj, user)
             body = await self._offload.run(reviewing, request_cost(call))
-        return Reply(CREATED, body + b"\n", warning_headers((*draft.warnings, *warnings)))
+        return ApiResponse(CREATED, body + b"\n", warning_headers((*draft.warnings, *warnings)))
 
     def _reviewed(self, target: ObjectRef, obj: JsonObject, user: User) -> bytes:
         return msgspec.json.encode(self._reviews.answer(target, obj, user))
 
     def _draft(
-        self, call: Call, target: ObjectRef, user: User, now: str
+        self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent, options = read_document(call, target.kind.resource, "CreateOptions", user)
         author = FieldManager(options.manager, now, target.sub)

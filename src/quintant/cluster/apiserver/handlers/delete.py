@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import read_object
 from quintant.cluster.apiserver.codec.list_options import whole_number
@@ -68,7 +68,7 @@ class DeleteResult(msgspec.Struct, frozen=True):
     """The revision of the end, if there was one."""
 
 
-def read_delete_request(call: Call, user: User) -> DeleteOptions:
+def read_delete_request(call: ApiRequest, user: User) -> DeleteOptions:
     """What a request says of the deletion that it asks for."""
     sent = read_object(call.headers, call.body, _DOCUMENT) if call.body else None
     if isinstance(sent, dict):

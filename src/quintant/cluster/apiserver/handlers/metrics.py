@@ -15,7 +15,7 @@ import msgspec
 
 from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
 from quintant.api.rbac import ClusterRole, PolicyRule
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.handlers.meter import (
     MeasuredMeta,
     MeasuredNode,
@@ -68,7 +68,7 @@ class MetricsApi:
         """Serve the group from now on."""
         self._catalog.add(KINDS)
 
-    def answer(self, call: Call, asked: RequestInfo, kind: Kind) -> Reply:
+    def answer(self, call: ApiRequest, asked: RequestInfo, kind: Kind) -> ApiResponse:
         """One object or a list, read only."""
         if asked.verb not in ("get", "list"):
             raise method_not_supported()
@@ -149,5 +149,5 @@ def _fields(each: JsonObject) -> dict[str, str]:
     return {f"metadata.{name}": each["metadata"].get(name, "") for name in ("name", "namespace")}
 
 
-def _json(document: JsonObject) -> Reply:
-    return Reply(200, msgspec.json.encode(document) + b"\n")
+def _json(document: JsonObject) -> ApiResponse:
+    return ApiResponse(200, msgspec.json.encode(document) + b"\n")

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.core.resource import Resource
 
-DraftPlan = Callable[[Call, ObjectRef, User, str], tuple[Draft, WriteOptions]]
+DraftPlan = Callable[[ApiRequest, ObjectRef, User, str], tuple[Draft, WriteOptions]]
 """Makes the draft that a request of a user asks for, at a time."""
 
 
@@ -52,14 +52,14 @@ class WriteRequests(msgspec.Struct, frozen=True):
         return known[verb]
 
     def _create(
-        self, call: Call, target: ObjectRef, user: User, now: str
+        self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "CreateOptions", user, sent), now=now)
         return self.writes.creation(target, sent, options), options
 
     def _update(
-        self, call: Call, target: ObjectRef, user: User, now: str
+        self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
@@ -69,7 +69,7 @@ class WriteRequests(msgspec.Struct, frozen=True):
         return self.writes.replacement(target, sent, options), options
 
     def _patch(
-        self, call: Call, target: ObjectRef, user: User, now: str
+        self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
         options = replace(write_options(call, "PatchOptions", user, sent), now=now)
@@ -82,7 +82,7 @@ class WriteRequests(msgspec.Struct, frozen=True):
         return self.writes.edition(target, edit, options), options
 
 
-def _sent(call: Call, target: ObjectRef) -> Any:
+def _sent(call: ApiRequest, target: ObjectRef) -> Any:
     custom = target.kind.custom and target.sub != SCALE
     return read_object(call.headers, call.body, _document(target), custom=custom)
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.handlers.log_provider import (
     LogOptions,
     LogProvider,
@@ -81,7 +81,7 @@ class PodLogs:
         self._store, self._clock = store, clock
         self.providers: list[LogProvider] = []
 
-    def answer(self, call: Call, asked: RequestInfo, kind: Kind) -> Reply | LogStream:
+    def answer(self, call: ApiRequest, asked: RequestInfo, kind: Kind) -> ApiResponse | LogStream:
         """The output of a pod's container; nothing before the pod has a node."""
         options = _read(call.query, self._clock.now())
         entry = self._store.table(kind.table).entries.get(f"{asked.namespace}/{asked.name}")
@@ -94,7 +94,7 @@ class PodLogs:
         container = _chosen(pod.spec, asked.name, call.query.get("container", ""))
         node = pod.spec.node_name
         if not node:
-            return Reply(NO_CONTENT)
+            return ApiResponse(NO_CONTENT)
         if node not in self._store.table("nodes").entries:
             raise not_found(kind.resource, node)
         pieces = self._found(pod.metadata.uid, container, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.handlers.subresources import verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
@@ -43,7 +43,7 @@ def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
     return kind
 
 
-def authorization_attributes(call: Call, asked: RequestInfo) -> RequestInfo:
+def authorization_attributes(call: ApiRequest, asked: RequestInfo) -> RequestInfo:
     """What authorisation looks at: a list of one named object is about that object."""
     if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
         return asked
@@ -54,7 +54,7 @@ def authorization_attributes(call: Call, asked: RequestInfo) -> RequestInfo:
     return asked
 
 
-def refuse_websocket(call: Call, asked: RequestInfo) -> None:
+def refuse_websocket(call: ApiRequest, asked: RequestInfo) -> None:
     """503 for a watch over WebSockets: clients that begin so go on with HTTP then.
 
     An answer over HTTP at once, as if nothing had been said of WebSockets, they read to its end,

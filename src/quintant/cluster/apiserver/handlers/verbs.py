@@ -15,7 +15,7 @@ import msgspec
 from msgspec import structs
 from msgspec.structs import replace
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.list_options import read_list_options
 from quintant.cluster.apiserver.codec.size import request_cost, selector_cost
 from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_action
@@ -89,8 +89,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     offload: Offload
 
     async def answer(
-        self, call: Call, route: RequestInfo, kind: Kind, user: User
-    ) -> Reply | ListStream:
+        self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse | ListStream:
         """The answer to anything but a watch; it has happened when this returns."""
         _check_method(call)
         if not kind.deprecation:
@@ -102,8 +102,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         return replace(reply, headers=warning_headers((kind.deprecation,), reply.headers))
 
     async def _answer(
-        self, call: Call, route: RequestInfo, kind: Kind, user: User
-    ) -> Reply | ListStream:
+        self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse | ListStream:
         negotiate_for(call, kind, listing=route.verb == "list")
         if route.verb == "list":
             return await self._list(call, route, kind)
@@ -124,7 +124,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             return await self._delete(call, target, user)
         return await self._write(call, target, route.verb, user)
 
-    async def watch(self, call: Call, route: RequestInfo, kind: Kind) -> Watcher:
+    async def watch(self, call: ApiRequest, route: RequestInfo, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
         _check_method(call)
         form = encoder_for(call, kind, self.clock, watching=True)
@@ -132,21 +132,27 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         terms = self.reads.follow(selection, read_list_options(call.query, watch=True))
         return self.hub.open(selection, terms)
 
-    async def _list(self, call: Call, route: RequestInfo, kind: Kind) -> Reply | ListStream:
+    async def _list(
+        self, call: ApiRequest, route: RequestInfo, kind: Kind
+    ) -> ApiResponse | ListStream:
         form = encoder_for(call, kind, self.clock, listing=True)
         selection = await self._selected(call, route, form)
         found = await self.reads.list(selection, read_list_options(call.query, watch=False))
-        return found if isinstance(found, ListStream) else Reply(OK, found)
+        return found if isinstance(found, ListStream) else ApiResponse(OK, found)
 
-    async def _selected(self, call: Call, route: RequestInfo, form: ObjectEncoder) -> WatchFilter:
+    async def _selected(
+        self, call: ApiRequest, route: RequestInfo, form: ObjectEncoder
+    ) -> WatchFilter:
         selecting = partial(watch_filter, form, route.namespace, call.query)
         return await self.offload.run(selecting, selector_cost(call))
 
-    async def _get(self, call: Call, target: ObjectRef) -> Reply:
+    async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
         self.reads.check_get(call.query.get("resourceVersion", ""))
         return await self._shown(call, target, self.stored.found(target))
 
-    async def _write(self, call: Call, target: ObjectRef, verb: str, user: User) -> Reply:
+    async def _write(
+        self, call: ApiRequest, target: ObjectRef, verb: str, user: User
+    ) -> ApiResponse:
         drafting = self.changes.drafting(verb)
         found = self.stored.read(target)
         size = request_cost(call) + target.kind.weight + (0 if found is None else len(found.raw))
@@ -155,8 +161,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         return await self._shown(call, target, result.entry, code, result.warnings)
 
     async def _act(
-        self, call: Call, target: ObjectRef, doing: SubresourceAction, user: User
-    ) -> Reply:
+        self, call: ApiRequest, target: ObjectRef, doing: SubresourceAction, user: User
+    ) -> ApiResponse:
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
@@ -168,7 +174,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
 
-    async def _evict(self, call: Call, target: ObjectRef, user: User) -> Reply:
+    async def _evict(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
@@ -179,30 +185,30 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         return _succeeded(told)
 
     async def _read(
-        self, call: Call, wanted: Resource, words: str, user: User
+        self, call: ApiRequest, wanted: Resource, words: str, user: User
     ) -> tuple[Any, WriteOptions]:
         """A document that does something, and what is said beside it."""
         return await self.offload.run(
             partial(read_action, call, wanted, words, user), request_cost(call)
         )
 
-    async def _deletion(self, call: Call, user: User) -> DeleteOptions:
+    async def _deletion(self, call: ApiRequest, user: User) -> DeleteOptions:
         return await self.offload.run(partial(read_delete_request, call, user), request_cost(call))
 
-    async def _delete(self, call: Call, target: ObjectRef, user: User) -> Reply:
+    async def _delete(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         options = await self._deletion(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.answers_object:
-            return Reply(OK, _success(target, deleted), warning_headers(told))
+            return ApiResponse(OK, _success(target, deleted), warning_headers(told))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
         return await self._shown(call, target, last, code, told)
 
     async def _delete_collection(
-        self, call: Call, route: RequestInfo, kind: Kind, user: User
-    ) -> Reply:
+        self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse:
         form = encoder_for(call, kind, self.clock, listing=True)
         selection = await self._selected(call, route, form)
         options = await self._deletion(call, user)
@@ -217,7 +223,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        return Reply(
+        return ApiResponse(
             OK,
             selection.form.document(list_metadata(selection.form, self.stored.revision), items),
             warning_headers(told),
@@ -225,31 +231,31 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def _shown(
         self,
-        call: Call,
+        call: ApiRequest,
         target: ObjectRef,
         entry: StoredEntry,
         code: int = OK,
         warnings: Sequence[str] = (),
-    ) -> Reply:
+    ) -> ApiResponse:
         kind = target.kind
         if kind.prime is not None:
             await kind.prime((entry,))
         if target.sub == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
         form = encoder_for(call, kind, self.clock)
-        return Reply(code, form.opened(form.whole(entry)) + b"\n", warning_headers(warnings))
+        return ApiResponse(code, form.opened(form.whole(entry)) + b"\n", warning_headers(warnings))
 
 
-def _check_method(call: Call) -> None:
+def _check_method(call: ApiRequest) -> None:
     """405 for who only wants to know what an answer would be like."""
     if call.method == "HEAD":
         raise method_not_supported()
 
 
-def _succeeded(warnings: Iterable[str]) -> Reply:
+def _succeeded(warnings: Iterable[str]) -> ApiResponse:
     """What is answered where something was done, and there is nothing to show."""
     body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
-    return Reply(CREATED, body, warning_headers(warnings))
+    return ApiResponse(CREATED, body, warning_headers(warnings))
 
 
 def _target(route: RequestInfo, kind: Kind) -> ObjectRef:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 # Paths below a namespace object that are its own subresources, not resources inside it.
@@ -46,7 +46,7 @@ def segments(path: str) -> list[str]:
     return path.rstrip("/").split("/")[1:]
 
 
-def request_info(call: Call) -> RequestInfo:
+def request_info(call: ApiRequest) -> RequestInfo:
     """Read a request's method, path and the query parameters that decide its verb."""
     match segments(call.path):
         case ["api", version, *rest] if version and rest:
@@ -60,7 +60,7 @@ def request_info(call: Call) -> RequestInfo:
 
 
 def _resource_route(
-    call: Call, group: str, version: str, rest: list[str], watching: bool
+    call: ApiRequest, group: str, version: str, rest: list[str], watching: bool
 ) -> RequestInfo:
     namespace = ""
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
@@ -76,7 +76,7 @@ def _resource_route(
     )
 
 
-def _verb(call: Call, name: str, watching: bool) -> str:
+def _verb(call: ApiRequest, name: str, watching: bool) -> str:
     if call.method in ("GET", "HEAD"):
         if name and not watching:
             return "get"

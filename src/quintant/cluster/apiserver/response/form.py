@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
 from quintant.cluster.apiserver.meta.status import (
@@ -20,7 +20,7 @@ _PACKAGES = {"": "core", "events.k8s.io": "core"}
 
 
 def negotiate_for(
-    call: Call, kind: Kind, *, listing: bool = False, watching: bool = False
+    call: ApiRequest, kind: Kind, *, listing: bool = False, watching: bool = False
 ) -> NegotiatedMedia:
     """What a request likes as its answer; 406 if it cannot have it."""
     return negotiate(
@@ -32,7 +32,7 @@ def negotiate_for(
 
 
 def encoder_for(
-    call: Call, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
+    call: ApiRequest, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
 ) -> ObjectEncoder:
     """How objects of a kind are written for a request: whole, metadata only, or as a table."""
     wish = negotiate_for(call, kind, listing=listing, watching=watching)
@@ -48,7 +48,7 @@ def encoder_for(
     return ObjectEncoder(kind, partial=True, version=wish.version)
 
 
-def _include(call: Call) -> Include:
+def _include(call: ApiRequest) -> Include:
     asked = call.query.get("includeObject") or Include.METADATA.value
     try:
         return Include(asked)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 
 FROM = 128 * 1024
 """Bytes from which an answer is compressed, as by a real server."""
@@ -17,7 +17,7 @@ HEADERS = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
-def accepts_gzip(call: Call) -> bool:
+def accepts_gzip(call: ApiRequest) -> bool:
     """Whether a client reads gzip."""
     return "gzip" in call.headers.get("accept-encoding", "")
 

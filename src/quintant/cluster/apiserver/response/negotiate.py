@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
 from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
 from quintant.cluster.apiserver.meta.status import form_not_acceptable, not_acceptable
@@ -96,20 +96,20 @@ def clauses(accept: str) -> tuple[AcceptClause, ...]:
     return tuple(clause for _, clause in found)
 
 
-def preferred_media(call: Call) -> str:
+def preferred_media(call: ApiRequest) -> str:
     """The media type for an answer whose form is not negotiated: a refusal, for one."""
     best = _best(call.headers.get("accept", ""))
     return JSON if best is None else best.media
 
 
-def list_reply(call: Call, listing: ListStream) -> ListStream | None:
+def list_reply(call: ApiRequest, listing: ListStream) -> ListStream | None:
     """A large list as the client likes to read it; None if that cannot be sent in pieces."""
     if preferred_media(call) == YAML:
         return None
     return replace(listing, pretty=_pretty(call))
 
 
-async def encode_reply(call: Call, reply: Reply, beside: Offload) -> Reply:
+async def encode_reply(call: ApiRequest, reply: ApiResponse, beside: Offload) -> ApiResponse:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
@@ -153,7 +153,7 @@ def _wish(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
         return None
 
 
-def _pretty(call: Call) -> bool:
+def _pretty(call: ApiRequest) -> bool:
     asked = call.query.get("pretty")
     if asked is not None:
         return asked in _TRUE

@@ -6,7 +6,7 @@ the consequences of every write before the next request is answered (`settle`).
 
 from __future__ import annotations
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
@@ -85,8 +85,8 @@ class HandlerChain:
         )
 
     async def answer(
-        self, call: Call, asked: RequestInfo, kind: Kind, user: User
-    ) -> Reply | Watcher | ListStream:
+        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse | Watcher | ListStream:
         """What comes of a request about a kind."""
         if kind.question or is_create_only(kind, asked.sub):
             return await self._question(call, asked, kind, user)
@@ -123,7 +123,9 @@ class HandlerChain:
         self._expiry.close()
         self._caller.close()
 
-    async def _question(self, call: Call, asked: RequestInfo, kind: Kind, user: User) -> Reply:
+    async def _question(
+        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+    ) -> ApiResponse:
         if not kind.question:
             self._namespaces.guard(ObjectRef(kind, asked.namespace, asked.name))
         elif asked.name:

@@ -1,6 +1,6 @@
 """The HTTP edge: an `ApiServer` on a socket.
 
-It turns a request into a `Call` and an answer into bytes on a connection, and holds no other
+It turns a request into a `ApiRequest` and an answer into bytes on a connection, and holds no other
 knowledge. While it is served, the server has threads for what takes long
 (quintant.cluster.apiserver.offload.pool). Large answers and watches are written piece by piece, so
 that one slow or greedy client stalls nobody else.
@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.filters.impersonation import SEPARATOR
 from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
@@ -30,12 +30,12 @@ from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.http.connection import Connection
 from quintant.http.head import ProtocolError
 from quintant.http.request import Request, RequestLimits
 from quintant.http.response import Response, StreamingResponse
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.listen import listen
 
 LOOPBACK = "127.0.0.1"
 PIECE = 64 * 1024
@@ -65,7 +65,7 @@ async def serve(
     holders users of the server.
     """
     edge = _Edge(server)
-    async with serving(edge.handle, Address(host, port), ssl, limits=LIMITS) as address:
+    async with listen(edge.handle, BindAddress(host, port), ssl, limits=LIMITS) as address:
         try:
             with server.staffed():
                 yield f"{'http' if ssl is None else 'https'}://{address}"
@@ -84,7 +84,7 @@ class _Edge:
         """The answer of the server."""
         call = await _call(request)
         answer = await self._server.handle(call, self._peer(request.connection))
-        if not isinstance(answer, Reply):
+        if not isinstance(answer, ApiResponse):
             return self._flow(call, answer)
         if len(answer.body) <= PIECE:
             return Response(answer.status, answer.headers, answer.body)
@@ -99,7 +99,7 @@ class _Edge:
             self._peers[connection] = certified(certificate, raw) if certificate and raw else None
         return self._peers[connection]
 
-    def _flow(self, call: Call, flow: Ongoing) -> StreamingResponse:
+    def _flow(self, call: ApiRequest, flow: Ongoing) -> StreamingResponse:
         headers, pieces = self._server.flow_headers(flow), flow.chunks()
         if isinstance(flow, ListStream):
             return _packed(StreamingResponse(pieces, headers=headers), call)
@@ -109,14 +109,14 @@ class _Edge:
         return StreamingResponse(pieces, over, headers=headers, write_timeout=patience)
 
 
-async def _call(request: Request) -> Call:
+async def _call(request: Request) -> ApiRequest:
     headers: dict[str, str] = {}
     for raw, value in request.head.fields:
         key, said = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
         between = SEPARATOR if key.startswith("impersonate-") else ","
         headers[key] = f"{headers[key]}{between}{said}" if key in headers else said
     body = None if request.body_complete else await request.body(REQUEST_LIMIT)
-    return Call(request.method, _path(request), read_pairs(request.query), headers, body)
+    return ApiRequest(request.method, _path(request), read_pairs(request.query), headers, body)
 
 
 def _path(request: Request) -> str:
@@ -128,7 +128,7 @@ def _path(request: Request) -> str:
     return unquote(path)
 
 
-def _large(call: Call, answer: Reply) -> StreamingResponse:
+def _large(call: ApiRequest, answer: ApiResponse) -> StreamingResponse:
     size = len(answer.body)
     flow = StreamingResponse(
         _pieces(answer.body), status=answer.status, headers=answer.headers, size=size
@@ -136,7 +136,7 @@ def _large(call: Call, answer: Reply) -> StreamingResponse:
     return _packed(flow, call) if size > gzip.FROM else flow
 
 
-def _packed(flow: StreamingResponse, call: Call) -> StreamingResponse:
+def _packed(flow: StreamingResponse, call: ApiRequest) -> StreamingResponse:
     """The same answer, compressed if the client reads it so."""
     if not gzip.accepts_gzip(call):
         return flow

@@ -19,7 +19,7 @@ from ipaddress import IPv4Network
 
 from msgspec.structs import replace
 
-from quintant.client.transport import Call, Reply, Stream
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
@@ -109,31 +109,31 @@ class ApiServer:
         )
         self._machinery.boot()
 
-    async def request(self, call: Call) -> Reply:
+    async def request(self, call: ApiRequest) -> ApiResponse:
         """Answer a request; a watch is answered when it ends."""
         answer = await self.handle(call)
-        if isinstance(answer, Reply):
+        if isinstance(answer, ApiResponse):
             return answer
         try:
             body = b"".join([chunk async for chunk in answer.chunks()])
-            return Reply(200, body, self.flow_headers(answer))
+            return ApiResponse(200, body, self.flow_headers(answer))
         finally:
             self.leave(answer)
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         """Answer a request as it goes on; leaving the context ends a watch."""
         answer = await self.handle(call)
-        if isinstance(answer, Reply):
-            yield Stream(answer.status, _once(answer.body), answer.headers)
+        if isinstance(answer, ApiResponse):
+            yield ApiStream(answer.status, _once(answer.body), answer.headers)
             return
         try:
             async with aclosing(answer.chunks()) as chunks:
-                yield Stream(200, chunks, self.flow_headers(answer))
+                yield ApiStream(200, chunks, self.flow_headers(answer))
         finally:
             self.leave(answer)
 
-    async def handle(self, call: Call, peer: User | None = None) -> Reply | Flow:
+    async def handle(self, call: ApiRequest, peer: User | None = None) -> ApiResponse | Flow:
         """The whole answer, or one that goes on and that `leave` must end.
 
         `peer` is whom the connection proves, by a client certificate; no header says that.
@@ -147,7 +147,7 @@ class ApiServer:
         except StatusError as problem:
             answer = await self._refusal(call, problem)
         answer = await self._safe(call, answer)
-        code = answer.status if isinstance(answer, Reply) else 200
+        code = answer.status if isinstance(answer, ApiResponse) else 200
         self.audit.note(user.name if user else "", asked, code)
         return answer
 
@@ -187,22 +187,24 @@ class ApiServer:
         self.store.restore(snapshot)
         self._machinery.reload()
 
-    async def _answer(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
+    async def _answer(self, call: ApiRequest, asked: RequestInfo, user: User) -> ApiResponse | Flow:
         if asked.verb == "watch":
             return await self._allowed(call, asked, user)
         async with request_timeout(timeout_seconds(call.query)):
             return await self._allowed(call, asked, user)
 
-    async def _allowed(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
+    async def _allowed(
+        self, call: ApiRequest, asked: RequestInfo, user: User
+    ) -> ApiResponse | Flow:
         self._access.authorize(user, authorization_attributes(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise request_entity_too_large()
         answer = await self._found(call, asked, user)
         if isinstance(answer, ListStream):
             return await self._listed(call, answer)
-        return await self._dressed(call, answer) if isinstance(answer, Reply) else answer
+        return await self._dressed(call, answer) if isinstance(answer, ApiResponse) else answer
 
-    async def _found(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
+    async def _found(self, call: ApiRequest, asked: RequestInfo, user: User) -> ApiResponse | Flow:
         if not asked.resource:
             return await discover(self.catalog, call, self._offload)
         kind = kind_of(self.catalog, asked)
@@ -213,7 +215,7 @@ class ApiServer:
             return self.logs.answer(call, asked, kind)
         return await self._machinery.answer(call, asked, kind, user)
 
-    async def _safe(self, call: Call, answer: Reply | Flow) -> Reply | Flow:
+    async def _safe(self, call: ApiRequest, answer: ApiResponse | Flow) -> ApiResponse | Flow:
         """The answer, as soon as no crash can undo what it tells."""
         safe = False
         try:
@@ -226,21 +228,21 @@ class ApiServer:
                 self.leave(answer)
         return answer
 
-    async def _refusal(self, call: Call, problem: StatusError) -> Reply:
+    async def _refusal(self, call: ApiRequest, problem: StatusError) -> ApiResponse:
         headers = self.headers() | problem.headers
         return await encode_reply(
-            call, Reply(problem.code, problem.encode(), headers), self._offload
+            call, ApiResponse(problem.code, problem.encode(), headers), self._offload
         )
 
-    async def _listed(self, call: Call, listing: ListStream) -> Reply | ListStream:
+    async def _listed(self, call: ApiRequest, listing: ListStream) -> ApiResponse | ListStream:
         """A large list in the form that is wanted, which may have to be written first."""
         found = list_reply(call, listing)
         if found is not None:
             return found
         body = b"".join([chunk async for chunk in listing.chunks()])
-        return await self._dressed(call, Reply(200, body, listing.headers))
+        return await self._dressed(call, ApiResponse(200, body, listing.headers))
 
-    async def _dressed(self, call: Call, reply: Reply) -> Reply:
+    async def _dressed(self, call: ApiRequest, reply: ApiResponse) -> ApiResponse:
         headers = {**self.headers(), **reply.headers}
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.

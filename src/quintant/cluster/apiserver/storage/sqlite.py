@@ -22,7 +22,7 @@ import msgspec
 
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.host.private_files import FILE_MODE, private_folder
-from quintant.core.errors import ConfigError, QuintantError, explained
+from quintant.core.errors import ConfigError, QuintantError, error_text
 
 FILE = "cluster.db"
 FORMAT = 1
@@ -58,7 +58,7 @@ class CommitFailed(QuintantError):
 
     def __init__(self, path: Path, why: str) -> None:
         hint = "free space or repair the disk, then start again: what was acknowledged is kept"
-        super().__init__(explained(f"cannot write to {path}, stopping", why, hint))
+        super().__init__(error_text(f"cannot write to {path}, stopping", why, hint))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
@@ -69,7 +69,7 @@ class WebhookClient:
         except InvalidReviewResponse as error:
             raise WebhookCallError(hook, str(error)) from None
 
-    async def post(self, client: WebhookClientConfig, body: bytes, seconds: int) -> Reply:
+    async def post(self, client: WebhookClientConfig, body: bytes, seconds: int) -> ApiResponse:
         """Post a document and wait so long for what comes back; Unreachable says why none did."""
         url = f"{client.url}?timeout={seconds}s"
         service = client.service

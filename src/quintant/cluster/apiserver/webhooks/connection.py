@@ -16,7 +16,7 @@ from quintant.client.http.dial import Dialer
 from quintant.client.http.http1 import header, question
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import Hop, ServerRoute
-from quintant.client.transport import JSON, Reply
+from quintant.client.transport import JSON, ApiResponse
 from quintant.core.clock import monotonic
 from quintant.keys.sensitive import Sensitive
 
@@ -62,7 +62,7 @@ class WebhookConnections(IdleConnections):
         self._dialer = Dialer(route, _context(place.bundle), place.name)
         self._lines = header("Host", place.authority) + _LINES
 
-    async def post(self, target: str, body: bytes) -> Reply:
+    async def post(self, target: str, body: bytes) -> ApiResponse:
         """Post, and wait for the answer.
 
         A connection that ends instead of answering had been given up before it was used, or so it
@@ -78,12 +78,12 @@ class WebhookConnections(IdleConnections):
                     raise
         return await self._ask(await self._dialer.dial(LONGEST_SECONDS, _ignore), data)
 
-    async def _ask(self, connection: ClientConnection, data: bytes) -> Reply:
+    async def _ask(self, connection: ClientConnection, data: bytes) -> ApiResponse:
         head, body = await connection.request(
             "POST", data, most=ANSWER_BYTES, seconds=LONGEST_SECONDS
         )
         self.keep(connection)
-        return Reply(head.status, body, head.headers)
+        return ApiResponse(head.status, body, head.headers)
 
 
 @lru_cache(BUNDLES)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quintant.client.transport import Reply
-from quintant.core.address import Address
+from quintant.client.transport import ApiResponse
+from quintant.core.address import BindAddress
 
 
 class WebhookUnreachable(Exception):
@@ -27,11 +27,11 @@ class WebhookRequest:
     body: bytes = field(repr=False)
     bundle: bytes = b""
     """The authorities to trust (PEM); the machine's own if empty."""
-    locate: Callable[[], Address] | None = None
+    locate: Callable[[], BindAddress] | None = None
     """Where to connect, if not where the URL says; Unreachable if that is nowhere."""
 
 
 class WebhookDialer(Protocol):
     """Posts a letter and returns what comes back, whatever its status."""
 
-    async def post(self, webhook_request: WebhookRequest) -> Reply: ...
+    async def post(self, webhook_request: WebhookRequest) -> ApiResponse: ...

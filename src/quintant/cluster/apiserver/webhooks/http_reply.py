@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.types import JsonObject
 
 _NO_OBJECT = (
@@ -27,7 +27,7 @@ class NoDocument(Exception):
     """A reply that holds no document."""
 
 
-def read_document(reply: Reply) -> JsonObject:
+def read_document(reply: ApiResponse) -> JsonObject:
     """The document in a reply; NoDocument says why there is none."""
     if not 200 <= reply.status < 300:
         raise NoDocument(_refusal(reply))
@@ -45,7 +45,7 @@ def read_document(reply: Reply) -> JsonObject:
     return document
 
 
-def _refusal(reply: Reply) -> str:
+def _refusal(reply: ApiResponse) -> str:
     try:
         status = msgspec.json.decode(reply.body)
     except (msgspec.DecodeError, RecursionError):

@@ -11,7 +11,7 @@ import ssl
 from urllib.parse import SplitResult, urlsplit
 
 from quintant.client.http.idle import IDLE_SECONDS
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.webhooks.connection import WebhookAddress, WebhookConnections
 from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explain_dial_error
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
@@ -30,7 +30,7 @@ class HttpsDialer:
         self._tidying: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def post(self, webhook_request: WebhookRequest) -> Reply:
+    async def post(self, webhook_request: WebhookRequest) -> ApiResponse:
         """Post and wait; whoever calls limits the time."""
         url = urlsplit(webhook_request.url)
         place = _place(webhook_request, url)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.client.transport import Reply
+from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
@@ -50,7 +50,9 @@ class ReviewResponse(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def read_review_response(reply: Reply, version: str, uid: str, *, mutating: bool) -> ReviewResponse:
+def read_review_response(
+    reply: ApiResponse, version: str, uid: str, *, mutating: bool
+) -> ReviewResponse:
     """The answer in a reply; Bad if there is none."""
     try:
         review = read_document(reply)

@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 
 SERVICES = "services"
 SLICES = "endpointslices.discovery.k8s.io"
@@ -36,14 +36,14 @@ class _Endpoints(msgspec.Struct, frozen=True):
     subsets: list[dict[str, Any]] | None = None
 
 
-def resolve_service(store: Store, service: ServiceReference) -> Address:
+def resolve_service(store: Store, service: ServiceReference) -> BindAddress:
     """Where to connect for a service; Unreachable if it leads nowhere."""
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
         raise WebhookUnreachable(f'service "{service.name}" not found')
     spec: JsonObject = stored_json.read(entry, _Specified).spec
     if spec.get("type") == "ExternalName":
-        return Address(spec["externalName"], service.port)
+        return BindAddress(spec["externalName"], service.port)
     ports = [each for each in spec.get("ports") or () if each["port"] == service.port]
     if not ports:
         raise WebhookUnreachable(
@@ -55,7 +55,7 @@ def resolve_service(store: Store, service: ServiceReference) -> Address:
     return found
 
 
-def _endpoint(store: Store, service: ServiceReference, port: str) -> Address | None:
+def _endpoint(store: Store, service: ServiceReference, port: str) -> BindAddress | None:
     """The first endpoint that is ready, in slices, or else in the older Endpoints."""
     for _, entry in store.table(SLICES).now.scan(f"{service.namespace}/"):
         if entry.labels.get(_OWNER) == service.name:
@@ -71,9 +71,9 @@ def _endpoint(store: Store, service: ServiceReference, port: str) -> Address | N
     return None
 
 
-def _paired(addresses: Any, ports: Any, name: str) -> Address | None:
+def _paired(addresses: Any, ports: Any, name: str) -> BindAddress | None:
     numbers = [each["port"] for each in ports or () if (each.get("name") or "") == name]
-    return Address(addresses[0], numbers[0]) if addresses and numbers else None
+    return BindAddress(addresses[0], numbers[0]) if addresses and numbers else None
 
 
 def _ready(endpoint: JsonObject) -> bool:

@@ -17,10 +17,10 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
 from quintant.runtime.cache.reflector import Reflector
-from quintant.runtime.cache.scope import Scope
-from quintant.runtime.cache.sink import State
-from quintant.runtime.cache.states import Outcome
-from quintant.runtime.controller.workqueue import Queue
+from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.cache.sink import InitialState
+from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.controller.workqueue import Workqueue
 from quintant.runtime.observe import logs
 
 log = logs.get_logger()
@@ -33,7 +33,7 @@ owns is checked with the server before anything is done to it."""
 class Following:
     """A graph, kept true for as long as `run` lasts."""
 
-    def __init__(self, queue: Queue[Request]) -> None:
+    def __init__(self, queue: Workqueue[Request]) -> None:
         self.graph = Graph()
         self._queue = queue
         self._tasks: dict[Resource, asyncio.Task[None]] = {}
@@ -68,7 +68,7 @@ class Following:
         """Watch one more resource."""
         assert self._group is not None, "resources are followed while `run` lasts"
         self._awaited.add(resource)
-        scope = Scope(metadata_of(resource))
+        scope = WatchScope(metadata_of(resource))
         reflector = Reflector(rest, scope, _Ledger(self, resource), random)
         self._tasks[resource] = self._group.create_task(reflector.run())
 
@@ -99,7 +99,7 @@ class _Ledger:
         self._following, self._resource = following, resource
         self._graph = following.graph
 
-    def replaced(self, namespace: str, state: State[Object]) -> None:
+    def replaced(self, namespace: str, state: InitialState[Object]) -> None:
         for obj in state.objects.values():
             self.upserted(obj)
         present = {obj.metadata.uid for obj in state.objects.values()}
@@ -115,5 +115,5 @@ class _Ledger:
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """Metadata that is none is nobody's owner."""
 
-    def restarted(self, outcome: Outcome) -> None:
+    def restarted(self, outcome: WatchOutcome) -> None:
         """The watch goes on where it was."""

@@ -17,11 +17,11 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
-from quintant.core.enums import direct
+from quintant.core.enums import fast_members
 from quintant.core.object import ObjectMeta, OwnerReference, replace
 
 
-@direct
+@fast_members
 class Standing(Enum):
     """What an owner reference leads to."""
 

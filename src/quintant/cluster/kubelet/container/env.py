@@ -16,7 +16,7 @@ from quintant.api.service import Service
 from quintant.cluster.kubelet.container.downward_api import Self, Unknown, resource
 from quintant.cluster.kubelet.container.downward_api import field as own
 from quintant.cluster.kubelet.container.expand_vars import expand
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 
 HEADLESS = "None"
 
@@ -28,7 +28,7 @@ class Unconfigured(Exception):
 class Sources(Struct, frozen=True):
     """What a pod may refer to in its namespace, and where the API server is."""
 
-    api: Address
+    api: BindAddress
     configs: Mapping[str, ConfigMap] = field(default_factory=dict)
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     services: tuple[Service, ...] = ()
@@ -136,7 +136,7 @@ def _text(secret: Secret, key: str) -> str:
     return secret.reveal(key).decode(errors="replace")
 
 
-def _api(api: Address) -> Iterator[tuple[str, str]]:
+def _api(api: BindAddress) -> Iterator[tuple[str, str]]:
     yield from _addressed("KUBERNETES", api.host, [("https", api.port, "tcp")])
 
 

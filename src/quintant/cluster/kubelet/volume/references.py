@@ -16,7 +16,7 @@ from quintant.cluster.kubelet.container import env
 from quintant.cluster.kubelet.container.env import Sources
 from quintant.cluster.kubelet.volume import projected
 from quintant.cluster.kubelet.volume.projected import Contents, TokenSource
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.object import K, Object
 from quintant.runtime.cache.client import Client
 
@@ -45,7 +45,7 @@ class References(Struct, frozen=True):
             for each in found
         )
 
-    def sources(self, api: Address) -> Sources:
+    def sources(self, api: BindAddress) -> Sources:
         """What variables are made of."""
         return Sources(api, self.configs, self.secrets, self.services)
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 
 
 def routed(method: str, path: str, **query: str) -> RequestInfo:
-    return request_info(Call(method, path, query))
+    return request_info(ApiRequest(method, path, query))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.response.list_stream import LARGE, PIECE, ListStream
 from unit.cluster.api import CMS, Api, api, config_map
 
@@ -24,10 +24,10 @@ async def client() -> Api:
     return found
 
 
-async def listed(client: Api, agent: str = "test/1", **query: str) -> Reply | ListStream:
-    call = Call("GET", CMS, query, {"user-agent": agent})
+async def listed(client: Api, agent: str = "test/1", **query: str) -> ApiResponse | ListStream:
+    call = ApiRequest("GET", CMS, query, {"user-agent": agent})
     answer = await client.server.handle(call)
-    assert isinstance(answer, Reply | ListStream)
+    assert isinstance(answer, ApiResponse | ListStream)
     return answer
 
 
@@ -51,7 +51,7 @@ async def test_a_large_list_comes_in_pieces(client: Api) -> None:
 
 async def test_a_small_list_is_one_answer(client: Api) -> None:
     answer = await listed(client, limit="5")
-    assert isinstance(answer, Reply)
+    assert isinstance(answer, ApiResponse)
     assert len(answer.body) < LARGE
 
 

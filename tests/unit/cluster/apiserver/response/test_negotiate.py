@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import yaml
 
-from quintant.client.transport import Call, Reply
+from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.pool import Offload
@@ -65,20 +65,24 @@ def test_what_cannot_be_had_is_refused(accept: str) -> None:
 async def test_an_answer_is_dressed_for_its_reader(
     headers: dict[str, str], query: dict[str, str], body: bytes
 ) -> None:
-    call = Call("GET", "/", query, headers)
-    reply = await encode_reply(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON}), Offload())
+    call = ApiRequest("GET", "/", query, headers)
+    reply = await encode_reply(
+        call, ApiResponse(200, b'{"a":{}}\n', {"content-type": JSON}), Offload()
+    )
     assert reply.body == body
 
 
 async def test_what_is_not_json_is_left_alone() -> None:
-    reply = Reply(200, b"ok", {"content-type": "text/plain"})
-    assert await encode_reply(Call("GET", "/", {}, {"accept": YAML}), reply, Offload()) is reply
+    reply = ApiResponse(200, b"ok", {"content-type": "text/plain"})
+    assert (
+        await encode_reply(ApiRequest("GET", "/", {}, {"accept": YAML}), reply, Offload()) is reply
+    )
 
 
 async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
     items = [{"metadata": {"name": f"c{at}"}, "data": {"k": "v"}} for at in range(250)]
     document = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"a": "b"}, "items": items}
-    reply = Reply(200, msgspec.json.encode(document), {"content-type": JSON})
+    reply = ApiResponse(200, msgspec.json.encode(document), {"content-type": JSON})
     beside, turns = Offload(), 0
 
     async def others() -> None:
@@ -89,7 +93,7 @@ async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
 
     others_too = asyncio.ensure_future(others())
     with beside.with_threads():
-        written = await encode_reply(Call("GET", "/", {}, {"accept": YAML}), reply, beside)
+        written = await encode_reply(ApiRequest("GET", "/", {}, {"accept": YAML}), reply, beside)
     others_too.cancel()
     assert yaml.safe_load(written.body) == document
     assert written.body == yaml.dump(document, encoding="utf-8")

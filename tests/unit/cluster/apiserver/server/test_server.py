@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from unit.cluster.api import CMS, Api, api, config_map, server
 
@@ -32,7 +32,7 @@ async def test_refusals_are_status_documents() -> None:
 async def test_a_stream_of_anything_but_a_watch_is_its_answer() -> None:
     client = api()
     for path, status in ((CMS, 200), (f"{CMS}/a", 404)):
-        async with client.transport.stream(Call("GET", path)) as stream:
+        async with client.transport.stream(ApiRequest("GET", path)) as stream:
             body = b"".join([chunk async for chunk in stream.chunks])
         assert stream.status == status
         assert body == (await client.send("GET", path)).body
@@ -40,7 +40,7 @@ async def test_a_stream_of_anything_but_a_watch_is_its_answer() -> None:
 
 async def test_header_names_may_be_spelt_in_any_case() -> None:
     client = api()
-    call = Call("POST", CMS, {}, {"Content-Type": "text/csv"}, b"x")
+    call = ApiRequest("POST", CMS, {}, {"Content-Type": "text/csv"}, b"x")
     assert (await client.transport.request(call)).status == 415
 
 

@@ -21,14 +21,14 @@ from quintant.client.transport import JSON
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.listen import listen
 from unit.cluster.api import Api, config_map
 from unit.cluster.hooks import REGISTRATION, rule
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.realtime
 NOW = datetime.now(UTC)
 TERM = Term(NOW, NOW + timedelta(days=1))
 AUTHORITY = Authority.make("hooks", TERM)
-LOOPBACK = Address("127.0.0.1", 0)
+LOOPBACK = BindAddress("127.0.0.1", 0)
 PATIENCE_SECONDS = 10.0
 MOST_BYTES = 1024 * 1024
 
@@ -50,8 +50,10 @@ async def echo(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def server(*names: str, term: Term = TERM, handler: Handler = echo) -> AsyncIterator[Address]:
-    async with serving(handler, LOOPBACK, presenting(*names, term=term)) as address:
+async def server(
+    *names: str, term: Term = TERM, handler: Handler = echo
+) -> AsyncIterator[BindAddress]:
+    async with listen(handler, LOOPBACK, presenting(*names, term=term)) as address:
         yield address
 
 
@@ -102,7 +104,7 @@ async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
 
 
 async def test_a_service_that_leads_nowhere_is_told_with_its_url(dialer: HttpsDialer) -> None:
-    def nowhere() -> Address:
+    def nowhere() -> BindAddress:
         raise WebhookUnreachable('service "s" not found')
 
     with pytest.raises(WebhookUnreachable) as refused:

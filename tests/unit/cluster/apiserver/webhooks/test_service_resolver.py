@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.service_resolver import resolve_service
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from unit.cluster.api import Api
 
 SERVICES = "/api/v1/namespaces/default/services"
@@ -47,7 +47,7 @@ async def test_the_first_endpoint_that_is_ready_is_dialled(api: Api) -> None:
         {"addresses": ["127.1.0.1"], "conditions": {"ready": False}},
         {"addresses": ["127.1.0.2"], "conditions": {"ready": True}},
     )
-    assert resolve_service(api.server.store, WANTED) == Address("127.1.0.2", 9443)
+    assert resolve_service(api.server.store, WANTED) == BindAddress("127.1.0.2", 9443)
 
 
 async def test_the_older_endpoints_do_as_well(api: Api) -> None:
@@ -57,12 +57,12 @@ async def test_the_older_endpoints_do_as_well(api: Api) -> None:
         "ports": [{"name": "https", "port": 9444}],
     }
     await api.create(ENDPOINTS, {"metadata": {"name": "s"}, "subsets": [subset]})
-    assert resolve_service(api.server.store, WANTED) == Address("127.1.0.3", 9444)
+    assert resolve_service(api.server.store, WANTED) == BindAddress("127.1.0.3", 9444)
 
 
 async def test_an_external_name_is_dialled_as_it_is(api: Api) -> None:
     await serve(api, type="ExternalName", externalName="hooks.example.com")
-    assert resolve_service(api.server.store, WANTED) == Address("hooks.example.com", 443)
+    assert resolve_service(api.server.store, WANTED) == BindAddress("hooks.example.com", 443)
 
 
 async def test_a_service_without_endpoints_says_so(api: Api) -> None:

@@ -11,7 +11,7 @@ from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Followi
 from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.controller.workqueue import Queue
+from quintant.runtime.controller.workqueue import Workqueue
 from unit.cluster.api import CMS, Api, Plain, api, config_map
 from unit.cluster.controllers.plane import owner
 
@@ -22,8 +22,8 @@ NOTHING = Resource("example.com", "v1", "Nothing", "nothings")
 @asynccontextmanager
 async def following(
     client: Api, *resources: Resource
-) -> AsyncIterator[tuple[Following, Queue[Request]]]:
-    queue: Queue[Request] = Queue()
+) -> AsyncIterator[tuple[Following, Workqueue[Request]]]:
+    queue: Workqueue[Request] = Workqueue()
     made = Following(queue)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(made.run())
@@ -35,7 +35,7 @@ async def following(
         task.cancel()
 
 
-async def woken(queue: Queue[Request]) -> set[str]:
+async def woken(queue: Workqueue[Request]) -> set[str]:
     """The uids that are to be looked at."""
     found = set()
     while len(queue):

@@ -21,7 +21,7 @@ from quintant.api.quantity import Quantity
 from quintant.api.service import Service, ServicePort, ServiceSpec
 from quintant.cluster.kubelet.container.downward_api import Self
 from quintant.cluster.kubelet.container.env import Sources, Unconfigured, environment, references
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(
@@ -43,7 +43,7 @@ WEB = Service(
         ports=(ServicePort(port=80, name="http"), ServicePort(port=53, protocol="UDP")),
     ),
 )
-SOURCES = Sources(Address("127.0.0.1", 7443), {"c": CONFIG}, {"s": SECRET}, (WEB,))
+SOURCES = Sources(BindAddress("127.0.0.1", 7443), {"c": CONFIG}, {"s": SECRET}, (WEB,))
 
 
 def given(*env: EnvVar, **more: object) -> dict[str, str]:
