@@ -110,11 +110,11 @@ class Filler:
     def _value(self, field: Field, type: FieldType) -> Any:
         if type.of is not None:
             one = self._value(field, type.of)
-            return {f"k{next(self._numbers)}": one} if type.sort is FieldKind.MAP else [one]
-        if type.sort is FieldKind.MESSAGE:
+            return {f"k{next(self._numbers)}": one} if type.kind is FieldKind.MAP else [one]
+        if type.kind is FieldKind.MESSAGE:
             return self.fill(type.message)
         if field.traits.enum:
             return field.traits.enum[0]
-        if type.sort in (FieldKind.INT32, FieldKind.INT64):
+        if type.kind in (FieldKind.INT32, FieldKind.INT64):
             return next(self._numbers)
-        return PLAIN.get(type.sort) or f"{field.name.lower()}-{next(self._numbers)}"
+        return PLAIN.get(type.kind) or f"{field.name.lower()}-{next(self._numbers)}"

@@ -92,13 +92,13 @@ def places(message: Message, obj: Plain, path: Path = ()) -> Iterator[Path]:
 
 
 def below(kind: FieldType, value: Any, path: Path) -> Iterator[Path]:
-    if kind.sort is FieldKind.MESSAGE and isinstance(value, dict) and not kind.message.union:
+    if kind.kind is FieldKind.MESSAGE and isinstance(value, dict) and not kind.message.union:
         yield from places(kind.message, value, path)
-    elif kind.sort in (FieldKind.LIST, FieldKind.BOX) and isinstance(value, list):
+    elif kind.kind in (FieldKind.LIST, FieldKind.BOX) and isinstance(value, list):
         for at, item in enumerate(value):
             yield (*path, at)
             yield from below(kind.item, item, (*path, at))
-    elif kind.sort is FieldKind.MAP and isinstance(value, dict):
+    elif kind.kind is FieldKind.MAP and isinstance(value, dict):
         for key in list(value)[:1]:
             yield (*path, key)
             yield from below(kind.item, value[key], (*path, key))

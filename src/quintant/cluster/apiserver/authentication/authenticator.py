@@ -25,7 +25,7 @@ class Authenticator:
     def __init__(self, tokens: StaticTokens, accounts: ServiceAccountTokens) -> None:
         self._tokens, self._accounts = tokens, accounts
 
-    def identify(self, headers: Mapping[str, str], peer: User | None) -> User:
+    def authenticate(self, headers: Mapping[str, str], peer: User | None) -> User:
         """The user behind a request; `peer` is whom the connection itself proves."""
         if peer is not None:
             return peer

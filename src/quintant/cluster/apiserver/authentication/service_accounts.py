@@ -151,7 +151,7 @@ class ServiceAccountTokens:
         parts = jwt.parse(token)
         if parts is None or _issuer(parts.claims) != ISSUER:
             return None
-        if not self._signer.signed(parts):
+        if not self._signer.verify(parts):
             raise TokenRejected("go-jose/go-jose: error in cryptographic primitive")
         return msgspec.json.decode(parts.claims, type=TokenClaims)
 

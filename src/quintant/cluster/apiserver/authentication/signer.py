@@ -50,7 +50,7 @@ class Signer:
         raw = b"".join(number.to_bytes(_HALF, "big") for number in numbers)
         return f"{text}.{jwt.encode(raw)}"
 
-    def signed(self, token: jwt.Jwt) -> bool:
+    def verify(self, token: jwt.Jwt) -> bool:
         """Whether a token's signature is ours. What its header says of keys is not listened to."""
         if len(token.signature) != 2 * _HALF:
             return False

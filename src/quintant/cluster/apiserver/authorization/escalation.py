@@ -54,7 +54,7 @@ class Escalation:
             return
         self._check_held(user, draft, _rules(draft.obj))
         if _aggregates(draft.obj) or _aggregates(draft.live or {}):
-            held = self._authorizer.holdings(user, "").rules
+            held = self._authorizer.rules_for(user, "").rules
             if uncovered_rules(held, EVERYTHING):
                 text = "must have cluster-admin privileges to use the aggregationRule"
                 raise forbidden(target.kind.resource, _name(draft), text)
@@ -69,7 +69,7 @@ class Escalation:
         self._check_held(user, draft, rules)
 
     def _check_held(self, user: User, draft: Draft, wanted: Sequence[RbacRule]) -> None:
-        holdings = self._authorizer.holdings(user, draft.target.namespace)
+        holdings = self._authorizer.rules_for(user, draft.target.namespace)
         lacking = compact_rules(uncovered_rules(holdings.rules, wanted))
         if not lacking:
             return
@@ -78,8 +78,8 @@ class Escalation:
             f"user {quoted(user.name)} (groups={words(user.groups)}) is attempting to grant RBAC "
             f"permissions not currently held:\n{listed}"
         )
-        if holdings.lost:
-            text += f"; resolution errors: [{join_errors(list(holdings.lost))}]"
+        if holdings.missing_roles:
+            text += f"; resolution errors: [{join_errors(list(holdings.missing_roles))}]"
         raise forbidden(draft.target.kind.resource, _name(draft), text)
 
     def _may(self, user: User, verb: str, target: ObjectRef, resource: str, name: str) -> bool:

@@ -48,7 +48,7 @@ class RbacRule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             and all(self._covers_path(path) for path in piece.non_resource_urls)
         )
 
-    def pieces(self) -> Iterator[RbacRule]:
+    def breakdown(self) -> Iterator[RbacRule]:
         """The same permissions in rules of one verb, one resource and one name each."""
         names: list[tuple[str, ...]] = [(name,) for name in self.resource_names] or [()]
         for piece in product(self.api_groups, self.resources, self.verbs, names):
@@ -87,7 +87,7 @@ EVERYTHING = (
 
 def uncovered_rules(held: Sequence[RbacRule], wanted: Iterable[RbacRule]) -> list[RbacRule]:
     """What of the wanted rules is not covered by those that are held."""
-    pieces = [piece for rule in wanted for piece in rule.pieces()]
+    pieces = [piece for rule in wanted for piece in rule.breakdown()]
     return [piece for piece in pieces if not any(rule.covers(piece) for rule in held)]
 
 

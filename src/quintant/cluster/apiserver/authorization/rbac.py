@@ -45,7 +45,7 @@ class ResolvedRules(Struct, frozen=True):
     """The rules that hold for somebody somewhere, and the roles that could not be found."""
 
     rules: tuple[RbacRule, ...]
-    lost: tuple[str, ...] = ()
+    missing_roles: tuple[str, ...] = ()
 
 
 class Authorizer(Protocol):
@@ -53,7 +53,7 @@ class Authorizer(Protocol):
 
     def decide(self, user: User, route: RequestInfo) -> Decision: ...
 
-    def holdings(self, user: User, namespace: str) -> ResolvedRules:
+    def rules_for(self, user: User, namespace: str) -> ResolvedRules:
         """What a user may do in a namespace, or in none."""
 
     def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
@@ -69,7 +69,7 @@ class AllowAll:
     def decide(self, user: User, route: RequestInfo) -> Decision:
         return ALLOWED
 
-    def holdings(self, user: User, namespace: str) -> ResolvedRules:
+    def rules_for(self, user: User, namespace: str) -> ResolvedRules:
         return ResolvedRules(EVERYTHING)
 
     def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
@@ -105,7 +105,7 @@ class Rbac:
             found = known[key] = self._decide(user, route)
         return found
 
-    def holdings(self, user: User, namespace: str) -> ResolvedRules:
+    def rules_for(self, user: User, namespace: str) -> ResolvedRules:
         rules: list[RbacRule] = []
         lost = []
         for binding, _ in self._bound(user, namespace):

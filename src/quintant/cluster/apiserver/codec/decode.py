@@ -40,8 +40,8 @@ class FieldValidationMode(Enum):
 class FieldValidation(msgspec.Struct, frozen=True):
     """How closely a document is read, and what is amiss in its text."""
 
-    strictness: FieldValidationMode = FieldValidationMode.WARN
-    told: tuple[str, ...] = ()
+    mode: FieldValidationMode = FieldValidationMode.WARN
+    text_warnings: tuple[str, ...] = ()
     yaml: bool = False
     """The text is YAML, whose reader tells everything at once."""
     merged: Any = None
@@ -55,19 +55,21 @@ class FieldValidation(msgspec.Struct, frozen=True):
     @property
     def strict(self) -> bool:
         """Whether anything amiss is a reason to refuse it."""
-        return self.strictness is FieldValidationMode.STRICT
+        return self.mode is FieldValidationMode.STRICT
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is amiss in the text, as far as its author is to be warned."""
-        return self.told if self.strictness is FieldValidationMode.WARN else ()
+        return self.text_warnings if self.mode is FieldValidationMode.WARN else ()
 
     @property
     def refusal(self) -> tuple[str, ...]:
         """What is amiss in the text, in the words of a refusal."""
-        if not self.yaml or not self.told:
-            return self.told
-        return ("yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.told),)
+        if not self.yaml or not self.text_warnings:
+            return self.text_warnings
+        return (
+            "yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.text_warnings),
+        )
 
 
 def sent_object(kind: Kind, sent: Any) -> JsonObject:
@@ -106,7 +108,9 @@ def decode(
         why = f"strict decoding error: {', '.join(complaints)}"
         raise _unfit(kind.resource, why, sent, patch=patch)
     return (
-        (*scrutiny.told, *unknown)[:most] if scrutiny.strictness is FieldValidationMode.WARN else ()
+        (*scrutiny.text_warnings, *unknown)[:most]
+        if scrutiny.mode is FieldValidationMode.WARN
+        else ()
     )
 
 
@@ -134,8 +138,8 @@ def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
 def _less(scrutiny: FieldValidation, unknown: list[str]) -> FieldValidation:
     """Of a field that is not known nobody minds that it is there twice."""
     gone = {f"duplicate field {quoted(path)}" for path in unknown}
-    told = tuple(text for text in scrutiny.told if text not in gone)
-    return msgspec.structs.replace(scrutiny, told=told)
+    told = tuple(text for text in scrutiny.text_warnings if text not in gone)
+    return msgspec.structs.replace(scrutiny, text_warnings=told)
 
 
 def _steps(path: str) -> list[str]:

@@ -118,9 +118,9 @@ def _steps(field: Field) -> dict[int, Step]:
     kind = field.type
     if not field.name:
         return {tag(field.number, Wire.LENGTH): _flattened(kind)}
-    if kind.sort is FieldKind.MAP:
+    if kind.kind is FieldKind.MAP:
         return {tag(field.number, Wire.LENGTH): _entry(field.name, kind.item)}
-    if kind.sort is FieldKind.LIST:
+    if kind.kind is FieldKind.LIST:
         return _appending(field, kind.item)
     return {tag(field.number, _wire(kind)): _single(field)}
 
@@ -159,7 +159,7 @@ def _appending(field: Field, item: FieldType) -> dict[int, Step]:
 
 def _entry(name: str, item: FieldType) -> Step:
     read, second = _reader(item), tag(2, _wire(item))
-    absent = "" if item.sort is FieldKind.BYTES else None
+    absent = "" if item.kind is FieldKind.BYTES else None
 
     def put(obj: Plain, value: Any, depth: int) -> None:
         pair = dict(members(value))
@@ -171,18 +171,18 @@ def _entry(name: str, item: FieldType) -> Step:
 
 
 def _wire(kind: FieldType) -> Wire:
-    if kind.sort in (FieldKind.BOOL, FieldKind.INT32, FieldKind.INT64):
+    if kind.kind in (FieldKind.BOOL, FieldKind.INT32, FieldKind.INT64):
         return Wire.VARINT
-    return Wire.FIXED64 if kind.sort is FieldKind.FLOAT else Wire.LENGTH
+    return Wire.FIXED64 if kind.kind is FieldKind.FLOAT else Wire.LENGTH
 
 
 def _reader(kind: FieldType) -> Reader:
-    if kind.sort is FieldKind.MESSAGE:
+    if kind.kind is FieldKind.MESSAGE:
         return lambda value, depth: _message(kind.message, value, depth + 1)
-    if kind.sort is FieldKind.BOX:
+    if kind.kind is FieldKind.BOX:
         read = _reader(kind.item)
         return lambda value, depth: (
             [read(item, depth) for key, item in members(value) if key == _FIRST] or None
         )
-    leaf = LEAVES[kind.sort]
+    leaf = LEAVES[kind.kind]
     return lambda value, depth: leaf(value)

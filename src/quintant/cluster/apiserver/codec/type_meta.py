@@ -56,7 +56,7 @@ def _versionless(obj: JsonObject) -> StatusError:
     unknown = sorted(key for key in obj if key not in ("apiVersion", "kind"))
     text = f"the name of the object ({_name(obj)} based on URL) was undeterminable"
     refusal = bad_request(f"{text}: name must be provided")
-    return refusal.warned(*(f"unknown field {quoted(key)}" for key in unknown))
+    return refusal.with_warnings(*(f"unknown field {quoted(key)}" for key in unknown))
 
 
 def _said(where: Resource, obj: JsonObject) -> tuple[str, str]:

@@ -39,9 +39,9 @@ class WriteOptions(msgspec.Struct, frozen=True):
     manager: str = ""
     dry_run: bool = False
     force: bool = False
-    scrutiny: FieldValidation = FieldValidation()
+    field_validation: FieldValidation = FieldValidation()
     user: User = SERVER
-    said: Mapping[str, Any] = {}
+    raw: Mapping[str, Any] = {}
     """The options in the client's own words, for webhooks."""
     now: str = ""
     """When it is written, where that has to be known beforehand: a thread has no clock."""
@@ -61,9 +61,9 @@ def write_options(call: ApiRequest, document: str, user: User, sent: Any) -> Wri
         manager=manager or agent,
         dry_run=_dry_run(query, document),
         force=flag(query, "force"),
-        scrutiny=_scrutiny(call, document, sent),
+        field_validation=_scrutiny(call, document, sent),
         user=user,
-        said=_said(query),
+        raw=_said(query),
     )
 
 

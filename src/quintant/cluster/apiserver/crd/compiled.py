@@ -26,7 +26,7 @@ class CompiledSchema(Struct, frozen=True):
     """A schema at work, and the shape of its objects for who merges them."""
 
     schema: CustomSchema
-    shape: MergeSchema
+    merge_schema: MergeSchema
     size: int
     """Bytes of it as JSON."""
 

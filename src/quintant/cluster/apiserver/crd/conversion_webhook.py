@@ -42,7 +42,7 @@ class ConversionNeeded(Exception):
         super().__init__(f"not converted to {version} yet")
         self.converter, self.obj, self.version = converter, obj, version
 
-    async def settle(self) -> None:
+    async def convert(self) -> None:
         """Convert it; StatusError if that fails."""
         await self.converter.convert([self.obj], self.version)
 
@@ -57,7 +57,7 @@ class Converter:
     random: Random
     _known: dict[tuple[str, bytes], JsonObject] = field(default_factory=dict, repr=False)
 
-    def known(self, obj: JsonObject, version: str) -> JsonObject:
+    def converted(self, obj: JsonObject, version: str) -> JsonObject:
         """An object as a version (with its group) has it, fresh; ConversionNeeded if unknown."""
         found = self._known.get((version, _digest(obj)))
         if found is None:
@@ -111,7 +111,7 @@ async def convert_for_write(kind: Kind, obj: JsonObject) -> None:
     try:
         stored_json.pack(kind, obj)
     except ConversionNeeded as need:
-        await need.settle()
+        await need.convert()
 
 
 def _failure(response: JsonObject, uid: str) -> str:

@@ -73,7 +73,7 @@ def validate(
 ) -> ValidationResult:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
     verdict = validate_definition(crd, live, sub, found)
-    if not (sub or found or verdict.causes):
+    if not (sub or found or verdict.errors):
         for each in versions(crd):
             compile_schema(schema_of(each), scale_of(each))
     return verdict

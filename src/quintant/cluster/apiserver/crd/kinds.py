@@ -114,7 +114,7 @@ class _History:
         """What was stored, as a version shows it: with the defaults of what it was stored as."""
         stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
         writer = stored if stored in self._versions else self.storage
-        self.schema(writer).renew(obj)
+        self.schema(writer).migrate(obj)
         if writer != version:
             obj = self._converted(obj, writer, version)
             self.schema(version).strip(obj)
@@ -125,7 +125,7 @@ class _History:
         stored: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
         if version != self.storage:
             stored = self._converted(stored, version, self.storage)
-        self.schema(self.storage).renew(stored)
+        self.schema(self.storage).migrate(stored)
         return stored
 
     def _converted(self, obj: JsonObject, source: str, target: str) -> JsonObject:
@@ -133,7 +133,7 @@ class _History:
         if self.converter is None:
             return obj
         named = {**obj, "apiVersion": f"{self._group}/{source}", "kind": self._kind}
-        found = self.converter.known(named, f"{self._group}/{target}")
+        found = self.converter.converted(named, f"{self._group}/{target}")
         return {key: value for key, value in found.items() if key not in ("apiVersion", "kind")}
 
 
@@ -156,8 +156,8 @@ def _kind(crd: JsonObject, version: JsonObject, history: _History) -> Kind:
         scale=scale_of(version),
         selectable={path: path for path in _selectable(version)},
         facts=history.facts,
-        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).shape,
-        judge=own.judge,
+        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).merge_schema,
+        judge=own.validate,
         prune=own.prune,
         default=own.default,
         shown=read if apart else None,

@@ -64,12 +64,12 @@ class CustomSchema:
         structural.prune(obj, self._place)
         structural.drop_nulls(obj, self._place)
 
-    def renew(self, obj: JsonObject) -> None:
+    def migrate(self, obj: JsonObject) -> None:
         """Bring what was stored under another schema up to this one, in place."""
         self.strip(obj)
         self.default(obj)
 
-    def judge(
+    def validate(
         self, obj: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
     ) -> ValidationResult:
         """What is wrong with an object, beside what was already found."""
@@ -79,9 +79,9 @@ class CustomSchema:
         if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
             causes.append(invalid(NO_FIELD, None, _BLOCKED))
             return ValidationResult(causes, _advice(obj, live, sub))
-        verdict = self._rules.judge(obj, ABSENT if live is None else live)
+        verdict = self._rules.validate(obj, ABSENT if live is None else live)
         advice = [*verdict.warnings, *_advice(obj, live, sub)]
-        return ValidationResult([*causes, *verdict.causes], advice)
+        return ValidationResult([*causes, *verdict.errors], advice)
 
     def _causes(self, obj: JsonObject, live: JsonObject | None, sub: str) -> Iterator[Cause]:
         if sub == _STATUS:

@@ -83,6 +83,6 @@ def _below(name: str) -> Iterator[str]:
 
 def _held(kind: FieldType) -> str:
     """The message that a field holds, alone or in a list."""
-    if kind.sort is FieldKind.LIST:
+    if kind.kind is FieldKind.LIST:
         return _held(kind.item)
-    return kind.name if kind.sort is FieldKind.MESSAGE else ""
+    return kind.name if kind.kind is FieldKind.MESSAGE else ""

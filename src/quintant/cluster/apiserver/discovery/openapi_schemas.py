@@ -171,7 +171,7 @@ def _collect(message: Message, found: dict[str, Schema]) -> None:
     found[name] = {} if message.union else _structure(message)
     for field in message.fields.values() if not message.union else ():
         inner = _innermost(field.type)
-        if inner.sort is FieldKind.MESSAGE:
+        if inner.kind is FieldKind.MESSAGE:
             _collect(inner.message, found)
 
 
@@ -190,7 +190,7 @@ def _property(field: Field) -> Schema:
     traits, schema = field.traits, dict(_schema(field.type))
     if "$ref" in schema:
         schema = {"allOf": [schema]}
-    if field.type.sort in (FieldKind.LIST, FieldKind.BOX):
+    if field.type.kind in (FieldKind.LIST, FieldKind.BOX):
         schema["x-kubernetes-list-type"] = traits.list
     extra = {
         "x-kubernetes-list-map-keys": list(traits.keys),
@@ -204,14 +204,14 @@ def _property(field: Field) -> Schema:
 
 
 def _schema(kind: FieldType) -> Schema:
-    match kind.sort:
+    match kind.kind:
         case FieldKind.LIST | FieldKind.BOX:
             return {"type": "array", "items": _schema(kind.item)}
         case FieldKind.MAP:
             return {"type": "object", "additionalProperties": _schema(kind.item)}
         case FieldKind.MESSAGE:
             return reference(_named(kind.name))
-    return reference(_NAMED[kind.sort]) if kind.sort in _NAMED else _PLAIN[kind.sort]
+    return reference(_NAMED[kind.kind]) if kind.kind in _NAMED else _PLAIN[kind.kind]
 
 
 def _innermost(kind: FieldType) -> FieldType:

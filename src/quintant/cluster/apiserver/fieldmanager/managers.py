@@ -55,7 +55,7 @@ class FieldManager(Struct, frozen=True):
     time: str
     subresource: str = ""
 
-    def writer(self, operation: str, kind: Kind) -> ManagerIdentifier:
+    def identifier(self, operation: str, kind: Kind) -> ManagerIdentifier:
         version = kind.resource.api_version if operation == UPDATE else ""
         return ManagerIdentifier(operation, self.manager or UNKNOWN, version, self.subresource)
 

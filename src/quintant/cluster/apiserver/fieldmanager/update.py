@@ -81,7 +81,7 @@ def track_update(
     if changed:
         taken = changed.added | changed.modified
         claims = remove_fields(claims, taken | changed.removed)
-        writer = author.writer(UPDATE, kind)
+        writer = author.identifier(UPDATE, kind)
         own = claims[writer].fields | taken if writer in claims else taken
         if own:
             claims[writer] = ManagedFields(own, author.time, kind.resource.api_version)
@@ -97,7 +97,7 @@ def track_apply(
     it.
     """
     base, claims = _bare(live or {}), _standing(kind, live, author)
-    writer = author.writer(APPLY, kind)
+    writer = author.identifier(APPLY, kind)
     last = claims.get(writer)
     wanted = field_set_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
     claims[writer] = ManagedFields(wanted, author.time, kind.resource.api_version)

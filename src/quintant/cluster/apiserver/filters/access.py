@@ -43,9 +43,9 @@ class Access:
 
     def identify(self, call: ApiRequest, asked: RequestInfo, peer: User | None) -> User:
         """The user a request counts as; 401 or 403 if it may not count as that one."""
-        user = self.authentication.identify(call.headers, peer)
+        user = self.authentication.authenticate(call.headers, peer)
         other = requested_user(call.headers)
-        return user if other is None else self._impersonation.become(user, other, asked)
+        return user if other is None else self._impersonation.impersonate(user, other, asked)
 
     def authorize(self, user: User, asked: RequestInfo) -> None:
         """403 unless the user may do what is asked."""

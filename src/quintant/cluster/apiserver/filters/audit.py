@@ -85,7 +85,7 @@ class Audit:
         Names are not told apart: a permission on one object counts as used with its verb.
         """
         asked = [_route(held) for held in self.used(user)]
-        pieces = [piece for rule in granted for piece in rule.pieces()]
+        pieces = [piece for rule in granted for piece in rule.breakdown()]
         return [
             piece for piece in pieces if not any(_nameless(piece).allows(each) for each in asked)
         ]
@@ -100,7 +100,7 @@ def _route(held: Permission) -> RequestInfo:
     resource, _, sub = held.resource.partition("/")
     if not resource:
         return RequestInfo(held.verb, held.resource)
-    return RequestInfo(held.verb, "", group=held.group, resource=resource, sub=sub)
+    return RequestInfo(held.verb, "", group=held.group, resource=resource, subresource=sub)
 
 
 def _nameless(piece: RbacRule) -> RbacRule:

@@ -62,7 +62,7 @@ class Impersonation:
         self._allow = allow
         self._last: dict[str, ImpersonationMode] = {}
 
-    def become(self, user: User, other: User, asked: RequestInfo) -> User:
+    def impersonate(self, user: User, other: User, asked: RequestInfo) -> User:
         """The other user, complete with groups; 403 if the user may not act as that one."""
         refusal: StatusError | None = None
         for mode in self._modes(user, other):
@@ -110,7 +110,7 @@ class ImpersonationMode(Struct, frozen=True):
             yield self.group(name)
         for key, values in other.extra.items():
             for value in values:
-                yield replace(self._wish(GROUP, "userextras", value), sub=key)
+                yield replace(self._wish(GROUP, "userextras", value), subresource=key)
 
     def group(self, name: str) -> RequestInfo:
         """What must be allowed for one to belong to a group."""

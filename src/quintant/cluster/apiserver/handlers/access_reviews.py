@@ -142,15 +142,15 @@ class AccessReviews(Struct, frozen=True):
         spec = _read(target, sent, _RulesSpec)
         if not spec.namespace:
             raise bad_request("no namespace on request")
-        holdings = self.authorizer.holdings(user, spec.namespace)
+        holdings = self.authorizer.rules_for(user, spec.namespace)
         plain = [msgspec.to_builtins(rule) for rule in holdings.rules]
         status = {
             "resourceRules": [rule for rule in plain if "resources" in rule],
             "nonResourceRules": [rule for rule in plain if "nonResourceURLs" in rule],
             "incomplete": False,
         }
-        if holdings.lost:
-            status["evaluationError"] = join_errors(list(holdings.lost))
+        if holdings.missing_roles:
+            status["evaluationError"] = join_errors(list(holdings.missing_roles))
         return _bare(target, {}) | {"spec": {}, "status": status}
 
 

@@ -48,7 +48,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     registry: WebhookRegistry
     offload: Offload
     webhooks: WebhookDispatcher
-    stored: ObjectStore
+    objects: ObjectStore
     writes: Writes
     deletes: Deletes
 
@@ -63,27 +63,27 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
 
     async def _write(self, drafted: MakeDraft, size: int) -> WriteResult:
         while True:
-            began = self.stored.revision
+            began = self.objects.revision
             try:
                 drafting = partial(drafted, self.writes.now)
                 draft, options = await self.offload.run(drafting, size)
             except ConversionNeeded as need:
-                await need.settle()
+                await need.convert()
                 continue
-            draft, ready = await self._ready(draft, options, size)
+            draft, ready = await self._admit(draft, options, size)
             # Nothing at all was written: that is so wherever nothing was waited for.
-            if self.stored.revision == began or self.writes.current(draft, ready, options):
-                return self.writes.commit(ready, options)
+            if self.objects.revision == began or self.writes.is_current(draft, ready, options):
+                return self.writes.store(ready, options)
 
-    async def _ready(self, draft: Draft, options: WriteOptions, size: int) -> tuple[Draft, Draft]:
+    async def _admit(self, draft: Draft, options: WriteOptions, size: int) -> tuple[Draft, Draft]:
         """The draft after admission has changed it, and what is to be stored, found valid."""
         target, operation = draft.target, CREATE if draft.base is None else UPDATE
-        matched = self.registry.matching(target.kind, target.sub, operation)
-        self.writes.begin(draft, options)
-        draft = await self._mutated(matched, draft, options)
-        shaped = await self.offload.run(partial(self.writes.shaped, draft), size)
-        named = self.writes.ready(shaped, options)
-        ready = await self.offload.run(partial(self.writes.judged, named), size)
+        matched = self.registry.matching(target.kind, target.subresource, operation)
+        self.writes.admit(draft, options)
+        draft = await self._mutate(matched, draft, options)
+        shaped = await self.offload.run(partial(self.writes.prepare, draft), size)
+        named = self.writes.authorize_and_name(shaped, options)
+        ready = await self.offload.run(partial(self.writes.validate, named), size)
         if matched:
             told = await self.webhooks.validate(_validating(matched), _attributes(ready, options))
             ready = replace(ready, warnings=(*ready.warnings, *told))
@@ -95,17 +95,17 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         self, target: ObjectRef, options: DeleteOptions, *, named: bool = True
     ) -> DeleteResult:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
-        matched = self.registry.matching(target.kind, target.sub, DELETE)
+        matched = self.registry.matching(target.kind, target.subresource, DELETE)
         kept = replace(target, kind=target.kind.kept or target.kind)
         if target.kind.prime is not None:
-            await target.kind.prime((self.stored.found(target),))
-        while matched and self.deletes.asks(kept, options):
-            entry = self.stored.found(target)
+            await target.kind.prime((self.objects.get(target),))
+        while matched and self.deletes.needs_admission(kept, options):
+            entry = self.objects.get(target)
             if target.kind.prime is not None:
                 await target.kind.prime((entry,))
             attributes = _deletion(target, stored_json.unpack(target.kind, entry), options, named)
-            _, warnings = await self._reviewed(matched, attributes)
-            if self.stored.found(target).rv == entry.rv:
+            _, warnings = await self._review(matched, attributes)
+            if self.objects.get(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
         return self.deletes.delete(kept, options)
@@ -120,7 +120,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     ) -> tuple[Any, list[str]]:
         """A document that does something, such as a Binding, after webhooks have seen it."""
         operation = CREATE if old is None else UPDATE
-        matched = self.registry.matching(target.kind, target.sub, operation)
+        matched = self.registry.matching(target.kind, target.subresource, operation)
         if not matched or not isinstance(sent, dict):
             return sent, []
         attributes = Attributes(
@@ -129,17 +129,17 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
             sort,
             _namespace(target),
             target.name,
-            target.sub,
+            target.subresource,
             options.user,
             _whole(target, sort, sent),
             old,
-            _said(operation, options.said),
+            _said(operation, options.raw),
             options.dry_run,
         )
-        reviewed, told = await self._reviewed(matched, attributes)
+        reviewed, told = await self._review(matched, attributes)
         return reviewed.obj, told
 
-    async def _mutated(
+    async def _mutate(
         self, matched: Sequence[MatchedWebhook], draft: Draft, options: WriteOptions
     ) -> Draft:
         mutating = _mutating(matched)
@@ -148,25 +148,25 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         target, before = draft.target, _attributes(draft, options)
 
         def revise(sent: Any) -> JsonObject:
-            if target.sub == SCALE:
+            if target.subresource == SCALE:
                 return dict(sent)
             return mutated(draft, sent).obj
 
         def again(obj: JsonObject) -> None:
-            if target.sub != SCALE:
-                self.writes.begin(replace(draft, obj=obj), options)
+            if target.subresource != SCALE:
+                self.writes.admit(replace(draft, obj=obj), options)
 
         after, told = await self.webhooks.mutate(mutating, before, revise, again)
         warned = replace(draft, warnings=(*draft.warnings, *told))
         if after.obj is before.obj or after.obj is None:
             return warned
-        if target.sub == SCALE:
+        if target.subresource == SCALE:
             put_scale(target.kind, draft.obj, after.obj)
             return warned
         told += restore_managed_fields(after.obj, draft.obj)
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
 
-    async def _reviewed(
+    async def _review(
         self, matched: Sequence[MatchedWebhook], attributes: Attributes
     ) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
@@ -189,7 +189,7 @@ def _deletion(
         "",
         options.user,
         old=old,
-        options=_said(DELETE, options.said),
+        options=_said(DELETE, options.raw),
         dry_run=options.dry_run,
     )
 
@@ -206,7 +206,7 @@ def _whole(target: ObjectRef, sort: Resource, sent: JsonObject) -> JsonObject:
 def _attributes(draft: Draft, options: WriteOptions) -> Attributes:
     target, operation = draft.target, CREATE if draft.base is None else UPDATE
     obj, old, document = draft.obj, draft.live, target.kind.resource
-    if target.sub == SCALE:
+    if target.subresource == SCALE:
         document, obj = DOCUMENT, view_scale(target.kind, obj)
         old = None if old is None else view_scale(target.kind, old)
     target = replace(target, name=target.name or draft.obj["metadata"].get("name", ""))
@@ -216,11 +216,11 @@ def _attributes(draft: Draft, options: WriteOptions) -> Attributes:
         document,
         _namespace(target),
         target.name,
-        target.sub,
+        target.subresource,
         options.user,
         obj,
         old,
-        _said(operation, options.said),
+        _said(operation, options.raw),
         options.dry_run,
     )
 

@@ -44,7 +44,7 @@ def applied(
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
     draft = _applied(target, base, config, author, force=force)
-    if scrutiny.told and scrutiny.strict:
+    if scrutiny.text_warnings and scrutiny.strict:
         why = ", ".join(scrutiny.refusal)
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {why}")
     return replace(draft, warnings=(*scrutiny.warnings, *draft.warnings))
@@ -53,7 +53,7 @@ def applied(
 def _applied(
     target: ObjectRef, base: StoredEntry | None, config: Any, author: FieldManager, *, force: bool
 ) -> Draft:
-    if base is None and target.sub:
+    if base is None and target.subresource:
         raise not_found(target.kind.resource, target.name)
     sent = _configured(target, config)
     try:
@@ -68,7 +68,7 @@ def _applied(
 
 
 def _configured(target: ObjectRef, config: Any) -> JsonObject:
-    where = DOCUMENT if target.sub == SCALE else target.kind.resource
+    where = DOCUMENT if target.subresource == SCALE else target.kind.resource
     said = config if isinstance(config, dict) else {}
     version, kind = _text(said.get("apiVersion")), _text(said.get("kind"))
     if (version, kind) != (where.api_version, where.kind):
@@ -112,7 +112,7 @@ def _applied_over(
     target: ObjectRef, base: StoredEntry, sent: JsonObject, author: FieldManager, *, force: bool
 ) -> Draft:
     live = stored_json.unpack(target.kind, base)
-    merge = applied_scale if target.sub == SCALE else track_apply
+    merge = applied_scale if target.subresource == SCALE else track_apply
     obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
     default(target.kind, obj)
     return Draft(target, obj, base=base, live=live)

@@ -48,15 +48,15 @@ class CreateOnlyResources:
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         """What was sent, with the answer in its status."""
-        target = ObjectRef(kind, asked.namespace, asked.name, asked.sub)
-        document = TOKEN_REQUEST if target.sub else kind
-        place = ObjectRef(document, asked.namespace, sub=asked.sub)
+        target = ObjectRef(kind, asked.namespace, asked.name, asked.subresource)
+        document = TOKEN_REQUEST if target.subresource else kind
+        place = ObjectRef(document, asked.namespace, subresource=asked.subresource)
         drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
         draft, options = await self._offload.run(drafting, request_cost(call))
         obj, warnings = await self._admission.document(
             target, document.resource, draft.obj, None, options
         )
-        if target.sub:
+        if target.subresource:
             body = msgspec.json.encode(self._requests.answer(target, obj))
         else:
             reviewing = partial(self._reviewed, target, obj, user)
@@ -70,5 +70,5 @@ class CreateOnlyResources:
         self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent, options = read_document(call, target.kind.resource, "CreateOptions", user)
-        author = FieldManager(options.manager, now, target.sub)
-        return drafts.created(target, sent, author, options.scrutiny), options
+        author = FieldManager(options.manager, now, target.subresource)
+        return drafts.created(target, sent, author, options.field_validation), options

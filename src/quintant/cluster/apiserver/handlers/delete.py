@@ -50,7 +50,7 @@ class DeleteOptions(msgspec.Struct, frozen=True):
     rv: str = ""
     dry_run: bool = False
     user: User = SERVER
-    said: Mapping[str, Any] = {}
+    raw: Mapping[str, Any] = {}
     """The options in the client's own words, for webhooks."""
     silent: bool = False
     """Nothing was said about dependents."""
@@ -98,7 +98,7 @@ def read_delete_options(body: Any, query: Mapping[str, str], user: User) -> Dele
         rv=conditions.get("resourceVersion") or "",
         dry_run=bool(dry_run),
         user=user,
-        said={name: body[name] for name in _SAID if body.get(name) is not None},
+        raw={name: body[name] for name in _SAID if body.get(name) is not None},
         silent=body.get("propagationPolicy") is None and body.get("orphanDependents") is None,
         accepted=body.get("orphanDependents") is False,
     )
@@ -113,7 +113,7 @@ class Deletes:
 
     def delete(self, target: ObjectRef, options: DeleteOptions = DeleteOptions()) -> DeleteResult:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
-        entry = self._stored.found(target)
+        entry = self._stored.get(target)
         obj = stored_json.unpack(target.kind, entry)
         check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
@@ -130,9 +130,9 @@ class Deletes:
             entry if marked == obj else self._stored.put(target, marked), gone=False
         )
 
-    def asks(self, target: ObjectRef, options: DeleteOptions) -> bool:
+    def needs_admission(self, target: ObjectRef, options: DeleteOptions) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
-        obj = stored_json.unpack(target.kind, self._stored.found(target))
+        obj = stored_json.unpack(target.kind, self._stored.get(target))
         check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 

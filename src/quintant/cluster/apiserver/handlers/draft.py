@@ -43,7 +43,7 @@ def created(target: ObjectRef, sent: Any, author: FieldManager, scrutiny: FieldV
     """A new object."""
     draft = read(target, sent, scrutiny)
     said = draft.obj["metadata"].pop("resourceVersion", "0")
-    return _new(replace(draft, locked=said.isdecimal() and int(said) > 0), author)
+    return _new(replace(draft, has_resource_version=said.isdecimal() and int(said) > 0), author)
 
 
 def created_by_update(draft: Draft, author: FieldManager) -> Draft:
@@ -56,7 +56,7 @@ def created_by_update(draft: Draft, author: FieldManager) -> Draft:
 
 def _new(draft: Draft, author: FieldManager) -> Draft:
     kind, obj = draft.target.kind, draft.obj
-    check_kind(kind, draft.said, obj["metadata"].get("name", ""))
+    check_kind(kind, draft.sent_kind, obj["metadata"].get("name", ""))
     wipe_system_metadata(obj)
     told = draft.warnings + dedup_owner_references(obj)
     default(kind, obj)
@@ -69,7 +69,7 @@ def read(target: ObjectRef, sent: Any, scrutiny: FieldValidation) -> Draft:
     obj = sent_object(target.kind, sent)
     warnings = decode(target.kind, obj, scrutiny)
     _place(target, obj, warnings)
-    return Draft(target, obj, warnings, said=sent.get("kind") or "")
+    return Draft(target, obj, warnings, sent_kind=sent.get("kind") or "")
 
 
 def replaced(draft: Draft, base: StoredEntry, author: FieldManager) -> Draft:
@@ -78,9 +78,9 @@ def replaced(draft: Draft, base: StoredEntry, author: FieldManager) -> Draft:
     live = stored_json.unpack(target.kind, base)
     try:
         _check_replacement(target, obj, live)
-        check_kind(target.kind, draft.said, target.name)
+        check_kind(target.kind, draft.sent_kind, target.name)
     except StatusError as problem:
-        raise problem.warned(*draft.warnings) from None
+        raise problem.with_warnings(*draft.warnings) from None
     told = draft.warnings + dedup_owner_references(obj)
     return _updated(target, base, obj, live, author, told)
 
@@ -126,7 +126,7 @@ def _place(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> Non
     try:
         set_namespace(target.kind, obj, target.namespace, target.name)
     except StatusError as problem:
-        raise problem.warned(*warnings) from None
+        raise problem.with_warnings(*warnings) from None
 
 
 def default(kind: Kind, obj: JsonObject) -> None:
@@ -143,7 +143,7 @@ def _updated(
     author: FieldManager,
     warnings: tuple[str, ...],
 ) -> Draft:
-    if target.sub == SCALE:
+    if target.subresource == SCALE:
         track_scale(target.kind, live, obj, author)
     else:
         default(target.kind, obj)

@@ -87,22 +87,22 @@ class Reads:
     async def list(self, selection: WatchFilter, query: ListOptions) -> bytes | ListStream:
         """A list: a document, written in slices, or a large one that is written as it is sent."""
         token = read_token(query.token) if query.token else None
-        table = self._store.table(selection.form.kind.table)
+        table = self._store.table(selection.encoder.kind.table)
         rv, view = self._view(table, query, token)
         start = f"{selection.prefix}{token.start}" if token else ""
         scanned = _scanned(view, selection, start)
         page = await _chosen(selection, scanned, 0 if query.rv == "0" else query.limit)
         token_after = write_token(rv, page.after) if page.after else ""
-        metadata = list_metadata(selection.form, rv, token_after, page.rest)
-        if selection.form.kind.prime is not None:
-            await selection.form.kind.prime(page.entries)
-        if _large(selection.form, page.entries):
-            return ListStream(selection.form, metadata, page.entries)
-        return await _written(selection.form, metadata, page.entries)
+        metadata = list_metadata(selection.encoder, rv, token_after, page.rest)
+        if selection.encoder.kind.prime is not None:
+            await selection.encoder.kind.prime(page.entries)
+        if _large(selection.encoder, page.entries):
+            return ListStream(selection.encoder, metadata, page.entries)
+        return await _written(selection.encoder, metadata, page.entries)
 
     def follow(self, selection: WatchFilter, query: ListOptions) -> WatchOptions:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
-        table = self._store.table(selection.form.kind.table)
+        table = self._store.table(selection.encoder.kind.table)
         seconds = query.seconds or self._random.uniform(*WATCH_SECONDS)
         if seconds < 0:
             return WatchOptions((error_event(_TOO_LATE),), seconds=0.0)
@@ -121,9 +121,9 @@ class Reads:
             replay = added(selection, _scanned(table.now, selection))
             if not (query.initial and query.bookmarks):
                 return replay
-            mark = bookmark(selection.form, self._store.revision, END_OF_REPLAY)
+            mark = bookmark(selection.encoder, self._store.revision, END_OF_REPLAY)
             return chain(replay, (mark,))
-        return () if fresh else missed(selection, table.ring.since(query.revision))
+        return () if fresh else missed(selection, table.history.since(query.revision))
 
     def _view(
         self, table: Table, query: ListOptions, token: ContinueToken | None
@@ -168,7 +168,7 @@ class _Page(Struct, frozen=True):
 
 def _scanned(view: View, selection: WatchFilter, start: str = "") -> list[tuple[str, StoredEntry]]:
     """The entries to look at, in order; a named one is found without looking at others."""
-    kind, name = selection.form.kind, selection.fields.exact("metadata.name")
+    kind, name = selection.encoder.kind, selection.fields.exact("metadata.name")
     if name is None or start or (kind.resource.namespaced and not selection.namespace):
         return view.scan(selection.prefix, start)
     key = kind.key(selection.namespace, name)
@@ -199,7 +199,7 @@ async def _chosen(
 def _large(form: ObjectEncoder, entries: list[StoredEntry]) -> bool:
     """Whether a list is worth being sent in pieces, and can be: nothing may fail half-way."""
     size = sum(len(entry.raw) for entry in entries)
-    return size > LARGE and type(form) is ObjectEncoder and all(map(form.quick, entries))
+    return size > LARGE and type(form) is ObjectEncoder and all(map(form.is_raw, entries))
 
 
 async def _written(
@@ -208,10 +208,10 @@ async def _written(
     """A list document."""
     items: list[bytes] = []
     for at, entry in enumerate(entries):
-        items.append(form.item(entry))
+        items.append(form.encode_item(entry))
         if at % SLOW_SLICE == SLOW_SLICE - 1:
             await asyncio.sleep(0)
-    return form.document(metadata, items)
+    return form.encode_list(metadata, items)
 
 
 def list_metadata(
@@ -219,7 +219,7 @@ def list_metadata(
 ) -> dict[str, object]:
     """What a list says about itself."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
-    if token or (form.kind.custom and not form.converted):
+    if token or (form.kind.custom and not form.is_converted):
         metadata["continue"] = token
     if rest is not None:
         metadata["remainingItemCount"] = rest

@@ -111,7 +111,7 @@ class MetricsApi:
         return [
             stored_json.read(entry, MeasuredPod)
             for entry in self._entries("pods")
-            if entry.facts.get("status.phase") == "Running"
+            if entry.field_values.get("status.phase") == "Running"
         ]
 
     def _entries(self, table: str) -> Iterator[StoredEntry]:

@@ -44,7 +44,7 @@ class WriteRequests(msgspec.Struct, frozen=True):
 
     writes: Writes
 
-    def drafting(self, verb: str) -> DraftPlan:
+    def plan(self, verb: str) -> DraftPlan:
         """How the changes of a verb are drafted; 405 if it changes nothing."""
         known = {"create": self._create, "update": self._update, "patch": self._patch}
         if verb not in known:
@@ -56,17 +56,17 @@ class WriteRequests(msgspec.Struct, frozen=True):
     ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "CreateOptions", user, sent), now=now)
-        return self.writes.creation(target, sent, options), options
+        return self.writes.draft_create(target, sent, options), options
 
     def _update(
         self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
-        if target.sub == SCALE:
+        if target.subresource == SCALE:
             edit = edit_scale(target.kind, lambda scale: sent)
-            return self.writes.edition(target, edit, options), options
-        return self.writes.replacement(target, sent, options), options
+            return self.writes.draft_patch(target, edit, options), options
+        return self.writes.draft_update(target, sent, options), options
 
     def _patch(
         self, call: ApiRequest, target: ObjectRef, user: User, now: str
@@ -75,15 +75,15 @@ class WriteRequests(msgspec.Struct, frozen=True):
         options = replace(write_options(call, "PatchOptions", user, sent), now=now)
         check_force(call.query, media)
         if media == APPLY_PATCH:
-            return self.writes.application(target, sent, options), options
+            return self.writes.draft_apply(target, sent, options), options
         edit = _editor(media, sent, target)
-        if target.sub == SCALE:
+        if target.subresource == SCALE:
             edit = edit_scale(target.kind, edit, patch=True)
-        return self.writes.edition(target, edit, options), options
+        return self.writes.draft_patch(target, edit, options), options
 
 
 def _sent(call: ApiRequest, target: ObjectRef) -> Any:
-    custom = target.kind.custom and target.sub != SCALE
+    custom = target.kind.custom and target.subresource != SCALE
     return read_object(call.headers, call.body, _document(target), custom=custom)
 
 
@@ -103,4 +103,4 @@ def _editor(media: str, sent: Any, target: ObjectRef) -> Edit:
 
 def _document(target: ObjectRef) -> Resource:
     """What the bodies of requests about a target are."""
-    return DOCUMENT if target.sub == SCALE else target.kind.resource
+    return DOCUMENT if target.subresource == SCALE else target.kind.resource

@@ -81,12 +81,12 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
     if locked and locked != live["metadata"]["resourceVersion"]:
         raise object_modified(kind.resource, target.name)
     found = identity_causes(obj, live)
-    if target.sub == "status":
+    if target.subresource == "status":
         _only_status(kind, obj, live)
-    elif kind.resource.status and target.sub in _BESIDE_STATUS:
+    elif kind.resource.status and target.subresource in _BESIDE_STATUS:
         _without_status(obj, live)
     keep_system_metadata(obj, live)
-    if kind.revise is not None and not target.sub:
+    if kind.revise is not None and not target.subresource:
         kind.revise(obj, live)
     return found
 

@@ -65,16 +65,16 @@ def refuse_websocket(call: ApiRequest, asked: RequestInfo) -> None:
 
 
 def _check_sub(kind: Kind, asked: RequestInfo) -> None:
-    verbs = verbs_of(kind, asked.sub)
-    if asked.sub and not verbs:
+    verbs = verbs_of(kind, asked.subresource)
+    if asked.subresource and not verbs:
         raise _lacking(kind, asked)
-    if asked.sub and asked.verb not in verbs:
+    if asked.subresource and asked.verb not in verbs:
         raise method_not_supported()
 
 
 def _lacking(kind: Kind, asked: RequestInfo) -> StatusError:
     if kind.custom:
         return not_found(kind.resource, asked.name)
-    if asked.sub in _CONNECTIONS:
-        return streams_not_supported(f"{kind.name}/{asked.sub}")
+    if asked.subresource in _CONNECTIONS:
+        return streams_not_supported(f"{kind.name}/{asked.subresource}")
     return resource_not_found()

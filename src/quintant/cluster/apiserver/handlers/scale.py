@@ -97,7 +97,7 @@ def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: FieldMana
     if before != after and any(claim.fields & place for claim in claims.values()):
         claims = remove_fields(claims, place)
         if after:
-            writer = author.writer(UPDATE, kind)
+            writer = author.identifier(UPDATE, kind)
             claims[writer] = ManagedFields(place, "", kind.resource.api_version)
     encode_managed_fields(new, claims)
 

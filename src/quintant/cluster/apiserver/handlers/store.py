@@ -38,32 +38,32 @@ class ObjectStore:
         """The stored entry, if there is one."""
         return self._table(target).entries.get(target.key)
 
-    def sought(self, target: ObjectRef) -> StoredEntry | None:
+    def get_or_none(self, target: ObjectRef) -> StoredEntry | None:
         """The stored entry, if there is one; 400 for a name that could not be part of a path."""
         if target.name and (complaints := path_segment_errors(target.name)):
             raise invalid_name_parameter(target.name, ";".join(complaints))
         return self.read(target)
 
-    def found(self, target: ObjectRef) -> StoredEntry:
+    def get(self, target: ObjectRef) -> StoredEntry:
         """The stored entry; 404 if there is none."""
-        entry = self.sought(target)
+        entry = self.get_or_none(target)
         if entry is None:
             raise not_found(target.kind.resource, target.name)
         return entry
 
     def put(self, target: ObjectRef, obj: JsonObject) -> StoredEntry:
         """Store an object as it is."""
-        return self.keep(target, stored_json.pack(target.kind, obj))
+        return self.put_packed(target, stored_json.pack(target.kind, obj))
 
-    def keep(self, target: ObjectRef, entry: StoredEntry) -> StoredEntry:
+    def put_packed(self, target: ObjectRef, entry: StoredEntry) -> StoredEntry:
         """Store an object that is packed already; the entry with its revision."""
         if len(entry.raw) > OBJECT_LIMIT:
             raise unknown_error("etcdserver: request is too large")
         return self._store.put(self._table(target), target.key, entry)
 
-    def amend(self, target: ObjectRef, edit: Edit, *, dry_run: bool = False) -> StoredEntry:
+    def update_raw(self, target: ObjectRef, edit: Edit, *, dry_run: bool = False) -> StoredEntry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
-        base = self.found(target)
+        base = self.get(target)
         obj = edit(stored_json.unpack(target.kind, base))
         if dry_run:
             return stored_json.pack(target.kind, obj, base.rv)
@@ -88,7 +88,7 @@ class ObjectStore:
             namespace, _, name = key.rpartition("/")
             yield ObjectRef(kind, namespace, name), entry
 
-    def still(self, target: ObjectRef, since: int) -> bool:
+    def unchanged_since(self, target: ObjectRef, since: int) -> bool:
         """Whether no object that is there was written since a revision."""
         return all(each.rv <= since for each in self._table(target).entries.values())
 

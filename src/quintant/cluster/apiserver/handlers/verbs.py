@@ -88,7 +88,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     clock: Clock
     offload: Offload
 
-    async def answer(
+    async def handle(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse | ListStream:
         """The answer to anything but a watch; it has happened when this returns."""
@@ -98,7 +98,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         try:
             reply = await self._answer(call, route, kind, user)
         except StatusError as problem:
-            raise problem.warned(kind.deprecation, first=True) from None
+            raise problem.with_warnings(kind.deprecation, first=True) from None
         return replace(reply, headers=warning_headers((kind.deprecation,), reply.headers))
 
     async def _answer(
@@ -111,10 +111,10 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             if route.verb not in verbs(kind):
                 raise method_not_supported()
             return await self._delete_collection(call, route, kind, user)
-        target, doing = _target(route, kind), action(kind, route.sub)
+        target, doing = _target(route, kind), action(kind, route.subresource)
         if doing is not None:
             return await self._act(call, target, doing, user)
-        if is_eviction(kind, route.sub):
+        if is_eviction(kind, route.subresource):
             return await self._evict(call, target, user)
         if bool(route.name) is (route.verb == "create"):
             raise method_not_supported()
@@ -148,12 +148,12 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
         self.reads.check_get(call.query.get("resourceVersion", ""))
-        return await self._shown(call, target, self.stored.found(target))
+        return await self._shown(call, target, self.stored.get(target))
 
     async def _write(
         self, call: ApiRequest, target: ObjectRef, verb: str, user: User
     ) -> ApiResponse:
-        drafting = self.changes.drafting(verb)
+        drafting = self.changes.plan(verb)
         found = self.stored.read(target)
         size = request_cost(call) + target.kind.weight + (0 if found is None else len(found.raw))
         result = await self.admission.write(partial(drafting, call, target, user), size)
@@ -166,10 +166,10 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
-        old = None if creates else stored_json.unpack(target.kind, self.stored.found(target))
+        old = None if creates else stored_json.unpack(target.kind, self.stored.get(target))
         sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
-        entry = self.stored.amend(target, edit, dry_run=options.dry_run)
+        entry = self.stored.update_raw(target, edit, dry_run=options.dry_run)
         if doing.answers_object:
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
@@ -180,7 +180,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
         options = read_delete_options(asked or {}, {}, user)
         options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
-        pod = structs.replace(target, sub="")
+        pod = structs.replace(target, subresource="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
         return _succeeded(told)
 
@@ -219,13 +219,15 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
                 deleted = await self.admission.delete(target, options, named=False)
                 if kind.prime is not None:
                     await kind.prime((entry,))
-                items.append(selection.form.item(entry))
+                items.append(selection.encoder.encode_item(entry))
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
         return ApiResponse(
             OK,
-            selection.form.document(list_metadata(selection.form, self.stored.revision), items),
+            selection.encoder.encode_list(
+                list_metadata(selection.encoder, self.stored.revision), items
+            ),
             warning_headers(told),
         )
 
@@ -240,10 +242,10 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         kind = target.kind
         if kind.prime is not None:
             await kind.prime((entry,))
-        if target.sub == SCALE:
+        if target.subresource == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
         form = encoder_for(call, kind, self.clock)
-        return ApiResponse(code, form.opened(form.whole(entry)) + b"\n", warning_headers(warnings))
+        return ApiResponse(code, form.begin(form.encode(entry)) + b"\n", warning_headers(warnings))
 
 
 def _check_method(call: ApiRequest) -> None:
@@ -260,7 +262,7 @@ def _succeeded(warnings: Iterable[str]) -> ApiResponse:
 
 def _target(route: RequestInfo, kind: Kind) -> ObjectRef:
     namespace = route.namespace if kind.resource.namespaced else ""
-    return ObjectRef(kind, namespace, route.name, route.sub)
+    return ObjectRef(kind, namespace, route.name, route.subresource)
 
 
 def _orphans(kind: Kind, options: DeleteOptions) -> list[str]:

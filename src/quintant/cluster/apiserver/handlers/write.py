@@ -64,13 +64,13 @@ class WriteResult(msgspec.Struct, frozen=True):
 class AdmissionControl(Protocol):
     """What a server holds writes to, beside the rules of their kind."""
 
-    def place(self, target: ObjectRef) -> None:
+    def check_create(self, target: ObjectRef) -> None:
         """Refuse a new object where none may be."""
 
     def admit(self, draft: Draft, options: WriteOptions) -> None:
         """Have the server's own admission amend or refuse a draft, in place."""
 
-    def check(self, draft: Draft, user: User) -> None:
+    def authorize(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
 
 
@@ -89,88 +89,90 @@ class Writes:
         self, target: ObjectRef, sent: Any, options: WriteOptions = WriteOptions()
     ) -> WriteResult:
         """Store a new object; 409 if its name is taken."""
-        return self.write(self.creation(target, sent, options), options)
+        return self.write(self.draft_create(target, sent, options), options)
 
-    def edit(
+    def update(
         self, target: ObjectRef, edit: Edit, options: WriteOptions = WriteOptions()
     ) -> WriteResult:
         """Store what `edit` makes of the live object; 404 if there is none."""
-        return self.write(self.edition(target, edit, options), options)
+        return self.write(self.draft_patch(target, edit, options), options)
 
-    def restate(self, target: ObjectRef, state: Edit, options: WriteOptions) -> WriteResult:
+    def update_by_server(
+        self, target: ObjectRef, state: Edit, options: WriteOptions
+    ) -> WriteResult:
         """Store what the server itself makes of a live object's status: nothing is read anew."""
-        base, author = self._stored.found(target), self._author(target, options)
+        base, author = self._stored.get(target), self._author(target, options)
         return self._finish(drafts.server_updated(target, base, state, author), options)
 
     def apply(self, target: ObjectRef, config: Any, options: WriteOptions) -> WriteResult:
         """Merge a configuration into the live object, or create it from the configuration."""
-        return self.write(self.application(target, config, options), options)
+        return self.write(self.draft_apply(target, config, options), options)
 
-    def creation(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
+    def draft_create(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
         """A new object."""
-        return drafts.created(target, sent, self._author(target, options), options.scrutiny)
+        return drafts.created(target, sent, self._author(target, options), options.field_validation)
 
-    def replacement(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
+    def draft_update(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
-        draft = drafts.read(target, sent, options.scrutiny)
-        base, author = self._stored.sought(target), self._author(target, options)
+        draft = drafts.read(target, sent, options.field_validation)
+        base, author = self._stored.get_or_none(target), self._author(target, options)
         if base is not None:
             return drafts.replaced(draft, base, author)
-        if target.kind.upsert and not target.sub:
+        if target.kind.upsert and not target.subresource:
             return drafts.created_by_update(draft, author)
         warnings = draft.warnings + dedup_owner_references(draft.obj)
-        raise not_found(target.kind.resource, target.name).warned(*warnings)
+        raise not_found(target.kind.resource, target.name).with_warnings(*warnings)
 
-    def edition(self, target: ObjectRef, edit: Edit, options: WriteOptions) -> Draft:
+    def draft_patch(self, target: ObjectRef, edit: Edit, options: WriteOptions) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
-        base, author = self._stored.found(target), self._author(target, options)
-        return drafts.patched(target, base, edit, author, options.scrutiny)
+        base, author = self._stored.get(target), self._author(target, options)
+        return drafts.patched(target, base, edit, author, options.field_validation)
 
-    def application(self, target: ObjectRef, config: Any, options: WriteOptions) -> Draft:
+    def draft_apply(self, target: ObjectRef, config: Any, options: WriteOptions) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
-        base, author = self._stored.sought(target), self._author(target, options)
-        return applied(target, base, config, author, options.scrutiny, force=options.force)
+        base, author = self._stored.get_or_none(target), self._author(target, options)
+        return applied(target, base, config, author, options.field_validation, force=options.force)
 
     def write(self, draft: Draft, options: WriteOptions) -> WriteResult:
         """Store a draft, without asking any webhook."""
-        self.begin(draft, options)
+        self.admit(draft, options)
         return self._finish(draft, options)
 
-    def begin(self, draft: Draft, options: WriteOptions) -> None:
+    def admit(self, draft: Draft, options: WriteOptions) -> None:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
         if draft.base is None:
             name = draft.obj["metadata"].get("name", "")
-            self._guard.place(draft.target.named(name))
+            self._guard.check_create(draft.target.with_name(name))
         self._guard.admit(draft, options)
 
-    def shaped(self, draft: Draft) -> Draft:
+    def prepare(self, draft: Draft) -> Draft:
         """The draft held to what may change, and completed, in place."""
         try:
             found = prepare(draft)
         except StatusError as problem:
-            raise problem.warned(*draft.warnings) from None
+            raise problem.with_warnings(*draft.warnings) from None
         told = dedup_owner_references(draft.obj, _LATE)
-        return replace(draft, warnings=draft.warnings + told, found=tuple(found))
+        return replace(draft, warnings=draft.warnings + told, update_errors=tuple(found))
 
-    def ready(self, draft: Draft, options: WriteOptions) -> Draft:
+    def authorize_and_name(self, draft: Draft, options: WriteOptions) -> Draft:
         """What is shaped as it will be stored: allowed, and named."""
-        self._guard.check(draft, options.user)
+        self._guard.authorize(draft, options.user)
         obj, target = draft.obj, draft.target
         if draft.base is None:
-            target = self._named(target, obj["metadata"])
+            target = self._name(target, obj["metadata"])
             obj["metadata"]["uid"] = self._random.id()
             obj["metadata"]["creationTimestamp"] = self.now
-        looked = self._settle(target, obj, draft.live)
-        return replace(draft, target=target, looked=looked)
+        looked = self._assign(target, obj, draft.live)
+        return replace(draft, target=target, others_read_at=looked)
 
-    def judged(self, ready: Draft) -> Draft:
+    def validate(self, ready: Draft) -> Draft:
         """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""
         if ready.live is not None:
             bump_generation(ready.target.kind, ready.obj, ready.live)
         advice = _advice(ready)
         return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
-    def commit(self, ready: Draft, options: WriteOptions) -> WriteResult:
+    def store(self, ready: Draft, options: WriteOptions) -> WriteResult:
         """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
         return (self._insert if ready.base is None else self._update)(ready, options)
 
@@ -179,7 +181,7 @@ class Writes:
         """The time, as objects tell it."""
         return timestamp(self._clock.now())
 
-    def current(self, draft: Draft, ready: Draft, options: WriteOptions) -> bool:
+    def is_current(self, draft: Draft, ready: Draft, options: WriteOptions) -> bool:
         """Whether nothing that a draft was made from has changed since.
 
         StatusError if there is no place or no permission for it any more.
@@ -188,27 +190,29 @@ class Writes:
         if (entry and entry.rv) != (base and base.rv):
             return False
         if base is None:
-            self._guard.place(ready.target)
-        self._guard.check(draft, options.user)
-        return ready.looked is None or self._stored.still(draft.target, ready.looked)
+            self._guard.check_create(ready.target)
+        self._guard.authorize(draft, options.user)
+        return ready.others_read_at is None or self._stored.unchanged_since(
+            draft.target, ready.others_read_at
+        )
 
     def _finish(self, draft: Draft, options: WriteOptions) -> WriteResult:
-        ready = self.ready(self.shaped(draft), options)
-        return self.commit(self.judged(ready), options)
+        ready = self.authorize_and_name(self.prepare(draft), options)
+        return self.store(self.validate(ready), options)
 
     def _insert(self, ready: Draft, options: WriteOptions) -> WriteResult:
-        if ready.locked and not options.dry_run:
+        if ready.has_resource_version and not options.dry_run:
             raise unknown_error("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
             dying = deleting(stored_json.unpack(target.kind.kept or target.kind, taken))
             problem = already_exists(target.kind.resource, target.name, deleting=dying)
-            raise problem.warned(*ready.warnings)
+            raise problem.with_warnings(*ready.warnings)
         packed = stored_json.pack(target.kind, ready.obj)
-        entry = packed if options.dry_run else self._stored.keep(target, packed)
+        entry = packed if options.dry_run else self._stored.put_packed(target, packed)
         return WriteResult(entry, created=True, warnings=ready.warnings)
 
-    def _named(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
+    def _name(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
         if target.kind.nameless and not (metadata.get("name") or base):
@@ -216,11 +220,11 @@ class Writes:
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
                 metadata["name"] = generate_name(base, self._random)
-                if self._stored.read(target.named(metadata["name"])) is None:
+                if self._stored.read(target.with_name(metadata["name"])) is None:
                     break
             else:
                 raise no_unique_name(target.kind.resource, metadata["name"])
-        return target.named(metadata.get("name", ""))
+        return target.with_name(metadata.get("name", ""))
 
     def _update(self, ready: Draft, options: WriteOptions) -> WriteResult:
         target, obj, base = ready.target, ready.obj, ready.base
@@ -233,7 +237,7 @@ class Writes:
             return WriteResult(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
         return WriteResult(self._stored.put(target, obj), warnings=ready.warnings)
 
-    def _settle(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
+    def _assign(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
         if target.kind.settle is None:
             return None
@@ -247,15 +251,15 @@ class Writes:
         return looked[0] if looked else None
 
     def _author(self, target: ObjectRef, options: WriteOptions) -> FieldManager:
-        return FieldManager(options.manager, options.now or self.now, target.sub)
+        return FieldManager(options.manager, options.now or self.now, target.subresource)
 
 
 def _advice(ready: Draft) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
     kind, obj = ready.target.kind, ready.obj
-    verdict = validate(kind, obj, ready.live, ready.target.sub)
-    advice, causes = tuple(verdict.warnings), (*ready.found, *verdict.causes)
+    verdict = validate(kind, obj, ready.live, ready.target.subresource)
+    advice, causes = tuple(verdict.warnings), (*ready.update_errors, *verdict.errors)
     if causes:
         where, name = kind.alias or kind.resource, obj["metadata"].get("name", "")
-        raise invalid_object(where, name, *causes).warned(*ready.warnings, *advice)
+        raise invalid_object(where, name, *causes).with_warnings(*ready.warnings, *advice)
     return advice

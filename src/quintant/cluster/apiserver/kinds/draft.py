@@ -16,15 +16,15 @@ class ObjectRef(msgspec.Struct, frozen=True):
     kind: Kind
     namespace: str = ""
     name: str = ""
-    sub: str = ""
+    subresource: str = ""
 
     @property
     def key(self) -> str:
         return self.kind.key(self.namespace, self.name)
 
-    def named(self, name: str) -> ObjectRef:
+    def with_name(self, name: str) -> ObjectRef:
         """The same, with another name."""
-        return ObjectRef(self.kind, self.namespace, name, self.sub)
+        return ObjectRef(self.kind, self.namespace, name, self.subresource)
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -35,13 +35,13 @@ class Draft(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     base: StoredEntry | None = None
     live: JsonObject | None = None
-    said: str = ""
+    sent_kind: str = ""
     """The kind that a client said a custom resource is of."""
-    locked: bool = False
+    has_resource_version: bool = False
     """It is new, and says a resourceVersion."""
-    looked: int | None = None
+    others_read_at: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
-    found: tuple[Cause, ...] = ()
+    update_errors: tuple[Cause, ...] = ()
     """What it tried to change and may not."""
 
     @property

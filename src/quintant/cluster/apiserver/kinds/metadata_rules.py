@@ -155,7 +155,7 @@ def validate(
     if kind.judge is None:
         return ValidationResult(causes)
     verdict = kind.judge(obj, live, sub, causes)
-    return ValidationResult([*causes, *verdict.causes], verdict.warnings)
+    return ValidationResult([*causes, *verdict.errors], verdict.warnings)
 
 
 def check_resource_version(said: str | None) -> None:

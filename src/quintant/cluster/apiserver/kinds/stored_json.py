@@ -85,34 +85,34 @@ class ObjectEncoder(Struct, frozen=True):
         names = (where.api_version.encode(), where.kind.encode())
         force_setattr(self, "head", _HEAD % names)
 
-    def whole(self, entry: StoredEntry, rv: int = 0) -> bytes:
+    def encode(self, entry: StoredEntry, rv: int = 0) -> bytes:
         """The object by itself; `rv` replaces the revision of its last write."""
-        if self.quick(entry):
+        if self.is_raw(entry):
             return b"%b%d%b" % (self.head, rv or entry.rv, entry.raw)
         return self._slow(entry, rv)
 
-    def item(self, entry: StoredEntry) -> bytes:
+    def encode_item(self, entry: StoredEntry) -> bytes:
         """The object in a list: built-in kinds do not repeat their kind there."""
         if self.kind.custom or self.partial:
-            return self.whole(entry)
-        if self.quick(entry):
+            return self.encode(entry)
+        if self.is_raw(entry):
             return b"%b%d%b" % (_BARE, entry.rv, entry.raw)
         shown = unpack(self.kind, entry)
         return msgspec.json.encode({key: shown[key] for key in shown if key not in _NAMES})
 
     @property
-    def converted(self) -> bool:
+    def is_converted(self) -> bool:
         """Whether something else than the objects themselves is written."""
         return self.partial
 
-    def document(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
+    def encode_list(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
         """A list of items already written."""
         name, version = self._names
         head = msgspec.json.encode({"kind": f"{name}List", "apiVersion": version})[:-1]
         about = msgspec.json.encode(metadata)
         return b'%b,"metadata":%b,"items":[%b]}\n' % (head, about, b",".join(items))
 
-    def opened(self, chunk: bytes) -> bytes:
+    def begin(self, chunk: bytes) -> bytes:
         """What a stream, or an answer of one object, begins with."""
         return chunk
 
@@ -130,7 +130,7 @@ class ObjectEncoder(Struct, frozen=True):
             return "PartialObjectMetadata", f"meta.k8s.io/{self.version}"
         return self.kind.resource.kind, self.kind.resource.api_version
 
-    def quick(self, entry: StoredEntry) -> bool:
+    def is_raw(self, entry: StoredEntry) -> bool:
         """Whether an entry is written as it is, which never fails."""
         kind = self.kind
         special = self.partial or kind.shown or entry.rv == UNSTORED

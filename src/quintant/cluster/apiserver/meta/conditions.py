@@ -11,13 +11,13 @@ class StatusCondition(Struct, frozen=True):
     """A condition, without its time."""
 
     type: str
-    true: bool
+    status: bool
     reason: str = ""
     message: str = ""
 
     def set(self, status: JsonObject, now: str) -> JsonObject:
         """The status with this condition; its time stands while its truth does."""
-        value = "True" if self.true else "False"
+        value = "True" if self.status else "False"
         before = {each["type"]: each for each in status.get("conditions") or ()}
         old = before.get(self.type, {})
         since = old["lastTransitionTime"] if old.get("status") == value else now
@@ -30,18 +30,18 @@ class StatusCondition(Struct, frozen=True):
         }
         return {**status, "conditions": list(before.values())}
 
-    def holds(self, status: JsonObject) -> bool:
+    def is_set(self, status: JsonObject) -> bool:
         """Whether a status has a condition of this type and truth."""
-        value = "True" if self.true else "False"
+        value = "True" if self.status else "False"
         return any(
             each["type"] == self.type and each["status"] == value
             for each in status.get("conditions") or ()
         )
 
-    def among(self, status: JsonObject) -> bool:
+    def is_exactly_set(self, status: JsonObject) -> bool:
         """Whether a status has this very condition, whenever it came."""
         said = (self.type, self.reason, self.message)
-        return self.holds(status) and any(
+        return self.is_set(status) and any(
             (each["type"], each.get("reason"), each.get("message")) == said
             for each in status["conditions"]
         )

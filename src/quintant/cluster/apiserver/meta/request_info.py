@@ -28,12 +28,12 @@ class RequestInfo(Struct, frozen=True):
     resource: str = ""
     namespace: str = ""
     name: str = ""
-    sub: str = ""
+    subresource: str = ""
 
     @property
     def full_resource(self) -> str:
         """`pods/status`, as roles name it."""
-        return f"{self.resource}/{self.sub}" if self.sub else self.resource
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:

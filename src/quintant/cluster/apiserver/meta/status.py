@@ -37,7 +37,7 @@ class StatusError(Exception):
         self.details, self.metadata = details, metadata
         self._warnings: tuple[str, ...] = ()
 
-    def warned(self, *texts: str, first: bool = False) -> Self:
+    def with_warnings(self, *texts: str, first: bool = False) -> Self:
         """The problem, with what its author should know beside it."""
         known = self._warnings
         self._warnings = (*texts, *known) if first else (*known, *texts)

@@ -25,7 +25,7 @@ OtherObjects = Callable[[], Iterator[JsonObject]]
 class ValidationResult(Struct, frozen=True):
     """What is wrong with an object, and what its author should know."""
 
-    causes: Sequence[Cause] = ()
+    errors: Sequence[Cause] = ()
     warnings: Sequence[str] = ()
 
 

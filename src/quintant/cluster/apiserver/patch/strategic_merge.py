@@ -189,8 +189,8 @@ def _less(live: Items, directives: Items, key: str) -> Items:
 
 def _field(kind: FieldType, key: str) -> _Below:
     """What a field of a map is, for merging two maps there."""
-    if kind.sort is not FieldKind.MESSAGE:
-        sort = "map" if kind.sort is FieldKind.MAP else "struct"
+    if kind.kind is not FieldKind.MESSAGE:
+        sort = "map" if kind.kind is FieldKind.MAP else "struct"
         raise unknown_error(
             f"merging an object in json but data type is not struct, instead is: {sort}"
         )
@@ -209,7 +209,7 @@ def _field(kind: FieldType, key: str) -> _Below:
 def _list(kind: FieldType, key: str) -> _Below:
     """What a field is whose lists are merged: the type is that of their items."""
     below = _field(kind, key)
-    if below.type.of is None or below.type.sort is FieldKind.MAP:
+    if below.type.of is None or below.type.kind is FieldKind.MAP:
         raise unknown_error("expected slice or array type, but got: struct")
     return _Below(below.type.item, below.strategy, below.key)
 

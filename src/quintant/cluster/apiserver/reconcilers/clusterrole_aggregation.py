@@ -47,7 +47,7 @@ class ClusterRoleAggregation:
         """Look at every role again: the store's contents were exchanged."""
         self._stirred = True
 
-    def settle(self, writes: Writes) -> bool:
+    def reconcile(self, writes: Writes) -> bool:
         """Write every aggregated role whose rules are not what they should be; whether to go on."""
         if not self._stirred:
             return False

@@ -71,7 +71,7 @@ class CrdLifecycle:
         self._last: tuple[StoredEntry, JsonObject] | None = None
         store.subscribe(self._told)
 
-    def guard(self, target: ObjectRef) -> None:
+    def check_create(self, target: ObjectRef) -> None:
         """403 for new objects of a definition that is being deleted, 404 after that."""
         if target.kind.custom and target.kind.table not in self._served:
             raise PageNotFound()
@@ -86,7 +86,7 @@ class CrdLifecycle:
             self._withdraw(name)
             self._stirred[name] = None
 
-    def settle(self, writes: Writes, deletes: Deletes) -> bool:
+    def reconcile(self, writes: Writes, deletes: Deletes) -> bool:
         """Bring one changed definition forward; whether there was one."""
         if not self._stirred:
             return False
@@ -108,7 +108,7 @@ class CrdLifecycle:
         self._mark(name, writes, partial(_naming, naming))
         settled = self._read(name)
         assert settled is not None, "it was just marked"
-        if naming.condition.true or ESTABLISHED.holds(settled["status"]):
+        if naming.condition.status or ESTABLISHED.is_set(settled["status"]):
             self._serve(name, settled)
             self._mark(name, writes, ESTABLISHED.set)
         if before != naming.names:
@@ -121,7 +121,7 @@ class CrdLifecycle:
         table = self._store.table(name)
         if before is None:
             # Whoever asks for what was before has another kind in mind.
-            table.ring.compact(self._store.revision)
+            table.history.compact(self._store.revision)
         kinds = crd_kinds.custom_kinds(
             found, self._epoch(name, before, found), self._converter(found)
         )
@@ -129,7 +129,7 @@ class CrdLifecycle:
         self._catalog.add(kinds)
         self._served[name] = found
         if kinds and kinds[0].facts:
-            self._store.refile(
+            self._store.update_field_values(
                 table, partial(stored_json.field_values_of, kinds[0].kept or kinds[0])
             )
         self._hub.close(name)
@@ -172,7 +172,7 @@ class CrdLifecycle:
             return
         self._terminating.add(name)
         self._mark(name, writes, TERMINATING.set)
-        table, established = self._store.table(name), ESTABLISHED.holds(found["status"])
+        table, established = self._store.table(name), ESTABLISHED.is_set(found["status"])
         kind = crd_kinds.storage_kind(found)
         for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
@@ -183,14 +183,14 @@ class CrdLifecycle:
 
     def _release(self, name: str, writes: Writes, condition: StatusCondition) -> None:
         now = timestamp(self._clock.now())
-        writes.edit(self._target(name, "status"), partial(_released, condition, now), SERVER)
+        writes.update(self._target(name, "status"), partial(_released, condition, now), SERVER)
 
     def _mark(self, name: str, writes: Writes, mark: Mark) -> None:
         """Write a definition's status; nothing happens if it says so already."""
         now, found = timestamp(self._clock.now()), self._read(name)
         if found is None or mark(found["status"], now) != found["status"]:
             target = self._target(name, "status")
-            writes.restate(target, partial(_marked, mark, now), SERVER)
+            writes.update_by_server(target, partial(_marked, mark, now), SERVER)
 
     def _neighbours(self, name: str, group: str) -> list[JsonObject]:
         """The names that other definitions of the group have."""
@@ -219,7 +219,7 @@ class CrdLifecycle:
     def _target(self, name: str, sub: str = "") -> ObjectRef:
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
-        return ObjectRef(kind, name=name, sub=sub)
+        return ObjectRef(kind, name=name, subresource=sub)
 
     def _told(self, table: Table, change: Change) -> None:
         """Remember definitions that changed, and those whose last object may be gone."""
@@ -253,12 +253,12 @@ def _marked(mark: Mark, now: str, live: JsonObject) -> JsonObject:
 
 def _naming(naming: AcceptedNames, status: JsonObject, now: str) -> JsonObject:
     """The status of a definition that has been given names; served ones stay established."""
-    if status.get("acceptedNames") == naming.names and naming.condition.among(status):
+    if status.get("acceptedNames") == naming.names and naming.condition.is_exactly_set(status):
         return status
     changed = naming.condition.set({**status, "acceptedNames": naming.names}, now)
-    if ESTABLISHED.holds(changed):
+    if ESTABLISHED.is_set(changed):
         return changed
-    return (INSTALLING if naming.condition.true else WAITING).set(changed, now)
+    return (INSTALLING if naming.condition.status else WAITING).set(changed, now)
 
 
 def _served_parts(found: JsonObject) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ class NamespaceLifecycle:
         self._store = store
         self._catalog = catalog
 
-    def guard(self, target: ObjectRef) -> None:
+    def check_create(self, target: ObjectRef) -> None:
         """404 without the namespace, 403 while it is being deleted."""
         if not target.kind.resource.namespaced:
             return
@@ -47,7 +47,7 @@ class NamespaceLifecycle:
                 cause,
             )
 
-    def protect(self, target: ObjectRef) -> None:
+    def check_delete(self, target: ObjectRef) -> None:
         """403 for the namespaces a cluster cannot do without."""
         if target.kind.table == TABLE and target.name in PROTECTED:
             raise forbidden(target.kind.resource, target.name, "this namespace may not be deleted")

@@ -45,7 +45,7 @@ class QuotaStatus:
         self._counted.clear()
         self._stirred = {key.partition("/")[0] for key in self._store.table(QUOTAS).entries}
 
-    def settle(self, writes: Writes) -> bool:
+    def reconcile(self, writes: Writes) -> bool:
         """Write every status that is not what it should be; whether to go on."""
         stirred, self._stirred = self._stirred, set()
         for namespace in sorted(stirred):
@@ -66,7 +66,7 @@ class QuotaStatus:
         kind = self._catalog.find("", "v1", QUOTAS)
         assert kind is not None, "a built-in kind is always served"
         target = ObjectRef(kind, namespace, name, "status")
-        writes.edit(target, partial(_with, status), CONTROLLER)
+        writes.update(target, partial(_with, status), CONTROLLER)
 
     def _told(self, table: Table, change: Change) -> None:
         namespace = change.key.rpartition("/")[0]

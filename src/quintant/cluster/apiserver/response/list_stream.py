@@ -29,7 +29,7 @@ _BETWEEN = b"\n" + b" " * 2 * INDENT
 class ListStream(Struct, frozen=True):
     """An answer that goes on: a list with something in it, as JSON."""
 
-    form: ObjectEncoder
+    encoder: ObjectEncoder
     metadata: Mapping[str, object]
     entries: Sequence[StoredEntry]
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ListStream(Struct, frozen=True):
 
     def _frame(self) -> tuple[bytes, bytes, bytes]:
         """What comes before the items, between them and after."""
-        empty = self.form.document(dict(self.metadata), ())
+        empty = self.encoder.encode_list(dict(self.metadata), ())
         if self.pretty:
             empty = msgspec.json.format(empty, indent=INDENT).rstrip()
         head, _, tail = empty.rpartition(_NONE)
@@ -60,7 +60,7 @@ class ListStream(Struct, frozen=True):
         return head + b"[" + _BETWEEN, b"," + _BETWEEN, b"\n" + b" " * INDENT + b"]" + tail
 
     def _item(self, entry: StoredEntry) -> bytes:
-        item = self.form.item(entry)
+        item = self.encoder.encode_item(entry)
         if not self.pretty:
             return item
         # A line's end is never part of a text in JSON.

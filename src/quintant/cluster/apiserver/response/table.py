@@ -45,22 +45,22 @@ class TableEncoder(ObjectEncoder, frozen=True):
     """What ages are counted from."""
 
     @property
-    def converted(self) -> bool:
+    def is_converted(self) -> bool:
         return True
 
-    def whole(self, entry: StoredEntry, rv: int = 0) -> bytes:
+    def encode(self, entry: StoredEntry, rv: int = 0) -> bytes:
         """A table of one row."""
         shown = rv or entry.rv
         metadata = {"resourceVersion": str(shown)} if shown else {}
         return self._table(metadata, [self._row(entry, rv)])
 
-    def item(self, entry: StoredEntry) -> bytes:
+    def encode_item(self, entry: StoredEntry) -> bytes:
         """A row."""
         return self._row(entry, 0)
 
-    def document(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
+    def encode_list(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
         """A table of rows already written."""
-        return self.opened(self._table(metadata, items)) + b"\n"
+        return self.begin(self._table(metadata, items)) + b"\n"
 
     def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
         """A table whose only row is about nothing but a revision."""
@@ -70,7 +70,7 @@ class TableEncoder(ObjectEncoder, frozen=True):
         cells = self._printer.cells(obj, self.clock.now())
         return self._table(metadata, [_encoded(cells, self._carried(obj), [])])
 
-    def opened(self, chunk: bytes) -> bytes:
+    def begin(self, chunk: bytes) -> bytes:
         """The columns in the first table of an answer."""
         columns = [column.definition for column in self._printer.columns]
         named = b'"columnDefinitions":' + msgspec.json.encode(columns)

@@ -77,7 +77,7 @@ class ValidationRules(Struct, frozen=True):
             return None
         return cls.of(schema, root=bool(schema.get("x-kubernetes-embedded-resource")))
 
-    def judge(self, obj: Any, old: Any, path: str = "") -> ValidationResult:
+    def validate(self, obj: Any, old: Any, path: str = "") -> ValidationResult:
         """What breaks the rules of an object, and what did so before."""
         court = _Court()
         with suppress(_Stop):

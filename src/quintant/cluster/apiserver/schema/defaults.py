@@ -64,7 +64,9 @@ def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
         yield invalid(path, schema.get("type") or "", f"rule compile error: {error}")
         return
     if rules is not None:
-        yield from rules.judge(value, value, path).causes or rules.judge(value, ABSENT, path).causes
+        yield from (
+            rules.validate(value, value, path).errors or rules.validate(value, ABSENT, path).errors
+        )
 
 
 def _copy(value: Any) -> Any:

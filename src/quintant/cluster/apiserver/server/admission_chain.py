@@ -65,27 +65,27 @@ class AdmissionChain(Struct, frozen=True):
     namespaces: NamespaceLifecycle
     definitions: CrdLifecycle
     access: Access
-    around: AdmissionContext
+    context: AdmissionContext
     managed: bool
     """Whether controllers run beside the server."""
 
-    def place(self, target: ObjectRef) -> None:
+    def check_create(self, target: ObjectRef) -> None:
         """Refuse a new object where none may be."""
-        self.namespaces.guard(target)
-        self.definitions.guard(target)
+        self.namespaces.check_create(target)
+        self.definitions.check_create(target)
 
     def admit(self, draft: Draft, options: WriteOptions) -> None:
         """Amend a draft or refuse it, in place."""
         self._run(MANAGED if self.managed else ALWAYS, draft)
 
-    def check(self, draft: Draft, user: User) -> None:
+    def authorize(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
         self.access.check(draft, user)
         self._run(VALIDATING, draft)
-        if self.managed and not draft.target.sub:
-            enforce_quota(draft, self.around)
+        if self.managed and not draft.target.subresource:
+            enforce_quota(draft, self.context)
 
     def _run(self, plugins: Mapping[str, tuple[Plugin, ...]], draft: Draft) -> None:
-        if not draft.target.sub:
+        if not draft.target.subresource:
             for plugin in plugins.get(draft.target.kind.table, ()):
-                plugin(draft, self.around)
+                plugin(draft, self.context)

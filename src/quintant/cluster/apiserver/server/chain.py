@@ -76,7 +76,7 @@ class HandlerChain:
         admission = AdmittedWrites(
             self._registry, offload, webhooks, self._stored, self._writes, self._deletes
         )
-        self._questions = CreateOnlyResources(access, admission, clock, random, offload)
+        self._create_only_resources = CreateOnlyResources(access, admission, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._stored, self._deletes, budgets)
         reads, changes = Reads(store, random), WriteRequests(self._writes)
@@ -84,22 +84,22 @@ class HandlerChain:
             self._stored, hub, reads, changes, admission, evictions, clock, offload
         )
 
-    async def answer(
+    async def handle(
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse | Watcher | ListStream:
         """What comes of a request about a kind."""
-        if kind.question or is_create_only(kind, asked.sub):
-            return await self._question(call, asked, kind, user)
+        if kind.question or is_create_only(kind, asked.subresource):
+            return await self._create_only(call, asked, kind, user)
         if asked.verb == "watch":
             return await self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
-            self._namespaces.protect(ObjectRef(kind, name=asked.name))
+            self._namespaces.check_delete(ObjectRef(kind, name=asked.name))
         try:
-            return await self._endpoints.answer(call, asked, kind, user)
+            return await self._endpoints.handle(call, asked, kind, user)
         finally:
-            self._settle()
+            self._run_reconcilers()
 
-    def boot(self) -> None:
+    def bootstrap(self) -> None:
         """Make what every cluster has from its first moment, unless it is there."""
         for group, plural, obj in first_objects():
             target = ObjectRef(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
@@ -116,30 +116,30 @@ class HandlerChain:
         self._aggregation.reload()
         if self._quotas is not None:
             self._quotas.reload()
-        self._settle()
+        self._run_reconcilers()
 
     def close(self) -> None:
         """Write nothing any more by itself, and call nobody."""
         self._expiry.close()
         self._caller.close()
 
-    async def _question(
+    async def _create_only(
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         if not kind.question:
-            self._namespaces.guard(ObjectRef(kind, asked.namespace, asked.name))
+            self._namespaces.check_create(ObjectRef(kind, asked.namespace, asked.name))
         elif asked.name:
             raise resource_not_found()
         elif asked.verb != "create":
             raise method_not_supported()
-        return await self._questions.answer(call, asked, kind, user)
+        return await self._create_only_resources.answer(call, asked, kind, user)
 
-    def _settle(self) -> None:
+    def _run_reconcilers(self) -> None:
         """Do what follows from the last write, until nothing does."""
         while (
-            self._definitions.settle(self._writes, self._deletes)
-            or self._aggregation.settle(self._writes)
-            or (self._quotas is not None and self._quotas.settle(self._writes))
+            self._definitions.reconcile(self._writes, self._deletes)
+            or self._aggregation.reconcile(self._writes)
+            or (self._quotas is not None and self._quotas.reconcile(self._writes))
         ):
             pass
 

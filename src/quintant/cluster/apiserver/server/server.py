@@ -107,7 +107,7 @@ class ApiServer:
             dialer=dialer,
             managed=managed,
         )
-        self._machinery.boot()
+        self._machinery.bootstrap()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Answer a request; a watch is answered when it ends."""
@@ -159,7 +159,7 @@ class ApiServer:
     def leave(self, flow: Flow) -> None:
         """End an answer that `handle` opened."""
         if isinstance(flow, Watcher):
-            self._hub.leave(flow)
+            self._hub.remove(flow)
 
     def staffed(self) -> AbstractContextManager[None]:
         """Have threads for what takes long, for as long as the context lasts.
@@ -211,15 +211,15 @@ class ApiServer:
         refuse_websocket(call, asked)
         if kind.computed:
             return self.metrics.answer(call, asked, kind)
-        if is_log_stream(kind, asked.sub):
+        if is_log_stream(kind, asked.subresource):
             return self.logs.answer(call, asked, kind)
-        return await self._machinery.answer(call, asked, kind, user)
+        return await self._machinery.handle(call, asked, kind, user)
 
     async def _safe(self, call: ApiRequest, answer: ApiResponse | Flow) -> ApiResponse | Flow:
         """The answer, as soon as no crash can undo what it tells."""
         safe = False
         try:
-            await self.store.safe()
+            await self.store.durable()
             safe = True
         except NotDurable:
             return await self._refusal(call, internal_error("the storage has failed"))

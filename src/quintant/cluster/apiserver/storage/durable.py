@@ -86,14 +86,14 @@ class DurableStore(Store):
     def visible(self) -> int:
         return self._visible
 
-    def when_safe(self, act: Callable[[], None]) -> None:
+    def when_durable(self, act: Callable[[], None]) -> None:
         batch = self._last()
         if batch is None:
             act()
         else:
             batch.acts.append(act)
 
-    async def safe(self) -> None:
+    async def durable(self) -> None:
         batch = self._last()
         if batch is not None:
             await batch.over.wait()

@@ -27,7 +27,7 @@ class StoredEntry(msgspec.Struct, frozen=True, gc=False):
     raw: bytes
     rv: int
     labels: Mapping[str, str]
-    facts: Mapping[str, str]
+    field_values: Mapping[str, str]
 
 
 class Change(NamedTuple):

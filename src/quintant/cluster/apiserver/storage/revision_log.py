@@ -52,7 +52,7 @@ class Table(Struct):
     name: str
     entries: dict[str, StoredEntry] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
-    ring: History = field(default_factory=History)
+    history: History = field(default_factory=History)
 
     @property
     def now(self) -> View:
@@ -61,7 +61,7 @@ class Table(Struct):
 
     def at(self, rv: int) -> View:
         """The entries as they were at a revision; Compacted if the ring no longer knows."""
-        later = self.ring.since(rv)
+        later = self.history.since(rv)
         if not later:
             return self.now
         entries = dict(self.entries)
@@ -74,7 +74,7 @@ class Table(Struct):
 
     def copy(self) -> Table:
         """An independent table of the same entries."""
-        return Table(self.name, dict(self.entries), list(self.keys), self.ring.copy())
+        return Table(self.name, dict(self.entries), list(self.keys), self.history.copy())
 
 
 class Snapshot(Struct, frozen=True):
@@ -104,7 +104,7 @@ class Store:
         """The table of that name, made when first asked for."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table(name, ring=History(self._floor))
+            found = self._tables[name] = Table(name, history=History(self._floor))
         return found
 
     def subscribe(self, listener: Listener) -> None:
@@ -115,16 +115,16 @@ class Store:
         """Have every change told, in order, as soon as no crash can undo it."""
         self._followers.append(listener)
 
-    def when_safe(self, act: Callable[[], None]) -> None:
+    def when_durable(self, act: Callable[[], None]) -> None:
         """Do something once no crash can undo what was written so far; here, that is now."""
         act()
 
-    async def safe(self) -> None:
+    async def durable(self) -> None:
         """Wait until no crash can undo what was written so far; NotDurable if that will not be."""
 
     def put(self, table: Table, key: str, content: StoredEntry) -> StoredEntry:
         """Create or replace an entry; what is stored carries the new revision."""
-        entry = StoredEntry(content.raw, self.revision + 1, content.labels, content.facts)
+        entry = StoredEntry(content.raw, self.revision + 1, content.labels, content.field_values)
         previous = table.entries.get(key)
         if previous is None:
             insort(table.keys, key)
@@ -132,7 +132,9 @@ class Store:
         self._record(table, key, previous, entry)
         return entry
 
-    def refile(self, table: Table, facts: Callable[[StoredEntry], Mapping[str, str]]) -> None:
+    def update_field_values(
+        self, table: Table, facts: Callable[[StoredEntry], Mapping[str, str]]
+    ) -> None:
         """Give entries other facts to be selected by; nothing was written, nobody is told."""
         for key, entry in table.entries.items():
             table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, facts(entry))
@@ -146,7 +148,7 @@ class Store:
     def compact(self) -> None:
         """Forget all history: older revisions can be neither read nor watched from."""
         for table in self._tables.values():
-            table.ring.compact(self.revision)
+            table.history.compact(self.revision)
 
     def snapshot(self) -> Snapshot:
         """Remember everything; costs a copy of references."""
@@ -168,11 +170,11 @@ class Store:
     ) -> Change:
         self.revision += 1
         change = Change(self.revision, key, prev, cur, self._now())
-        table.ring.append(change)
+        table.history.append(change)
         for listener in self._listeners:
             listener(table, change)
         for follower in self._followers:
-            self.when_safe(partial(follower, table, change))
+            self.when_durable(partial(follower, table, change))
         return change
 
 

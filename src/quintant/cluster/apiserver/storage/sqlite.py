@@ -134,7 +134,7 @@ _decoder = msgspec.msgpack.Decoder(tuple[bytes, dict[str, str], dict[str, str]])
 
 
 def _value(entry: StoredEntry) -> bytes:
-    return _encoder.encode((entry.raw, entry.labels, entry.facts))
+    return _encoder.encode((entry.raw, entry.labels, entry.field_values))
 
 
 def _prepare(path: Path, connection: sqlite3.Connection, sync: SyncMode) -> None:

@@ -21,10 +21,10 @@ class BuiltinSchema(Struct, frozen=True, eq=False):
     """A place in a built-in object."""
 
     type: FieldType
-    sort: Holds
+    atom: Holds
     atomic: bool
     closed: bool
-    listing: ListType
+    list_type: ListType
     keys: Mapping[str, Any]
 
     def declares(self, name: str) -> bool:
@@ -33,7 +33,7 @@ class BuiltinSchema(Struct, frozen=True, eq=False):
     def child(self, name: str) -> MergeSchema:
         if self.closed:
             return _children(self.type.message).get(name, DEDUCED)
-        return _place(self.type.item, _PLAIN) if self.type.sort is FieldKind.MAP else DEDUCED
+        return _place(self.type.item, _PLAIN) if self.type.kind is FieldKind.MAP else DEDUCED
 
     def item(self) -> MergeSchema:
         return _place(self.type.item, _PLAIN) if self.type.of is not None else DEDUCED
@@ -64,22 +64,22 @@ def _children(message: Message) -> Mapping[str, MergeSchema]:
 
 @cache
 def _place(kind: FieldType, traits: FieldTraits) -> BuiltinSchema:
-    structure = kind.message if kind.sort is FieldKind.MESSAGE else None
+    structure = kind.message if kind.kind is FieldKind.MESSAGE else None
     return BuiltinSchema(
         kind,
-        sort=_SORTS.get(kind.sort, Holds.ANY) if structure is None else _structured(structure),
+        atom=_SORTS.get(kind.kind, Holds.ANY) if structure is None else _structured(structure),
         atomic=_whole(kind, traits),
         closed=structure is not None and not structure.union,
-        listing=ListType(traits.list),
+        list_type=ListType(traits.list),
         keys={name: _default(kind.item.message, name) for name in traits.keys},
     )
 
 
 def _whole(kind: FieldType, traits: FieldTraits) -> bool:
     """Whether a map is one value; what is anything at all, always is."""
-    if kind.sort is FieldKind.MESSAGE:
+    if kind.kind is FieldKind.MESSAGE:
         return traits.atomic or kind.message.atomic
-    return traits.atomic or kind.sort is FieldKind.JSON
+    return traits.atomic or kind.kind is FieldKind.JSON
 
 
 def _structured(message: Message) -> Holds:

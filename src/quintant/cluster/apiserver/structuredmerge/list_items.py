@@ -25,13 +25,13 @@ MISSING: Final = _Missing()
 
 def associative(shape: MergeSchema) -> bool:
     """Whether the items of a list are told apart at all."""
-    return shape.listing is not ListType.ATOMIC
+    return shape.list_type is not ListType.ATOMIC
 
 
 def list_elements(values: list[Any], shape: MergeSchema) -> Iterator[tuple[str, Any]]:
     """The items of a list, each with the element that names it in a set of fields."""
     for at, value in enumerate(values):
-        if shape.listing is ListType.MAP and not isinstance(value, dict):
+        if shape.list_type is ListType.MAP and not isinstance(value, dict):
             text = "associative list with keys may not have non-map elements"
             raise TypingError(f"element {at}: {text}")
         yield _element(value, shape), value
@@ -72,7 +72,7 @@ def align_items(
 
 
 def _element(value: Any, shape: MergeSchema) -> str:
-    if shape.listing is ListType.SET:
+    if shape.list_type is ListType.SET:
         return value_element(value)
     keys = {name: value.get(name, default) for name, default in shape.keys.items()}
     for name, found in keys.items():

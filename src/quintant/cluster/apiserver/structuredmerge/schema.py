@@ -55,7 +55,7 @@ class MergeSchema(Protocol):
     """One place in an object."""
 
     @property
-    def sort(self) -> AtomKind:
+    def atom(self) -> AtomKind:
         """What may stand here."""
 
     @property
@@ -63,7 +63,7 @@ class MergeSchema(Protocol):
         """Whether a map here is one value."""
 
     @property
-    def listing(self) -> ListType:
+    def list_type(self) -> ListType:
         """How a list here is merged."""
 
     @property
@@ -88,10 +88,10 @@ class DeclaredSchema(Struct, frozen=True):
     """A shape written down: declared fields, and what is below everything else."""
 
     fields: Mapping[str, MergeSchema] = field(default_factory=dict)
-    sort: AtomKind = AtomKind.ANY
+    atom: AtomKind = AtomKind.ANY
     atomic: bool = False
     closed: bool = False
-    listing: ListType = ListType.ATOMIC
+    list_type: ListType = ListType.ATOMIC
     keys: Mapping[str, Any] = field(default_factory=dict)
     rest: MergeSchema | None = None
     items: MergeSchema | None = None
@@ -110,17 +110,17 @@ DEDUCED: MergeSchema = DeclaredSchema()
 """Nothing is known: maps merge, lists are values."""
 
 _TEXT, _NUMBER, _TRUTH = (
-    DeclaredSchema(sort=AtomKind.TEXT),
-    DeclaredSchema(sort=AtomKind.NUMBER),
-    DeclaredSchema(sort=AtomKind.TRUTH),
+    DeclaredSchema(atom=AtomKind.TEXT),
+    DeclaredSchema(atom=AtomKind.NUMBER),
+    DeclaredSchema(atom=AtomKind.TRUTH),
 )
-_TEXTS = DeclaredSchema(sort=AtomKind.MAP, rest=_TEXT)
+_TEXTS = DeclaredSchema(atom=AtomKind.MAP, rest=_TEXT)
 _OWNER = DeclaredSchema(
     fields={
         **dict.fromkeys(("apiVersion", "kind", "name", "uid"), _TEXT),
         **dict.fromkeys(("controller", "blockOwnerDeletion"), _TRUTH),
     },
-    sort=AtomKind.MAP,
+    atom=AtomKind.MAP,
     atomic=True,
     closed=True,
 )
@@ -129,15 +129,15 @@ METADATA = DeclaredSchema(
         **dict.fromkeys(("name", "generateName", "namespace", "uid", "selfLink"), _TEXT),
         **dict.fromkeys(("resourceVersion", "creationTimestamp", "deletionTimestamp"), _TEXT),
         **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
-        "managedFields": DeclaredSchema(sort=AtomKind.LIST),
+        "managedFields": DeclaredSchema(atom=AtomKind.LIST),
         "labels": _TEXTS,
         "annotations": _TEXTS,
-        "finalizers": DeclaredSchema(sort=AtomKind.LIST, listing=ListType.SET, items=_TEXT),
+        "finalizers": DeclaredSchema(atom=AtomKind.LIST, list_type=ListType.SET, items=_TEXT),
         "ownerReferences": DeclaredSchema(
-            sort=AtomKind.LIST, listing=ListType.MAP, keys={"uid": ""}, items=_OWNER
+            atom=AtomKind.LIST, list_type=ListType.MAP, keys={"uid": ""}, items=_OWNER
         ),
     },
-    sort=AtomKind.MAP,
+    atom=AtomKind.MAP,
     closed=True,
 )
 """The metadata every object has."""
@@ -148,7 +148,7 @@ def custom_schema(schema: Mapping[str, Any]) -> MergeSchema:
     root = _from_schema(schema)
     return DeclaredSchema(
         fields={**root.fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": METADATA},
-        sort=AtomKind.MAP,
+        atom=AtomKind.MAP,
         closed=root.closed,
         rest=root.rest,
     )
@@ -165,10 +165,10 @@ def _from_schema(schema: Mapping[str, Any]) -> DeclaredSchema:
     items = schema.get("items")
     return DeclaredSchema(
         fields=below | embedded,
-        sort=_sort(schema),
+        atom=_sort(schema),
         atomic=schema.get("x-kubernetes-map-type") == "atomic",
         closed=bool(properties) and not additional and not schema.get(_PRESERVE),
-        listing=ListType(schema.get("x-kubernetes-list-type", "atomic")),
+        list_type=ListType(schema.get("x-kubernetes-list-type", "atomic")),
         keys=_keys(schema),
         rest=_from_schema(additional) if isinstance(additional, dict) else None,
         items=_from_schema(items) if isinstance(items, dict) else None,

@@ -132,7 +132,7 @@ def ensure_named_members(fields: FieldSet, shape: MergeSchema) -> FieldSet:
 
 def _claim(found: FieldSet, element: str, value: Any, shape: MergeSchema) -> list[TypingError]:
     """Claim a value, in place; what is wrong with it."""
-    if complaint := atom_error(value, shape.sort):
+    if complaint := atom_error(value, shape.atom):
         return [TypingError(complaint, (element,))]
     if _leaf(value, shape):
         found.members.add(element)

@@ -46,7 +46,7 @@ class FieldKind(Enum):
 class FieldType(Struct, frozen=True):
     """The type of a field, or of the items of a list or map."""
 
-    sort: FieldKind
+    kind: FieldKind
     pointer: bool = False
     """It can be absent although its value would be empty: an explicit zero is kept."""
     name: str = ""
@@ -67,7 +67,7 @@ class FieldType(Struct, frozen=True):
         """What Go writes to JSON when nothing was set."""
         if self.pointer:
             return None
-        return self.message.zero() if self.sort is FieldKind.MESSAGE else _ZEROS.get(self.sort)
+        return self.message.zero() if self.kind is FieldKind.MESSAGE else _ZEROS.get(self.kind)
 
 
 _ZEROS: Mapping[FieldKind, Any] = {

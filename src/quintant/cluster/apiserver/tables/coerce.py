@@ -78,11 +78,11 @@ def _fields(message: Message) -> Mapping[str, _Field]:
 
 
 def _kept_empty(kind: FieldType) -> bool:
-    return kind.pointer or kind.sort is FieldKind.JSON
+    return kind.pointer or kind.kind is FieldKind.JSON
 
 
 def _fit(spot: FieldSpot) -> Coerce:
-    made = _MAKERS.get(spot.type.sort)
+    made = _MAKERS.get(spot.type.kind)
     return made(spot) if made is not None else lambda value, path, unknown: value
 
 
@@ -160,7 +160,7 @@ def _plain(spot: FieldSpot, *sorts: type) -> Coerce:
 
 
 def _text(spot: FieldSpot, respelt: Callable[[str], str]) -> Coerce:
-    wanted = "" if spot.type.sort is FieldKind.BYTES else "string"
+    wanted = "" if spot.type.kind is FieldKind.BYTES else "string"
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is not str:

@@ -74,17 +74,17 @@ def shown(path: Path) -> str:
 def _unconverted(value: Any, kind: FieldType) -> str:
     """What Go's converter says: of plain types, only numbers can be made others at all."""
     found = _GO_KINDS[type(value)]
-    match kind.sort:
+    match kind.kind:
         case FieldKind.MESSAGE:
             return f"cannot restore struct from: {found}"
         case FieldKind.MAP:
             return f"cannot restore map from {found}"
         case FieldKind.LIST | FieldKind.BOX | FieldKind.BYTES:
             return f"cannot restore slice from {found}"
-    numeric = kind.sort in (FieldKind.INT32, FieldKind.INT64, FieldKind.FLOAT)
-    if (numeric and found == "float64") or (kind.sort is FieldKind.STRING and found == "int64"):
+    numeric = kind.kind in (FieldKind.INT32, FieldKind.INT64, FieldKind.FLOAT)
+    if (numeric and found == "float64") or (kind.kind is FieldKind.STRING and found == "int64"):
         return f"cannot convert {found} to {_go_type(kind)}"
-    return f"unrecognized type: {kind.sort.value}"
+    return f"unrecognized type: {kind.kind.value}"
 
 
 def _json_type(value: Any) -> str:
@@ -93,12 +93,12 @@ def _json_type(value: Any) -> str:
 
 def _go_type(kind: FieldType) -> str:
     if kind.of is not None:
-        if kind.sort is FieldKind.MAP and kind.of.sort is FieldKind.QUANTITY:
+        if kind.kind is FieldKind.MAP and kind.of.kind is FieldKind.QUANTITY:
             return _AMOUNTS
-        return _NAMED.get(kind.of.name) or _WRAPPERS[kind.sort] + _go_type(kind.of)
-    if kind.sort is FieldKind.MESSAGE:
+        return _NAMED.get(kind.of.name) or _WRAPPERS[kind.kind] + _go_type(kind.of)
+    if kind.kind is FieldKind.MESSAGE:
         return ".".join(kind.name.split(".")[-2:])
-    return _SPELT.get(kind.sort) or kind.name or kind.sort.value
+    return _SPELT.get(kind.kind) or kind.name or kind.kind.value
 
 
 def _names(path: Path) -> list[str]:

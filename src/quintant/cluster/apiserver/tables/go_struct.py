@@ -12,7 +12,7 @@ def struct(kind: FieldType, value: Any) -> Any:
     """A value as the structures of its type have it: with their fields in order."""
     if kind.of is not None and isinstance(value, list):
         return [struct(kind.of, item) for item in value]
-    if kind.sort is not FieldKind.MESSAGE or not isinstance(value, dict):
+    if kind.kind is not FieldKind.MESSAGE or not isinstance(value, dict):
         return value
     fields = kind.message.fields.items()
     return GoStruct(

@@ -27,7 +27,7 @@ WatchEvent = bytes | Change
 class WatchFilter(Struct, frozen=True):
     """Which changes a watcher wants, and how they are written."""
 
-    form: ObjectEncoder
+    encoder: ObjectEncoder
     namespace: str = ""
     labels: Selector = EVERYTHING
     fields: Selector = EVERYTHING
@@ -59,9 +59,9 @@ class WatchFilter(Struct, frozen=True):
         before = self.matches(change.key, change.prev)
         after = self.matches(change.key, change.cur)
         if after and change.cur is not None:
-            return _line(b"MODIFIED" if before else b"ADDED", self.form.whole(change.cur))
+            return _line(b"MODIFIED" if before else b"ADDED", self.encoder.encode(change.cur))
         if before and change.prev is not None:
-            return _line(b"DELETED", self.form.whole(change.prev, change.rv))
+            return _line(b"DELETED", self.encoder.encode(change.prev, change.rv))
         return None
 
 
@@ -70,10 +70,10 @@ def added(
 ) -> Iterator[WatchEvent]:
     """Lines that tell entries as if they had just been created; blank for who is not wanted."""
     for key, entry in entries:
-        if selection.form.kind.prime is not None:
+        if selection.encoder.kind.prime is not None:
             yield Change(entry.rv, key, None, entry, 0.0)
         elif selection.matches(key, entry):
-            yield _line(b"ADDED", selection.form.whole(entry))
+            yield _line(b"ADDED", selection.encoder.encode(entry))
         else:
             yield b""
 
@@ -81,7 +81,7 @@ def added(
 def missed(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchEvent]:
     """Lines that tell changes of the past; blank for those that are not wanted."""
     for change in changes:
-        waits = selection.form.kind.prime is not None
+        waits = selection.encoder.kind.prime is not None
         yield change if waits else selection.frame(change) or b""
 
 
@@ -103,4 +103,4 @@ def _line(word: bytes, obj: bytes) -> bytes:
 
 def _fields(key: str, entry: StoredEntry) -> dict[str, str]:
     namespace, _, name = key.rpartition("/")
-    return {**entry.facts, "metadata.name": name, "metadata.namespace": namespace}
+    return {**entry.field_values, "metadata.name": name, "metadata.namespace": namespace}

@@ -49,7 +49,7 @@ class Watcher:
     """One open stream: what it has yet to send, and its timers."""
 
     def __init__(self, hub: WatchHub, band: WatcherGroup, terms: WatchOptions, since: int) -> None:
-        self.band = band
+        self.group = band
         self.since = since
         self._hub = hub
         self._terms = terms
@@ -93,8 +93,8 @@ class Watcher:
 
     async def _lines(self, frames: Collection[WatchEvent]) -> bytes:
         """Lines as they are sent; where objects cannot be shown, the stream ends with why."""
-        selection = self.band.selection
-        prime = selection.form.kind.prime
+        selection = self.group.selection
+        prime = selection.encoder.kind.prime
         if prime is None:
             return b"".join(cast("Collection[bytes]", frames))
         changes = [frame for frame in frames if isinstance(frame, Change)]
@@ -111,7 +111,7 @@ class Watcher:
         """A chunk, with what the first one says beside."""
         if self._silent:
             self._silent = False
-            return self.band.selection.form.opened(chunk)
+            return self.group.selection.encoder.begin(chunk)
         return chunk
 
     def _schedule(self) -> None:
@@ -129,7 +129,7 @@ class Watcher:
 
     def _bookmark(self) -> None:
         told = max(self.since, self._hub.revision)
-        self.push(bookmark(self.band.selection.form, told))
+        self.push(bookmark(self.group.selection.encoder, told))
 
 
 class WatcherGroup(Struct, eq=False):
@@ -139,8 +139,8 @@ class WatcherGroup(Struct, eq=False):
     members: dict[Watcher, None] = field(default_factory=dict)
     """In the order they came: who hears first must not depend on where objects lie in memory."""
 
-    def tell(self, change: Change) -> None:
-        waits = self.selection.form.kind.prime is not None
+    def send(self, change: Change) -> None:
+        waits = self.selection.encoder.kind.prime is not None
         frame: WatchEvent | None = change if waits else self.selection.frame(change)
         if frame is not None:
             for member in self.members:
@@ -174,10 +174,10 @@ class WatchHub:
         band.members[watcher] = None
         return watcher
 
-    def leave(self, watcher: Watcher) -> None:
+    def remove(self, watcher: Watcher) -> None:
         """Forget a watcher, and its band when it was the last member."""
         watcher.close()
-        band = watcher.band
+        band = watcher.group
         band.members.pop(watcher, None)
         if not band.members:
             place = _place(band.selection)
@@ -189,13 +189,13 @@ class WatchHub:
     def close(self, table: str = "") -> None:
         """End every stream now, or those of a table after what was written so far."""
         if table:
-            self._store.when_safe(partial(self._end, table))
+            self._store.when_durable(partial(self._end, table))
         else:
             self._end()
 
     def _end(self, table: str = "") -> None:
         for band in self._all():
-            if table in ("", band.selection.form.kind.table):
+            if table in ("", band.selection.encoder.kind.table):
                 for member in band.members:
                     member.close()
 
@@ -204,12 +204,12 @@ class WatchHub:
 
     def _told(self, table: Table, change: Change) -> None:
         for band in self._bands.get((table.name, ""), {}).values():
-            band.tell(change)
+            band.send(change)
         namespace = change.key.rpartition("/")[0]
         if namespace:
             for band in self._bands.get((table.name, namespace), {}).values():
-                band.tell(change)
+                band.send(change)
 
 
 def _place(selection: WatchFilter) -> tuple[str, str]:
-    return selection.form.kind.table, selection.namespace
+    return selection.encoder.kind.table, selection.namespace

@@ -77,7 +77,7 @@ class WebhookDispatcher:
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, StatusError):
-                raise outcome.warned(*warnings)
+                raise outcome.with_warnings(*warnings)
             if isinstance(outcome, BaseException):
                 raise outcome
         return warnings
@@ -112,9 +112,9 @@ class WebhookDispatcher:
                 return attributes, answer is not None
             obj = await self._revised(kind, attributes, answer.patch, revise)
         except CoercionError as error:
-            raise internal_error(str(error)).warned(*warnings) from None
+            raise internal_error(str(error)).with_warnings(*warnings) from None
         except StatusError as problem:
-            raise problem.warned(*warnings) from None
+            raise problem.with_warnings(*warnings) from None
         return (replace(attributes, obj=obj) if obj != attributes.obj else attributes), True
 
     async def _revised(

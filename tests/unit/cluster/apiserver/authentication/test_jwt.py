@@ -41,17 +41,17 @@ def test_a_signature_counts_for_its_key_and_its_text_only() -> None:
     own, other = signer(), signer()
     token = own.sign({"sub": "me"})
     head, claims, signature = token.split(".")
-    assert own.signed(_parsed(token))
-    assert not other.signed(_parsed(token))
+    assert own.verify(_parsed(token))
+    assert not other.verify(_parsed(token))
     forged = jwt.encode(b'{"sub":"you"}')
-    assert not own.signed(_parsed(f"{head}.{forged}.{signature}"))
-    assert not own.signed(_parsed(f"{head}.{claims}."))
-    assert not own.signed(_parsed(f"{head}.{claims}.{jwt.encode(bytes(64))}"))
+    assert not own.verify(_parsed(f"{head}.{forged}.{signature}"))
+    assert not own.verify(_parsed(f"{head}.{claims}."))
+    assert not own.verify(_parsed(f"{head}.{claims}.{jwt.encode(bytes(64))}"))
 
 
 def test_a_saved_key_goes_on_signing() -> None:
     pem = private_pem(new_key())
-    assert Signer(pem).signed(_parsed(Signer(pem).sign({})))
+    assert Signer(pem).verify(_parsed(Signer(pem).sign({})))
 
 
 def test_what_is_no_key_signs_nothing() -> None:

@@ -31,11 +31,11 @@ def pods(verb: str = "get", **more: Any) -> RequestInfo:
         (rule("*"), pods("list"), True),
         (rule("get"), pods(group="apps"), False),
         (rule("get", api_groups=("*",)), pods(group="apps"), True),
-        (rule("get"), pods(sub="log"), False),
-        (rule("get", resources=("pods/log",)), pods(sub="log"), True),
-        (rule("get", resources=("*/log",)), pods(sub="log"), True),
-        (rule("get", resources=("pods/*",)), pods(sub="log"), False),
-        (rule("get", resources=("*",)), pods(sub="log"), True),
+        (rule("get"), pods(subresource="log"), False),
+        (rule("get", resources=("pods/log",)), pods(subresource="log"), True),
+        (rule("get", resources=("*/log",)), pods(subresource="log"), True),
+        (rule("get", resources=("pods/*",)), pods(subresource="log"), False),
+        (rule("get", resources=("*",)), pods(subresource="log"), True),
         (rule("get", resource_names=("x",)), pods(name="x"), True),
         (rule("get", resource_names=("x",)), pods(name="y"), False),
         (rule("list", resource_names=("x",)), pods("list"), False),
@@ -90,7 +90,7 @@ _ROUTES = st.builds(
     path=st.just(""),
     group=st.sampled_from("abz"),
     resource=st.sampled_from("abcz"),
-    sub=st.sampled_from(["", "d"]),
+    subresource=st.sampled_from(["", "d"]),
     name=st.sampled_from(["", "x", "z"]),
 )
 
@@ -111,4 +111,4 @@ def test_whoever_lacks_nothing_of_a_rule_may_do_all_it_allows(
 
 @given(_RULES, _ROUTES)
 def test_pieces_allow_what_the_whole_allows(whole: RbacRule, asked: RequestInfo) -> None:
-    assert any(piece.allows(asked) for piece in whole.pieces()) is whole.allows(asked)
+    assert any(piece.allows(asked) for piece in whole.breakdown()) is whole.allows(asked)

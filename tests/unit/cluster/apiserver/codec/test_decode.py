@@ -19,7 +19,7 @@ COMPLAINTS = ['duplicate field "metadata.name"', 'duplicate field "data.k"', 'un
 def test_what_is_not_known_is_dropped_and_not_told_twice() -> None:
     told = ('duplicate field "nope"', 'duplicate field "data.k"')
     obj: Plain = {"metadata": {}, "nope": 1, "data": {"k": "1"}}
-    warnings = decode(KIND, obj, FieldValidation(told=told))
+    warnings = decode(KIND, obj, FieldValidation(text_warnings=told))
     assert warnings == ('duplicate field "data.k"', 'unknown field "nope"')
     assert obj == {"metadata": {}, "data": {"k": "1"}}
 

@@ -20,7 +20,7 @@ def _object(**content: Any) -> dict[str, Any]:
 
 
 def _causes(schema: CustomSchema, obj: Any, live: Any = None, sub: str = "") -> list[str]:
-    return [cause.field for cause in schema.judge(obj, live, sub, ()).causes]
+    return [cause.field for cause in schema.validate(obj, live, sub, ()).errors]
 
 
 @given(ROOTS, OBJECTS)
@@ -61,9 +61,9 @@ def test_no_object_breaks_a_schema_at_work(schema: Any, content: Any) -> None:
     except CoercionError:
         return
     custom.default(obj)
-    verdict = custom.judge(obj, None, "", ())
-    again = custom.judge(obj, copy.deepcopy(obj), "", ())
-    assert {cause.message for cause in again.causes} <= {c.message for c in verdict.causes}
+    verdict = custom.validate(obj, None, "", ())
+    again = custom.validate(obj, copy.deepcopy(obj), "", ())
+    assert {cause.message for cause in again.errors} <= {c.message for c in verdict.errors}
 
 
 def test_rules_wait_until_the_object_is_sound() -> None:
@@ -103,7 +103,7 @@ def test_a_status_is_judged_by_its_own_schema() -> None:
 def test_what_a_scale_shows_must_be_there_as_a_number(content: Any, told: str) -> None:
     scale = Scale(".spec.n", ".status.n", ".status.s")
     schema = CustomSchema({"x-kubernetes-preserve-unknown-fields": True}, scale)
-    (cause,) = schema.judge(_object(**content), None, "", ()).causes
+    (cause,) = schema.validate(_object(**content), None, "", ()).errors
     assert cause.message.startswith(f"Invalid value: {told}")
 
 
@@ -119,6 +119,6 @@ def test_finalizers_that_others_might_choose_are_advised_against() -> None:
     schema = CustomSchema({"type": "object"})
     obj = _object()
     obj["metadata"]["finalizers"] = ["mine", "a.com/b", "orphan", "c.d"]
-    warnings = schema.judge(obj, None, "", ()).warnings
+    warnings = schema.validate(obj, None, "", ()).warnings
     assert [text.split('"')[1] for text in warnings] == ["c.d", "mine"]
-    assert schema.judge(obj, obj, "", ()).warnings == []
+    assert schema.validate(obj, obj, "", ()).warnings == []

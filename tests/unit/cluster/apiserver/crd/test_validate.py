@@ -33,7 +33,7 @@ def _crd(**version: Any) -> dict[str, Any]:
 
 
 def _fields(crd: Any, live: Any = None, sub: str = "") -> list[str]:
-    return [cause.field for cause in validate_definition(crd, live, sub, ()).causes]
+    return [cause.field for cause in validate_definition(crd, live, sub, ()).errors]
 
 
 def _schema(**properties: Any) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Allowed:
 
 
 def become(other: User, *pairs: str, by: User = ANN) -> User:
-    return Impersonation(Allowed(*pairs)).become(by, other, LIST_PODS)
+    return Impersonation(Allowed(*pairs)).impersonate(by, other, LIST_PODS)
 
 
 def refusal(other: User, *pairs: str) -> str:
@@ -130,13 +130,15 @@ def test_the_first_refusal_is_told_and_what_worked_last_is_tried_first() -> None
     allowed = Allowed("impersonate users bob")
     impersonation = Impersonation(allowed)
     with pytest.raises(StatusError, match="impersonate-on:user-info:list"):
-        impersonation.become(ANN, User("eve"), LIST_PODS)
-    impersonation.become(ANN, User("bob"), LIST_PODS)
+        impersonation.impersonate(ANN, User("eve"), LIST_PODS)
+    impersonation.impersonate(ANN, User("bob"), LIST_PODS)
     with pytest.raises(StatusError, match='cannot impersonate resource "users"'):
-        impersonation.become(ANN, User("eve"), LIST_PODS)
+        impersonation.impersonate(ANN, User("eve"), LIST_PODS)
 
 
 def test_narrow_permissions_are_of_the_group_of_authentication() -> None:
     seen: list[RequestInfo] = []
-    Impersonation(lambda user, wish: seen.append(wish)).become(ANN, User("bob", ("g",)), LIST_PODS)
+    Impersonation(lambda user, wish: seen.append(wish)).impersonate(
+        ANN, User("bob", ("g",)), LIST_PODS
+    )
     assert [wish.group for wish in seen] == ["", GROUP, GROUP]

@@ -29,7 +29,7 @@ def stored(*names: str) -> ObjectStore:
 
 def test_what_is_put_is_found_until_it_is_removed() -> None:
     found = stored("a")
-    entry = found.found(target("a"))
+    entry = found.get(target("a"))
     assert stored_json.unpack(KIND, entry)["metadata"]["name"] == "a"
     assert entry.rv == found.revision
     assert found.remove(target("a")) == found.revision == entry.rv + 1
@@ -39,15 +39,15 @@ def test_what_is_put_is_found_until_it_is_removed() -> None:
 @pytest.mark.parametrize(("name", "code"), [("a", 404), ("a/b", 400), ("..", 400)])
 def test_what_is_not_there_is_told_apart_from_what_cannot_be(name: str, code: int) -> None:
     with pytest.raises(StatusError) as refused:
-        stored().found(target(name))
+        stored().get(target(name))
     assert refused.value.code == code
 
 
 def test_an_edit_that_changes_nothing_is_no_write() -> None:
     found = stored("a")
     before = found.revision
-    assert found.amend(target("a"), lambda obj: obj).rv == before
-    assert found.amend(target("a"), lambda obj: {**obj, "data": {"k": "v"}}).rv == before + 1
+    assert found.update_raw(target("a"), lambda obj: obj).rv == before
+    assert found.update_raw(target("a"), lambda obj: {**obj, "data": {"k": "v"}}).rv == before + 1
 
 
 def test_an_edit_that_takes_the_last_hold_of_what_is_deleted_removes_it() -> None:
@@ -56,7 +56,7 @@ def test_an_edit_that_takes_the_last_hold_of_what_is_deleted_removes_it() -> Non
         return {**obj, "metadata": {**obj["metadata"], **deleted}}
 
     found = stored("a")
-    found.amend(target("a"), released)
+    found.update_raw(target("a"), released)
     assert found.read(target("a")) is None
 
 
@@ -64,7 +64,7 @@ def test_no_object_is_kept_that_etcd_would_not_take() -> None:
     found = stored("a")
     with pytest.raises(StatusError, match="request is too large"):
         found.put(target("a"), config_map("a") | {"data": {"k": "v" * OBJECT_LIMIT}})
-    assert "data" not in stored_json.unpack(KIND, found.found(target("a")))
+    assert "data" not in stored_json.unpack(KIND, found.get(target("a")))
 
 
 def test_a_scan_names_objects_by_where_they_are() -> None:
@@ -78,6 +78,6 @@ def test_a_scan_names_objects_by_where_they_are() -> None:
 def test_nothing_is_still_after_a_write_of_the_same_kind() -> None:
     found = stored("a")
     seen = found.revision
-    assert found.still(target("a"), seen)
+    assert found.unchanged_since(target("a"), seen)
     found.put(target("b"), config_map("b"))
-    assert not found.still(target("a"), seen)
+    assert not found.unchanged_since(target("a"), seen)

@@ -37,7 +37,7 @@ def test_a_query_makes_a_list_a_watch_but_not_a_get() -> None:
 def test_groups_namespaces_names_and_subresources_are_found() -> None:
     found = routed("GET", "/apis/apps/v1/namespaces/a/deployments/b/status")
     assert (found.group, found.version, found.resource) == ("apps", "v1", "deployments")
-    assert (found.namespace, found.name, found.sub) == ("a", "b", "status")
+    assert (found.namespace, found.name, found.subresource) == ("a", "b", "status")
     assert found.full_resource == "deployments/status"
 
 
@@ -45,7 +45,7 @@ def test_a_namespace_is_in_itself() -> None:
     found = routed("GET", "/api/v1/namespaces/a")
     assert (found.resource, found.namespace, found.name) == ("namespaces", "a", "a")
     status = routed("PUT", "/api/v1/namespaces/a/status")
-    assert (status.resource, status.name, status.sub) == ("namespaces", "a", "status")
+    assert (status.resource, status.name, status.subresource) == ("namespaces", "a", "status")
     inside = routed("GET", "/api/v1/namespaces/a/pods")
     assert (inside.resource, inside.namespace, inside.name) == ("pods", "a", "")
 

@@ -55,5 +55,5 @@ def test_a_forbidden_field_is_named_among_the_details() -> None:
 
 
 def test_warnings_come_in_the_order_they_are_given_unless_first() -> None:
-    problem = StatusError(400, "BadRequest", "no").warned("b").warned("a", first=True)
+    problem = StatusError(400, "BadRequest", "no").with_warnings("b").with_warnings("a", first=True)
     assert problem.headers == {"warning": '299 - "a", 299 - "b"'}

@@ -53,7 +53,7 @@ async def gated(folder: Path) -> AsyncIterator[tuple[Gated, ApiServer]]:
         try:
             server = ApiServer(store=store)
             database.gate.set()
-            await store.safe()
+            await store.durable()
             database.gate.clear()
             database.sizes.clear()
             yield database, server
@@ -241,7 +241,7 @@ async def test_a_full_sized_cluster_boots_in_a_moment(
             store.put(
                 table, f"default/c{at:05}", StoredEntry(b'","name":"c"},' + b" " * 600, 0, {}, {})
             )
-        await store.safe()
+        await store.durable()
     began = time.perf_counter()
     async with open_durable_store(tmp_path) as store:
         loaded = time.perf_counter()

@@ -41,7 +41,7 @@ def test_replaying_the_ring_gives_the_present(writes: list[tuple[str, bytes | No
     filled = store()
     states = write(filled, writes)
     replayed: dict[str, bytes] = {}
-    for change in filled.table("things").ring.since(0):
+    for change in filled.table("things").history.since(0):
         if change.cur is None:
             del replayed[change.key]
         else:
@@ -125,7 +125,7 @@ def test_after_a_restore_the_old_history_is_expired_not_silently_skipped() -> No
     filled.put(filled.table("one"), "b", content(b"2"))
     assert filled.revision > seen
     with pytest.raises(Compacted):
-        filled.table("one").ring.since(seen)
+        filled.table("one").history.since(seen)
 
 
 def test_keys_are_ordered_as_paths_are() -> None:

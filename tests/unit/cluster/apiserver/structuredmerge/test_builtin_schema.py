@@ -30,20 +30,20 @@ def test_a_map_has_keys_and_no_fields() -> None:
 
 
 def test_items_of_a_map_like_list_are_told_apart_by_keys_with_defaults() -> None:
-    assert (CONTAINERS.listing, CONTAINERS.keys) == (ListType.MAP, {"name": ""})
+    assert (CONTAINERS.list_type, CONTAINERS.keys) == (ListType.MAP, {"name": ""})
     ports = below(CONTAINERS, "*", "ports")
-    assert (ports.listing, ports.keys) == (ListType.MAP, {"containerPort": 0, "protocol": "TCP"})
+    assert (ports.list_type, ports.keys) == (ListType.MAP, {"containerPort": 0, "protocol": "TCP"})
 
 
 def test_the_key_of_an_owner_is_its_uid_and_an_owner_is_one_value() -> None:
     owners = below(POD, "metadata", "ownerReferences")
-    assert (owners.listing, owners.keys) == (ListType.MAP, {"uid": ""})
+    assert (owners.list_type, owners.keys) == (ListType.MAP, {"uid": ""})
     assert owners.item().atomic
 
 
 def test_lists_are_values_unless_declared_otherwise() -> None:
-    assert below(CONTAINERS, "*", "command").listing is ListType.ATOMIC
-    assert below(POD, "metadata", "finalizers").listing is ListType.SET
+    assert below(CONTAINERS, "*", "command").list_type is ListType.ATOMIC
+    assert below(POD, "metadata", "finalizers").list_type is ListType.SET
 
 
 def test_a_structure_or_a_map_may_be_one_value() -> None:
@@ -56,7 +56,7 @@ def test_what_holds_any_json_is_open() -> None:
     revision = builtin_schema(message("apps.v1.ControllerRevision"))
     data = below(revision, "data", "anything")
     assert not data.closed
-    assert data.listing is ListType.ATOMIC
+    assert data.list_type is ListType.ATOMIC
 
 
 def test_a_structure_inside_itself_has_a_shape_at_any_depth() -> None:

@@ -21,9 +21,9 @@ from quintant.cluster.apiserver.structuredmerge.schema import (
     TypingError,
 )
 
-LIST = DeclaredSchema(listing=ListType.MAP, keys={"name": None})
-PORTS = DeclaredSchema(listing=ListType.MAP, keys={"port": None, "protocol": "TCP"})
-SET = DeclaredSchema(listing=ListType.SET)
+LIST = DeclaredSchema(list_type=ListType.MAP, keys={"name": None})
+PORTS = DeclaredSchema(list_type=ListType.MAP, keys={"port": None, "protocol": "TCP"})
+SET = DeclaredSchema(list_type=ListType.SET)
 
 
 def items(names: str) -> list[dict[str, Any]]:

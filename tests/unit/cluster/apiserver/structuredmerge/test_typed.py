@@ -24,8 +24,8 @@ from quintant.cluster.apiserver.structuredmerge.typed import (
 )
 
 ITEM = DeclaredSchema(fields={"name": DEDUCED, "value": DEDUCED})
-LIST = DeclaredSchema(listing=ListType.MAP, keys={"name": None}, items=ITEM)
-SET = DeclaredSchema(listing=ListType.SET)
+LIST = DeclaredSchema(list_type=ListType.MAP, keys={"name": None}, items=ITEM)
+SET = DeclaredSchema(list_type=ListType.SET)
 SHAPE = DeclaredSchema(
     fields={
         "spec": DeclaredSchema(

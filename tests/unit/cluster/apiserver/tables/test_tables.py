@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message, mes
 def reached(kind: FieldType, seen: set[str]) -> Iterator[Message]:
     while kind.of is not None:
         kind = kind.of
-    if kind.sort is FieldKind.MESSAGE and kind.name not in seen:
+    if kind.kind is FieldKind.MESSAGE and kind.name not in seen:
         seen.add(kind.name)
         yield kind.message
         for field in kind.message.declared:
@@ -53,7 +53,7 @@ def test_every_message_can_be_decoded_and_numbers_its_fields_once() -> None:
 
 def test_a_field_knows_how_it_merges() -> None:
     ports = message("core.v1.Container").fields["ports"]
-    assert (ports.number, ports.type.sort) == (6, FieldKind.LIST)
+    assert (ports.number, ports.type.kind) == (6, FieldKind.LIST)
     assert ports.traits.list == "map"
     assert ports.traits.keys == ("containerPort", "protocol")
     assert (ports.traits.strategy, ports.traits.merge) == ("merge", "containerPort")

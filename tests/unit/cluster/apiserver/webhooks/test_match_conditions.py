@@ -25,7 +25,7 @@ ANN = User("ann", ("dev",), extra={"scope": ("x",)})
 
 def decide(user: User, route: RequestInfo) -> Decision:
     """Ann reads pods and /healthz; the account n/robot deletes pods."""
-    where = (route.verb, route.resource or route.path, route.sub)
+    where = (route.verb, route.resource or route.path, route.subresource)
     mine = where in (("get", "pods", ""), ("get", "/healthz", ""))
     robot = user.account == ("n", "robot") and where == ("delete", "pods", "")
     return Decision((user.name == "ann" and mine) or robot, "because")
