@@ -23,7 +23,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
-from quintant.cluster.kubelet.options import Options as LocalNode
+from quintant.cluster.kubelet.options import NodeOptions as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.object import K

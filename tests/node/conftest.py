@@ -12,8 +12,8 @@ import uvloop
 
 from node.node_fixture import NodeCluster
 from quintant.cluster.instance.cluster import ClusterConfig, running
-from quintant.cluster.kubelet.container.images import Program
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.container.images import ImageProgram
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.core.address import BindAddress
 
 
@@ -33,8 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest_asyncio.fixture
 async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
-    python = Program(image="example/python", argv=(sys.executable,))
+    python = ImageProgram(image="example/python", argv=(sys.executable,))
     async with running(
-        ClusterConfig(BindAddress("127.0.0.1", 0), node=Options((python,)))
+        ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions((python,)))
     ) as cluster:
         yield NodeCluster(cluster)

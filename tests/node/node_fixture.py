@@ -125,7 +125,7 @@ def alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def children(agent: int) -> list[int]:
+def children(kubelet: int) -> list[int]:
     """The processes that carry the mark of an agent, by its process id."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -133,7 +133,7 @@ def children(agent: int) -> list[int]:
             environ = (entry / "environ").read_bytes()
         except OSError:
             continue
-        if f"{AGENT}={agent}-".encode() in environ and alive(int(entry.name)):
+        if f"{AGENT}={kubelet}-".encode() in environ and alive(int(entry.name)):
             found.append(int(entry.name))
     return found
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, PORT, NodeCluster, fetch
 from quintant.cluster.instance.cluster import ClusterConfig, persistent, running
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from unit.cluster.api import Plain
@@ -20,7 +20,8 @@ from unit.cluster.api import Plain
 CLUSTERS = 5
 NODE_PORT = 30080
 SERVICES = "/api/v1/namespaces/default/services"
-PLAN = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+ADDRESS = BindAddress("127.0.0.1", 0)
+PLAN = ClusterConfig(ADDRESS, controllers=True, fleet=Fleet(), node=NodeOptions())
 LABELS = {"app": "web"}
 
 

@@ -9,10 +9,10 @@ from signal import SIGKILL, SIGTERM
 import pytest
 
 from node.node_fixture import vanished
-from quintant.cluster.kubelet.container.exec_hooks import Collector
+from quintant.cluster.kubelet.container.exec_hooks import LimitedOutput
 from quintant.cluster.kubelet.process.orphans import CONTAINER
 from quintant.cluster.kubelet.process.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
-from quintant.cluster.kubelet.process.protocols import Launch, Missing, Unstartable
+from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 from quintant.core.clock import monotonic
 
 pytestmark = pytest.mark.loops
@@ -24,7 +24,7 @@ def python(code: str, folder: Path) -> Launch:
 
 
 async def test_exit_code_and_output_are_those_of_the_program(tmp_path: Path) -> None:
-    output = Collector()
+    output = LimitedOutput()
     code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)"
     process = await LocalProcesses().start(python(code, tmp_path), output)
     assert await process.ended() == 7
@@ -34,14 +34,14 @@ async def test_exit_code_and_output_are_those_of_the_program(tmp_path: Path) -> 
 @pytest.mark.parametrize("number", [SIGTERM, SIGKILL])
 async def test_a_signal_is_a_negative_code(tmp_path: Path, number: int) -> None:
     process = await LocalProcesses().start(
-        python("import time; time.sleep(60)", tmp_path), Collector()
+        python("import time; time.sleep(60)", tmp_path), LimitedOutput()
     )
     process.signal(number)
     assert await process.ended() == -number
 
 
 async def test_nothing_is_inherited_but_what_was_given(tmp_path: Path) -> None:
-    output = Collector()
+    output = LimitedOutput()
     code = "import os; print(sorted(os.environ), os.getcwd())"
     await (await LocalProcesses().start(python(code, tmp_path), output)).ended()
     assert CONTAINER in output.text
@@ -53,7 +53,7 @@ async def test_nothing_is_inherited_but_what_was_given(tmp_path: Path) -> None:
 async def test_who_outlives_the_program_is_ended_and_does_not_hold_its_output(
     tmp_path: Path, apart: bool
 ) -> None:
-    output = Collector()
+    output = LimitedOutput()
     code = (
         "import subprocess;"
         f"print(subprocess.Popen(['sleep', '600'], start_new_session={apart}).pid)"
@@ -86,7 +86,7 @@ async def test_nothing_of_a_flood_is_lost_and_the_loop_is_not_drowned_in_it(tmp_
 
 
 async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
-    output = Collector()
+    output = LimitedOutput()
     process = await LocalProcesses().start(Launch((str(tmp_path),), tmp_path, {}), output)
     assert await process.ended() == 126
     assert "Permission denied" in output.text
@@ -94,5 +94,5 @@ async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
 
 async def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     launch = Launch((sys.executable,), tmp_path / "nowhere", {})
-    with pytest.raises((Missing, Unstartable)):
-        await LocalProcesses().start(launch, Collector())
+    with pytest.raises((ProgramNotFound, StartError)):
+        await LocalProcesses().start(launch, LimitedOutput())

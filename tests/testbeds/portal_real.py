@@ -26,7 +26,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin, service_account
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
-from quintant.cluster.kubelet.options import Options as Node
+from quintant.cluster.kubelet.options import NodeOptions as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.clock import SystemClock

@@ -19,7 +19,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.cluster.instance.kubeconfig import usual_path
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
@@ -110,4 +110,4 @@ async def _bring_up(
 
 
 def _everything(address: BindAddress) -> ClusterConfig:
-    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=Options())
+    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=NodeOptions())

@@ -21,8 +21,8 @@ from quintant.cluster.instance.cluster import (
     save,
 )
 from quintant.cluster.instance.kubeconfig import usual_path
-from quintant.cluster.kubelet.container.images import load as programs
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.container.images import load_image_table as programs
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.core.address import BindAddress
@@ -93,8 +93,8 @@ def command(
         runner.run(_up(plan, UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 
 
-def _node(images: Path | None, host_paths: bool) -> Options:
-    return Options(programs(images) if images else (), host_paths)
+def _node(images: Path | None, host_paths: bool) -> NodeOptions:
+    return NodeOptions(programs(images) if images else (), host_paths)
 
 
 class UpOptions(Struct, frozen=True):

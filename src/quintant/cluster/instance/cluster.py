@@ -26,7 +26,7 @@ from quintant.cluster.instance.kubeconfig import kubeconfig, write
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.pki import EVERYWHERE, Pki, Roots, issue
 from quintant.cluster.instance.renumber import home, move
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import BindAddress
@@ -55,7 +55,7 @@ class ClusterConfig(Struct, frozen=True):
     """Its simulated nodes; with None, pods are neither scheduled nor simulated."""
     stages: tuple[Stage, ...] = ()
     """What happens to simulated pods beside the usual."""
-    node: Options | None = None
+    node: NodeOptions | None = None
     """This machine as a node that runs pods as processes; None leaves it out."""
 
 
@@ -97,7 +97,7 @@ async def running(
             await stack.enter_async_context(run_component(server, component, clock, Random()))
         if node is not None:
             # First of all: programs that start take the time that others need to end.
-            stack.callback(node.cease)
+            stack.callback(node.stop_starting)
         yield Cluster(server, site.address, kubeconfig(_url(site.address), site.pki), node)
 
 

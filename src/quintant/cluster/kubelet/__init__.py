@@ -1,11 +1,14 @@
-"""The node agent of the embedded cluster: runs pods as local processes, as a kubelet would.
+"""The kubelet of the embedded cluster: runs pods as local processes.
 
-It takes every pod of the node `local` whose images are all in its table (`images`). Reading order:
+It takes every pod of the node `local` whose images are all in its table. Reading order:
 
-    images    which image is which program            life      what becomes of one container
-    plan      what a pod needs next (pure)            status    what the world is told (pure)
-    env, volumes, paths    what a program is given    effects   what touches the machine
-    sandbox   one pod on this machine                 agent     the controller that ties it together
-
-`logs` and `usage` are what others read: pods/log and metrics.k8s.io.
+    container/  images: which image is which program; env, command: what a program is given
+                lifecycle: what becomes of one container (pure); run: one run of its program
+    pod/        plan: what a pod needs next (pure); status, conditions: what is reported (pure)
+                sandbox: one pod on this machine; worker: its volumes and its termination
+    process/    what touches the machine: processes, their figures, orphans
+    probe/      when to ask, and how       volume/  projected files, tokens, mounts
+    logs/       what containers print, for pods/log
+    kubelet     the controller that ties it together
+    node_status the Node object and its lease; local_node: all of it for `quintant up`
 """

@@ -1,7 +1,7 @@
 """The node of `quintant up`: this machine, for as long as a context lasts.
 
 Leaving it ends every program of every pod and removes their folders. What could not be cleaned up
-because an agent was killed is cleaned up by the next one
+because a kubelet was killed is cleaned up by the next one
 (quintant.cluster.kubelet.process.orphans).
 """
 
@@ -25,14 +25,14 @@ from quintant.cluster.common.volume_paths import ROOT
 from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import Share
 from quintant.cluster.host.remove_tree import discard_folder
-from quintant.cluster.kubelet.agent import Agent
 from quintant.cluster.kubelet.container.images import Images
-from quintant.cluster.kubelet.node_context import NodeContext, Policy
-from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, Machine, this_machine
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.kubelet import Kubelet
+from quintant.cluster.kubelet.node_context import NodeContext, NodePolicy
+from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, MachineInfo, this_machine
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.kubelet.probe.network import NetworkProber
-from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, mark, marked, reap
-from quintant.cluster.kubelet.process.proc_stats import Sampler
+from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, marked, process_mark, reap
+from quintant.cluster.kubelet.process.proc_stats import UsageSampler
 from quintant.cluster.kubelet.process.processes import LocalProcesses
 from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random
@@ -58,7 +58,7 @@ class LocalNode(Struct, frozen=True):
     images: Images
     addresses: Addresses
     storage: Path
-    cease: Callable[[], None]
+    stop_starting: Callable[[], None]
     """To be called as soon as the node is to go: no program is started any more."""
     name: str = NODE
 
@@ -69,15 +69,15 @@ Names = Callable[[str], Mapping[str, str]]
 
 @asynccontextmanager
 async def local_node(
-    options: Options, share: Share, api: BindAddress, names: Names, clock: Clock, random: Random
+    options: NodeOptions, share: Share, api: BindAddress, names: Names, clock: Clock, random: Random
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    sign = f"{mark()}-{random.id()}"
-    with workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
+    sign = f"{process_mark()}-{random.id()}"
+    with kubelet_folder(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
         machine = this_machine(NODE, share.host, folder)
-        ground = NodeContext(
+        node = NodeContext(
             folder,
             options.storage or folder / ROOT,
             api,
@@ -87,69 +87,69 @@ async def local_node(
             NetworkProber(),
             clock,
             random,
-            Policy(options.host_paths),
+            NodePolicy(options.host_paths),
             sign,
             {name: os.environ[name] for name in INHERITED if name in os.environ},
             machine.capacity,
             host=share.host,
             names=names,
         )
-        async with _at_work(ground, machine) as node:
-            yield node
+        async with _at_work(node, machine) as local:
+            yield local
 
 
 @contextmanager
-def workplace(place: Path, name: str) -> Iterator[Path]:
-    """A folder of this agent's in a place that others can write to; nothing of it stays."""
+def kubelet_folder(place: Path, name: str) -> Iterator[Path]:
+    """A folder of this kubelet's in a place that others can write to; nothing of it stays."""
     folder = _made(place, name)
     try:
         yield folder
     finally:
         discard_folder(folder)
-        # Not while other agents of this user are at work there.
+        # Not while other kubelets of this user are at work there.
         with suppress(OSError):
             folder.parent.rmdir()
 
 
 def _made(place: Path, name: str) -> Path:
     while True:
-        folder = own_folder(place) / name
-        # The last agent before us may have taken the user's folder away just now.
+        folder = user_folder(place) / name
+        # The last kubelet before us may have taken the user's folder away just now.
         with suppress(FileNotFoundError):
             folder.mkdir(mode=FOLDER_MODE)
             return folder
 
 
 @asynccontextmanager
-async def _at_work(ground: NodeContext, machine: Machine) -> AsyncIterator[LocalNode]:
-    async with _working(ground) as agent, _measuring(agent) as sampler:
+async def _at_work(node: NodeContext, machine: MachineInfo) -> AsyncIterator[LocalNode]:
+    async with _working(node) as kubelet, _measuring(kubelet) as sampler:
         yield LocalNode(
-            _component(agent, machine, sampler),
-            agent,
-            ground.images,
-            ground.addresses,
-            ground.storage,
-            agent.cease,
+            _component(kubelet, machine, sampler),
+            kubelet,
+            node.images,
+            node.addresses,
+            node.storage,
+            kubelet.stop_starting,
         )
 
 
 @asynccontextmanager
-async def _working(ground: NodeContext) -> AsyncIterator[Agent]:
-    """An agent that leaves nothing behind."""
+async def _working(node: NodeContext) -> AsyncIterator[Kubelet]:
+    """A kubelet that leaves nothing behind."""
     async with asyncio.TaskGroup() as group:
-        agent = Agent(ground, group)
+        kubelet = Kubelet(node, group)
         try:
-            yield agent
+            yield kubelet
         finally:
-            await agent.close()
-            for pid in marked(AGENT, ground.mark):
+            await kubelet.close()
+            for pid in marked(AGENT, node.mark):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, SIGKILL)
 
 
 @asynccontextmanager
-async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
-    sampler = Sampler(agent.ground.name, agent.sandboxes, agent.ground.now)
+async def _measuring(kubelet: Kubelet) -> AsyncIterator[UsageSampler]:
+    sampler = UsageSampler(kubelet.node.name, kubelet.sandboxes, kubelet.node.now)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(sampler.run())
         try:
@@ -158,20 +158,20 @@ async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
             task.cancel()
 
 
-def _component(agent: Agent, machine: Machine, sampler: Sampler) -> Component:
-    """Who the agent is to the API server, and all that it does there."""
+def _component(kubelet: Kubelet, machine: MachineInfo, sampler: UsageSampler) -> Component:
+    """Who the kubelet is to the API server, and all that it does there."""
 
     async def beat(client: Client) -> None:
-        await Heartbeat(machine, agent.ground.clock, client).run()
+        await Heartbeat(machine, kubelet.node.clock, client).run()
 
-    manager = Manager(f"node:{agent.ground.name}")
-    agent.declare(manager)
+    manager = Manager(f"node:{kubelet.node.name}")
+    kubelet.declare(manager)
     manager.add(beat)
     return Component(manager, GROUPS, NEEDS, meter=sampler)
 
 
-def own_folder(place: Path) -> Path:
-    """The folder of this user's agents in a place that others can write to, too."""
+def user_folder(place: Path) -> Path:
+    """The folder of this user's kubelets in a place that others can write to, too."""
     folder = place / f"quintant-{os.getuid()}"
     folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     found = folder.lstat()

@@ -21,7 +21,7 @@ from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random, monotonic
 
 
-class Policy(Struct, frozen=True):
+class NodePolicy(Struct, frozen=True):
     """What pods may do beyond their own folders."""
 
     host_paths: bool = False
@@ -43,7 +43,7 @@ class NodeContext(Struct, frozen=True):
     prober: Prober
     clock: Clock
     random: Random
-    policy: Policy = Policy()
+    policy: NodePolicy = NodePolicy()
     mark: str = ""
     """What everything that this agent starts carries; see `process/orphans.py`."""
     inherited: Mapping[str, str] = field(default_factory=dict)

@@ -55,7 +55,7 @@ _GOOD = (
 )
 
 
-class Machine(Struct, frozen=True):
+class MachineInfo(Struct, frozen=True):
     """A machine under the name of a node."""
 
     name: str
@@ -102,7 +102,7 @@ class Machine(Struct, frozen=True):
         }
 
 
-def this_machine(name: str, address: str, folder: Path) -> Machine:
+def this_machine(name: str, address: str, folder: Path) -> MachineInfo:
     """The machine that we run on; `folder` is where pods keep their files."""
     disk = os.statvfs(folder)
     capacity = {
@@ -124,13 +124,13 @@ def this_machine(name: str, address: str, folder: Path) -> Machine:
         operating_system=system,
         architecture=_ARCHITECTURES.get(kind, kind),
     )
-    return Machine(name, address, capacity, info)
+    return MachineInfo(name, address, capacity, info)
 
 
 class Heartbeat(Struct, frozen=True):
     """Keeps a Node object and its lease until cancelled."""
 
-    machine: Machine
+    machine: MachineInfo
     clock: Clock
     client: Client
 

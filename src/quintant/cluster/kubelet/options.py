@@ -6,13 +6,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from quintant.cluster.kubelet.container.images import Program
+from quintant.cluster.kubelet.container.images import ImageProgram
 
 
-class Options(Struct, frozen=True):
+class NodeOptions(Struct, frozen=True):
     """What a user decides about the node."""
 
-    programs: tuple[Program, ...] = ()
+    programs: tuple[ImageProgram, ...] = ()
     """Entries of the image table that come before ours."""
     host_paths: bool = False
     """Whether volumes may be any folder of this machine."""

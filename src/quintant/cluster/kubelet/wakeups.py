@@ -14,21 +14,21 @@ class Wakeups:
     """Keys to look at, as an endless stream."""
 
     def __init__(self) -> None:
-        self._rung: dict[Request, None] = {}
-        self._stirred = asyncio.Event()
+        self._pending: dict[Request, None] = {}
+        self._changed = asyncio.Event()
 
-    def ring(self, request: Request) -> None:
+    def wake(self, request: Request) -> None:
         """Have a pod looked at."""
-        self._rung[request] = None
-        self._stirred.set()
+        self._pending[request] = None
+        self._changed.set()
 
     def __aiter__(self) -> Wakeups:
         return self
 
     async def __anext__(self) -> Request:
-        while not self._rung:
-            self._stirred.clear()
-            await self._stirred.wait()
-        request = next(iter(self._rung))
-        del self._rung[request]
+        while not self._pending:
+            self._changed.clear()
+            await self._changed.wait()
+        request = next(iter(self._pending))
+        del self._pending[request]
         return request

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from quintant.cluster.instance.cluster import ClusterConfig, running
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from testbeds.real_peers import RealPeersTestbed
@@ -26,7 +26,7 @@ def pytest_asyncio_loop_factories(
 async def testbed() -> AsyncIterator[RealPeersTestbed]:
     """A cluster with controllers and a node, and the operator not yet started."""
     plan = ClusterConfig(
-        BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options()
+        BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=NodeOptions()
     )
     async with running(plan) as cluster:
         made = RealPeersTestbed(cluster)

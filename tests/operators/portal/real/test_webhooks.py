@@ -18,7 +18,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import ClusterConfig, running
-from quintant.cluster.kubelet.options import Options as Node
+from quintant.cluster.kubelet.options import NodeOptions as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.codec import to_plain

@@ -16,11 +16,11 @@ from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.component.component import Component, run_component
-from quintant.cluster.kubelet.agent import Agent
-from quintant.cluster.kubelet.container.images import Images, Program
-from quintant.cluster.kubelet.logs.files import Sink
-from quintant.cluster.kubelet.node_context import NodeContext, Policy
-from quintant.cluster.kubelet.process.protocols import Launch, Missing, Outcome
+from quintant.cluster.kubelet.container.images import ImageProgram, Images
+from quintant.cluster.kubelet.kubelet import Kubelet
+from quintant.cluster.kubelet.logs.files import OutputSink
+from quintant.cluster.kubelet.node_context import NodeContext, NodePolicy
+from quintant.cluster.kubelet.process.protocols import HandlerResult, Launch, ProgramNotFound
 from quintant.core.address import BindAddress
 from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
@@ -36,7 +36,7 @@ class FakeProcess:
 
     pid: int
     launch: Launch
-    sink: Sink
+    sink: OutputSink
     stubborn: bool = False
     """Whether it ignores SIGTERM."""
     signals: list[int] = field(default_factory=list)
@@ -74,10 +74,10 @@ class FakeProcesses:
     """What happens to each new process."""
     missing: bool = False
 
-    async def start(self, launch: Launch, sink: Sink) -> FakeProcess:
+    async def start(self, launch: Launch, sink: OutputSink) -> FakeProcess:
         await asyncio.sleep(0)
         if self.missing:
-            raise Missing("not there")
+            raise ProgramNotFound("not there")
         process = FakeProcess(1000 + len(self.started), launch, sink)
         self.started.append(process)
         self.born(process)
@@ -99,24 +99,26 @@ class FakeProber:
     bad: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
 
-    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> Outcome:
+    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> HandlerResult:
         return self._answer(get.path)
 
-    async def tcp(self, address: str, port: int, connect: TcpSocket, timeout: float) -> Outcome:
+    async def tcp(
+        self, address: str, port: int, connect: TcpSocket, timeout: float
+    ) -> HandlerResult:
         return self._answer(str(port))
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> Outcome:
+    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult:
         return self._answer(str(port))
 
-    def _answer(self, word: str) -> Outcome:
+    def _answer(self, word: str) -> HandlerResult:
         self.asked.append(word)
-        return Outcome(False, f"{word} is bad") if word in self.bad else Outcome(True)
+        return HandlerResult(False, f"{word} is bad") if word in self.bad else HandlerResult(True)
 
 
 class World:
     """A cluster with one node, and a test that may do everything."""
 
-    agent: Agent
+    kubelet: Kubelet
     """The one at work."""
 
     def __init__(self, folder: Path, *, host_paths: bool = False) -> None:
@@ -124,36 +126,41 @@ class World:
         self.server.tokens.add("root", admin("root"))
         self.api = Api(self.server, "root")
         self.processes, self.prober = FakeProcesses(), FakeProber()
-        self.ground = NodeContext(
+        self.node = NodeContext(
             folder / "node",
             folder / "storage",
             API,
-            Images((Program(image=IMAGE, argv=("/bin/true",)), Program(image=IMAGE, command="*"))),
+            Images(
+                (
+                    ImageProgram(image=IMAGE, argv=("/bin/true",)),
+                    ImageProgram(image=IMAGE, command="*"),
+                )
+            ),
             Addresses(IPv4Network("127.42.0.0/16")),
             self.processes,
             self.prober,
             LoopClock(),
             Random(1),
-            Policy(host_paths),
+            NodePolicy(host_paths),
             "mark",
             {"PATH": "/usr/bin:/bin"},
             {"cpu": Quantity("4"), "memory": Quantity("8Gi")},
         )
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncIterator[Agent]:
+    async def at_work(self) -> AsyncIterator[Kubelet]:
         """The agent, at work."""
         await self.api.send("POST", "/api/v1/nodes", {"metadata": {"name": "local"}})
         async with asyncio.TaskGroup() as group:
-            agent = self.agent = Agent(self.ground, group)
+            kubelet = self.kubelet = Kubelet(self.node, group)
             manager = Manager("node:local")
-            agent.declare(manager)
-            self.server.logs.providers[:] = [agent]
+            kubelet.declare(manager)
+            self.server.logs.providers[:] = [kubelet]
             component = Component(manager, ("system:nodes",))
             clock, random = LoopClock(), Random(2)
             async with run_component(self.server, component, clock, random):
-                yield agent
-            await agent.close()
+                yield kubelet
+            await kubelet.close()
 
     async def run(self, name: str = "a", *containers: Plain, **spec: Any) -> Plain:
         """Create a pod on the node, and let what is due happen."""

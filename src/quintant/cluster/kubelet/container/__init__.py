@@ -1,1 +1,1 @@
-"""One container: its command, environment, image, and life."""
+"""One container: its command, environment, image, and lifecycle."""

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from quintant.api.container import Container, Exec
 from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
-from quintant.cluster.kubelet.container.downward_api import Self
-from quintant.cluster.kubelet.container.env import Sources, environment
+from quintant.cluster.kubelet.container.downward_api import DownwardSource
+from quintant.cluster.kubelet.container.env import EnvSources, make_environment
 from quintant.cluster.kubelet.container.expand_vars import expand, expand_all
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
-from quintant.cluster.kubelet.process.protocols import Launch, Missing
-from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, Rewriter, below
+from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound
+from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, PathRewriter, path_in_root
 
 TERMINATION = "/dev/termination-log"
 """Where a container may leave its last words, unless it says otherwise."""
@@ -34,88 +34,92 @@ class ContainerRuntimeConfig:
     container: Container
     root: Path
     id: str
-    rewriter: Rewriter
+    rewriter: PathRewriter
     variables: Mapping[str, str] = field(repr=False)
     """As the container's own spec has them, before any rewriting."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What tells its program how the names of services are found."""
 
     @property
-    def last_words(self) -> Path:
+    def termination_message_path(self) -> Path:
         """The file whose text is told when the container has ended."""
-        return below(self.root, self.container.termination_message_path or TERMINATION)
+        return path_in_root(self.root, self.container.termination_message_path or TERMINATION)
 
-    def place(self, path: str) -> str:
+    def expand(self, path: str) -> str:
         """A path with references to variables, as subPathExpr has."""
         return expand(path, self.variables)
 
 
 def runtime_config(
-    ground: NodeContext, container: Container, root: Path, about: Self, sources: Sources
+    node: NodeContext,
+    container: Container,
+    root: Path,
+    about: DownwardSource,
+    sources: EnvSources,
 ) -> ContainerRuntimeConfig:
-    """The place of a container; Unconfigured if something its variables need is missing."""
-    variables = environment(container, about, sources)
+    """The place of a container; ContainerConfigError if something its variables need is missing."""
+    variables = make_environment(container, about, sources)
     mounts = [each.mount_path for each in container.volume_mounts]
-    rewriter = Rewriter.of(root, mounts, about.address)
-    id = "".join(ground.random.id().replace("-", "") for _ in range(2))
-    names = ground.names(about.pod.metadata.namespace)
+    rewriter = PathRewriter.of(root, mounts, about.address)
+    id = "".join(node.random.id().replace("-", "") for _ in range(2))
+    names = node.names(about.pod.metadata.namespace)
     return ContainerRuntimeConfig(container, root, id, rewriter, variables, names)
 
 
-def launch(ground: NodeContext, place: ContainerRuntimeConfig, hostname: str) -> Launch:
-    """How a container is started; Missing if its program is not on this machine."""
-    container = place.container
-    program = ground.images.find(container)
+def launch(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
+    """How a container is started; ProgramNotFound if its program is not on this machine."""
+    container = config.container
+    program = node.images.find(container)
     if program is None:
-        raise Missing(f'image "{container.image}" is not in the image table')
-    command = place.rewriter.words(expand_all(container.command, place.variables))
-    args = place.rewriter.words(expand_all(container.args, place.variables))
+        raise ProgramNotFound(f'image "{container.image}" is not in the image table')
+    command = config.rewriter.words(expand_all(container.command, config.variables))
+    args = config.rewriter.words(expand_all(container.args, config.variables))
     line = program.line(command, args)
-    env = _environment(ground, place, program.env, hostname)
-    cwd = below(place.root, container.working_dir)
+    env = _environment(node, config, program.env, hostname)
+    cwd = path_in_root(config.root, container.working_dir)
     return Launch((_found(line, env, container.image), *line[1:]), cwd, env)
 
 
 def command(
-    ground: NodeContext, place: ContainerRuntimeConfig, asked: Exec, hostname: str
+    node: NodeContext, config: ContainerRuntimeConfig, asked: Exec, hostname: str
 ) -> Launch:
     """How a command is run beside a container, for probes and hooks."""
-    image = place.container.image
-    program = ground.images.locate(image, asked.command)
-    words = place.rewriter.words(asked.command)
+    image = config.container.image
+    program = node.images.locate(image, asked.command)
+    words = config.rewriter.words(asked.command)
     line = program.line(words, ()) if program else words
-    env = _environment(ground, place, program.env if program else {}, hostname)
+    env = _environment(node, config, program.env if program else {}, hostname)
     # A mark of its own: what is swept at its end is not the container.
-    env[CONTAINER] = f"{place.id}-{ground.random.id()}"
-    return Launch((_found(line, env, image), *line[1:]), place.root, env)
+    env[CONTAINER] = f"{config.id}-{node.random.id()}"
+    return Launch((_found(line, env, image), *line[1:]), config.root, env)
 
 
 def _environment(
-    ground: NodeContext, place: ContainerRuntimeConfig, image: Mapping[str, str], hostname: str
+    node: NodeContext, config: ContainerRuntimeConfig, image: Mapping[str, str], hostname: str
 ) -> dict[str, str]:
-    own = place.rewriter.values({**_FOLDERS, **place.variables})
+    own = config.rewriter.values({**_FOLDERS, **config.variables})
     for name in _FOLDERS:
-        if not Path(own[name]).is_relative_to(place.root):
-            own[name] = str(below(place.root, own[name]))
-    account = [each for each in place.rewriter.mounts if each == str(SERVICE_ACCOUNT)]
+        if not Path(own[name]).is_relative_to(config.root):
+            own[name] = str(path_in_root(config.root, own[name]))
+    account = [each for each in config.rewriter.mounts if each == str(SERVICE_ACCOUNT)]
     return {
-        **ground.inherited,
-        **place.names,
+        **node.inherited,
+        **config.names,
         "HOSTNAME": hostname,
         **image,
         **own,
-        **({MOUNT_VARIABLE: str(below(place.root, account[0]))} if account else {}),
-        ROOT: str(place.root),
-        ADDRESS: place.rewriter.address,
-        AGENT: ground.mark,
-        CONTAINER: place.id,
+        **({MOUNT_VARIABLE: str(path_in_root(config.root, account[0]))} if account else {}),
+        ROOT: str(config.root),
+        ADDRESS: config.rewriter.address,
+        AGENT: node.mark,
+        CONTAINER: config.id,
     }
 
 
 def _found(line: tuple[str, ...], env: Mapping[str, str], image: str) -> str:
     if not line:
-        raise Missing(f'image "{image}" has no command in the image table')
+        raise ProgramNotFound(f'image "{image}" has no command in the image table')
     path = shutil.which(line[0], path=env.get("PATH"))
     if path is None:
-        raise Missing(f'program "{line[0]}" of image "{image}" is not on this machine')
+        raise ProgramNotFound(f'program "{line[0]}" of image "{image}" is not on this machine')
     return path

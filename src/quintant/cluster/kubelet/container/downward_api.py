@@ -16,11 +16,11 @@ from quintant.api.pod import Pod
 from quintant.api.quantity import Quantity, parse_quantity
 
 
-class Unknown(Exception):
+class UnknownField(Exception):
     """A field that cannot be given; the text says which."""
 
 
-class Self(Struct, frozen=True):
+class DownwardSource(Struct, frozen=True):
     """A pod, with what only its node knows."""
 
     pod: Pod
@@ -31,7 +31,7 @@ class Self(Struct, frozen=True):
     """What a container without a limit may use: the node's."""
 
 
-def field(about: Self, path: str) -> str:
+def field_value(about: DownwardSource, path: str) -> str:
     """The value of a field of the pod."""
     meta, spec = about.pod.metadata, about.pod.spec
     name, _, key = path.removesuffix("']").partition("['")
@@ -51,17 +51,19 @@ def field(about: Self, path: str) -> str:
         "status.podIPs": about.address,
     }
     if path not in plain:
-        raise Unknown(f"unsupported fieldPath: {path}")
+        raise UnknownField(f"unsupported fieldPath: {path}")
     return plain[path]
 
 
-def resource(about: Self, wanted: ResourceFieldSelector, container: Container) -> str:
+def resource_value(
+    about: DownwardSource, wanted: ResourceFieldSelector, container: Container
+) -> str:
     """A limit or request of a container, in units of the divisor, rounded up."""
     if wanted.container_name:
         everyone = (*about.pod.spec.containers, *about.pod.spec.init_containers)
         named = [each for each in everyone if each.name == wanted.container_name]
         if not named:
-            raise Unknown(f"container {wanted.container_name} not found")
+            raise UnknownField(f"container {wanted.container_name} not found")
         container = named[0]
     kind, _, name = wanted.resource.partition(".")
     asked = container.resources.limits if kind == "limits" else container.resources.requests

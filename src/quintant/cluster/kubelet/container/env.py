@@ -1,7 +1,7 @@
 """The environment of a container: services, envFrom, env, in that order; later ones win.
 
-Pure: what ConfigMaps, Secrets and Services there are is given (`Sources`). What is missing and not
-optional keeps the container from starting, with the words of a kubelet.
+Pure: what ConfigMaps, Secrets and Services there are is given (`EnvSources`). What is missing and
+not optional keeps the container from starting, with the words of a kubelet.
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ from msgspec import Struct, field
 from quintant.api.container import Container, EnvFromSource, EnvVar, KeySelector
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.service import Service
-from quintant.cluster.kubelet.container.downward_api import Self, Unknown, resource
-from quintant.cluster.kubelet.container.downward_api import field as own
+from quintant.cluster.kubelet.container.downward_api import (
+    DownwardSource,
+    UnknownField,
+    resource_value,
+)
+from quintant.cluster.kubelet.container.downward_api import field_value as own
 from quintant.cluster.kubelet.container.expand_vars import expand
 from quintant.core.address import BindAddress
 
 HEADLESS = "None"
 
 
-class Unconfigured(Exception):
+class ContainerConfigError(Exception):
     """Something that the container needs is not there; the text says what."""
 
 
-class Sources(Struct, frozen=True):
+class EnvSources(Struct, frozen=True):
     """What a pod may refer to in its namespace, and where the API server is."""
 
     api: BindAddress
@@ -34,7 +38,9 @@ class Sources(Struct, frozen=True):
     services: tuple[Service, ...] = ()
 
 
-def environment(container: Container, about: Self, sources: Sources) -> dict[str, str]:
+def make_environment(
+    container: Container, about: DownwardSource, sources: EnvSources
+) -> dict[str, str]:
     """The variables of a container, as its pod asks for them."""
     found = dict(_api(sources.api))
     if about.pod.spec.enable_service_links is not False:
@@ -49,7 +55,7 @@ def environment(container: Container, about: Self, sources: Sources) -> dict[str
     return found
 
 
-def references(container: Container) -> Iterator[tuple[str, str]]:
+def env_references(container: Container) -> Iterator[tuple[str, str]]:
     """The ConfigMaps and Secrets that a container's variables come from: kind and name."""
     for source in container.env_from:
         if source.config_map_ref:
@@ -67,8 +73,8 @@ def _value(
     variable: EnvVar,
     container: Container,
     known: Mapping[str, str],
-    about: Self,
-    sources: Sources,
+    about: DownwardSource,
+    sources: EnvSources,
 ) -> str | None:
     source = variable.value_from
     if source is None:
@@ -77,9 +83,9 @@ def _value(
         if source.field_ref:
             return own(about, source.field_ref.field_path)
         if source.resource_field_ref:
-            return resource(about, source.resource_field_ref, container)
-    except Unknown as error:
-        raise Unconfigured(str(error)) from error
+            return resource_value(about, source.resource_field_ref, container)
+    except UnknownField as error:
+        raise ContainerConfigError(str(error)) from error
     if source.config_map_key_ref:
         return _config(source.config_map_key_ref, about, sources)
     if source.secret_key_ref:
@@ -87,7 +93,7 @@ def _value(
     return ""
 
 
-def _config(wanted: KeySelector, about: Self, sources: Sources) -> str | None:
+def _config(wanted: KeySelector, about: DownwardSource, sources: EnvSources) -> str | None:
     found = sources.configs.get(wanted.name)
     if found is not None and wanted.key in found.data:
         return found.data[wanted.key]
@@ -95,7 +101,7 @@ def _config(wanted: KeySelector, about: Self, sources: Sources) -> str | None:
     return None
 
 
-def _secret(wanted: KeySelector, about: Self, sources: Sources) -> str | None:
+def _secret(wanted: KeySelector, about: DownwardSource, sources: EnvSources) -> str | None:
     found = sources.secrets.get(wanted.name)
     if found is not None and wanted.key in found.data:
         return _text(found, wanted.key)
@@ -103,28 +109,30 @@ def _secret(wanted: KeySelector, about: Self, sources: Sources) -> str | None:
     return None
 
 
-def _check(wanted: KeySelector, about: Self, kind: str, *, there: bool) -> None:
+def _check(wanted: KeySelector, about: DownwardSource, kind: str, *, there: bool) -> None:
     """Whether a key may be missing."""
     if wanted.optional:
         return
     if not there:
-        raise Unconfigured(f'{kind.lower()} "{wanted.name}" not found')
+        raise ContainerConfigError(f'{kind.lower()} "{wanted.name}" not found')
     place = f"{about.pod.metadata.namespace}/{wanted.name}"
-    raise Unconfigured(f"couldn't find key {wanted.key} in {kind} {place}")
+    raise ContainerConfigError(f"couldn't find key {wanted.key} in {kind} {place}")
 
 
-def _all(source: EnvFromSource, about: Self, sources: Sources) -> Iterator[tuple[str, str]]:
+def _all(
+    source: EnvFromSource, about: DownwardSource, sources: EnvSources
+) -> Iterator[tuple[str, str]]:
     if source.config_map_ref:
         ref = source.config_map_ref
         config = sources.configs.get(ref.name)
         if config is None and not ref.optional:
-            raise Unconfigured(f'configmap "{ref.name}" not found')
+            raise ContainerConfigError(f'configmap "{ref.name}" not found')
         pairs: Iterable[tuple[str, str]] = config.data.items() if config else ()
     elif source.secret_ref:
         named = source.secret_ref
         secret = sources.secrets.get(named.name)
         if secret is None and not named.optional:
-            raise Unconfigured(f'secret "{named.name}" not found')
+            raise ContainerConfigError(f'secret "{named.name}" not found')
         pairs = [(key, _text(secret, key)) for key in secret.data] if secret else ()
     else:
         return

@@ -14,14 +14,14 @@ from msgspec import Struct
 from quintant.api.container import Exec, Handler
 from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, command
 from quintant.cluster.kubelet.node_context import NodeContext
-from quintant.cluster.kubelet.probe.loop import port_of
-from quintant.cluster.kubelet.process.protocols import Launch, Outcome, Unstartable
+from quintant.cluster.kubelet.probe.loop import resolve_port
+from quintant.cluster.kubelet.process.protocols import HandlerResult, Launch, StartError
 
 OUTPUT_BYTES = 10 * 1024
 """How much of a command's output is told."""
 
 
-class Collector:
+class LimitedOutput:
     """Keeps the beginning of an output."""
 
     def __init__(self) -> None:
@@ -41,49 +41,49 @@ class Collector:
 class HandlerRunner(Struct, frozen=True):
     """What can be done beside a container that runs."""
 
-    ground: NodeContext
-    berth: ContainerRuntimeConfig
+    node: NodeContext
+    config: ContainerRuntimeConfig
     hostname: str
     address: str
 
-    async def execute(self, asked: Exec, timeout: float | None) -> Outcome:
+    async def execute(self, asked: Exec, timeout: float | None) -> HandlerResult:
         """Run a command in the container's place."""
         try:
-            launch = command(self.ground, self.berth, asked, self.hostname)
+            launch = command(self.node, self.config, asked, self.hostname)
             return await self._run(launch, asked, timeout)
-        except Unstartable as error:
-            return Outcome(False, str(error))
+        except StartError as error:
+            return HandlerResult(False, str(error))
 
-    async def handle(self, hook: Handler, timeout: float | None) -> Outcome:
+    async def run_handler(self, hook: Handler, timeout: float | None) -> HandlerResult:
         """Do what a hook says."""
         if hook.exec:
             return await self.execute(hook.exec, timeout)
         if hook.sleep:
             seconds = float(hook.sleep.seconds)
             await asyncio.sleep(seconds if timeout is None else min(seconds, timeout))
-            return Outcome(True)
+            return HandlerResult(True)
         wait = float(_FOREVER) if timeout is None else timeout
-        prober, container = self.ground.prober, self.berth.container
+        prober, container = self.node.prober, self.config.container
         if hook.http_get:
-            port = port_of(container, hook.http_get.port)
+            port = resolve_port(container, hook.http_get.port)
             return await prober.http(self.address, port, hook.http_get, wait)
         if hook.tcp_socket:
-            port = port_of(container, hook.tcp_socket.port)
+            port = resolve_port(container, hook.tcp_socket.port)
             return await prober.tcp(self.address, port, hook.tcp_socket, wait)
-        return Outcome(True)
+        return HandlerResult(True)
 
-    async def _run(self, launch: Launch, asked: Exec, timeout: float | None) -> Outcome:
-        output = Collector()
-        process = await self.ground.processes.start(launch, output)
+    async def _run(self, launch: Launch, asked: Exec, timeout: float | None) -> HandlerResult:
+        output = LimitedOutput()
+        process = await self.node.processes.start(launch, output)
         try:
             async with asyncio.timeout(timeout):
                 code = await process.ended()
         except TimeoutError:
             text = shlex.join(asked.command)
-            return Outcome(False, f'command timed out: "{text}" timed out after {timeout:g}s')
+            return HandlerResult(False, f'command timed out: "{text}" timed out after {timeout:g}s')
         finally:
             process.signal(SIGKILL)
-        return Outcome(code == 0, output.text)
+        return HandlerResult(code == 0, output.text)
 
 
 _FOREVER = 24 * 3600

@@ -1,6 +1,6 @@
 """Which images run as local processes, as data: image and command on the left, argv on the right.
 
-A pod is run by the node agent if every container of it is in the table; all other pods are
+A pod is run by the kubelet if every container of it is in the table; all other pods are
 simulated. Entries of users come first, and the first that fits wins:
 
     images:
@@ -35,7 +35,7 @@ _BLOCKS = ("-repo=./blockrepo",)
 """What those images are run with."""
 
 
-class Program(Model):
+class ImageProgram(Model):
     """What stands in for an image: the local program that is started for a container."""
 
     image: str
@@ -67,14 +67,14 @@ class Program(Model):
 class Images:
     """The table: entries of users, then our own."""
 
-    def __init__(self, extra: Iterable[Program] = ()) -> None:
+    def __init__(self, extra: Iterable[ImageProgram] = ()) -> None:
         self.programs = (*extra, *BUILTIN)
 
-    def find(self, container: Container) -> Program | None:
+    def find(self, container: Container) -> ImageProgram | None:
         """The program of a container, or None if its image is not one of the table's."""
         return self.locate(container.image, container.command)
 
-    def locate(self, image: str, command: Sequence[str]) -> Program | None:
+    def locate(self, image: str, command: Sequence[str]) -> ImageProgram | None:
         """The program for a command in an image."""
         return next((each for each in self.programs if each.fits(image, command)), None)
 
@@ -83,14 +83,14 @@ class Images:
         return all(self.find(each) for each in (*spec.init_containers, *spec.containers))
 
 
-def load(path: Path) -> tuple[Program, ...]:
+def load_image_table(path: Path) -> tuple[ImageProgram, ...]:
     """The entries of a file; ConfigError says what is wrong with it."""
     found = read_documents(path, _File, _unusable)
     return tuple(program for file in found for program in file.images)
 
 
 class _File(Model):
-    images: tuple[Program, ...]
+    images: tuple[ImageProgram, ...]
 
 
 def _unusable(path: Path, why: str) -> ConfigError:
@@ -116,27 +116,29 @@ def _ours(*words: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "quintant", *words)
 
 
-def _agents() -> Iterator[Program]:
+def _agents() -> Iterator[ImageProgram]:
     """Our one image under its usual names, and an image per agent for short manifests."""
     for image in (OURS, f"*/{OURS}"):
-        yield Program(image=image, argv=_ours(), env=_UNBUFFERED)
+        yield ImageProgram(image=image, argv=_ours(), env=_UNBUFFERED)
     for name in AGENTS:
-        yield Program(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
+        yield ImageProgram(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
     images = (OURS, f"*/{OURS}", *(f"{OURS}/{name}" for name in AGENTS))
     for image, command in product(images, (OURS, f"*/{OURS}")):
-        yield Program(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
+        yield ImageProgram(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
     for name, agent in _STANDINS.items():
         for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
             argv = _ours("agent", agent)
-            yield Program(image=image, command=command, argv=argv, args=_BLOCKS, env=_UNBUFFERED)
+            yield ImageProgram(
+                image=image, command=command, argv=argv, args=_BLOCKS, env=_UNBUFFERED
+            )
     # The original's image of tunnels, whose arguments ours understands.
     for image in ("portal-tunnel", "*/portal-tunnel"):
-        yield Program(image=image, argv=_ours("agent", "tunnel"), env=_UNBUFFERED)
+        yield ImageProgram(image=image, argv=_ours("agent", "tunnel"), env=_UNBUFFERED)
     # The original's image of the klight controller, and the command of its manifest.
     for image, command in product(
         ("klight.controller", "*/klight.controller"), ("", "./controller")
     ):
-        yield Program(image=image, command=command, argv=_ours("klight"), env=_UNBUFFERED)
+        yield ImageProgram(image=image, command=command, argv=_ours("klight"), env=_UNBUFFERED)
 
 
 BUILTIN = tuple(_agents())

@@ -1,9 +1,9 @@
 """What becomes of one container: five states and one step function.
 
-    WAITING ──Started──> RUNNING ──Asked──> STOPPING ──Killed──> KILLED
-     ^    ^                 └───────Ended──────┴────────Ended──────┤
-     │    └── Refused (it could not be started)                    v
-     └───────────────── Renewed (the policy says: again) ─────── ENDED
+    WAITING ──Started──> RUNNING ──StopRequested──> STOPPING ──Killed──> KILLED
+     ^    ^                 └────────Exited────────────┴───────Exited──────┤
+     │    └── StartFailed (it could not be started)                        v
+     └──────────────── Restarting (by the restart policy) ────────────── ENDED
 
 A `ContainerLifecycle` is a value; `step` is the only way to another one. Restarts wait longer each
 time: not at all at first, then ten seconds, doubling to five minutes, forgotten after ten minutes
@@ -20,18 +20,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.kubelet.container.lifecycle_events import (
-    Asked,
-    Check,
-    Ended,
-    Event,
+    Exited,
+    ImageChanged,
     Killed,
-    Nudged,
-    Outdated,
+    LifecycleEvent,
     Probed,
-    Refused,
-    Renewed,
+    ProbeType,
+    Restarting,
+    RetryNow,
     Signalled,
     Started,
+    StartFailed,
+    StopRequested,
 )
 
 FIRST_SECONDS = 10.0
@@ -47,8 +47,8 @@ LOST = 255
 """The exit code of a container whose end nobody saw."""
 
 
-class State(Enum):
-    """Where a container is in its life."""
+class LifecycleState(Enum):
+    """Where a container is in its lifecycle."""
 
     WAITING = auto()
     """It has not been started: its turn has not come, or something is missing."""
@@ -61,7 +61,7 @@ class State(Enum):
 
     @property
     def alive(self) -> bool:
-        return self in (State.RUNNING, State.STOPPING, State.KILLED)
+        return self in (LifecycleState.RUNNING, LifecycleState.STOPPING, LifecycleState.KILLED)
 
 
 class Moment(Struct, frozen=True):
@@ -71,50 +71,50 @@ class Moment(Struct, frozen=True):
     mono: float
 
 
-class Ending(Struct, frozen=True):
-    """How an incarnation of a container ended."""
+class ExitStatus(Struct, frozen=True):
+    """How a run of a container ended."""
 
     code: int
     reason: str
     id: str = ""
     signal: int = 0
     message: str = ""
-    began: datetime | None = None
-    over: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
 
 
 class ContainerLifecycle(Struct, frozen=True):
     """What became of a container so far."""
 
-    state: State = State.WAITING
+    state: LifecycleState = LifecycleState.WAITING
     id: str = ""
-    """Of the incarnation; each start has another."""
+    """Of the run; each start has another."""
     restarts: int = 0
-    began: Moment | None = None
-    """When this incarnation started."""
+    started_at: Moment | None = None
+    """When this run started."""
     started: bool = False
     """Whether it is up: its startup probe passed, or it has none."""
     passed: bool = False
-    """Whether any incarnation was up: a sidecar holds nobody back after that."""
+    """Whether any run was up: a sidecar holds nobody back after that."""
     ready: bool = False
-    unwell: Check | None = None
+    failed_probe: ProbeType | None = None
     """The probe that failed for good: the container has to be restarted."""
-    outdated: bool = False
+    image_changed: bool = False
     """Whether its image is another now: it has to be restarted, whatever the policy."""
     deadline: float = math.inf
     """When a container that was asked to end is killed; in the loop's time, as are the others."""
-    asked: float = math.inf
+    stop_until: float = math.inf
     """Until when it was asked to have ended; its last seconds may go beyond."""
-    ending: Ending | None = None
-    last: Ending | None = None
-    """How the incarnation before this one ended."""
+    exit_status: ExitStatus | None = None
+    last_exit: ExitStatus | None = None
+    """How the run before this one ended."""
     backoff: float = 0.0
     """How long the next start after an end waits."""
-    pause: float = 0.0
+    start_backoff: float = 0.0
     """How long it waited when it could not be started the last time."""
-    again: float = -math.inf
+    not_before: float = -math.inf
     """No start before this."""
-    waited: float = 0.0
+    last_delay: float = 0.0
     """How long the start that is due then had to wait."""
     reason: str = ""
     """Why a waiting container waits, if not for its turn."""
@@ -122,111 +122,123 @@ class ContainerLifecycle(Struct, frozen=True):
 
     @property
     def succeeded(self) -> bool:
-        return self.ending is not None and self.ending.code == 0
+        return self.exit_status is not None and self.exit_status.code == 0
 
 
-def step(life: ContainerLifecycle, event: Event, now: Moment) -> ContainerLifecycle:
-    """What a container's life is after an event; an event that comes too late changes nothing."""
-    match event, life.state:
-        case Started(), State.WAITING:
-            return _started(life, event, now)
-        case Refused(), State.WAITING:
-            return _refused(life, event, now)
-        case Nudged(), State.WAITING:
-            return replace(life, again=-math.inf)
-        case Probed(), State.RUNNING | State.STOPPING:
-            return _probed(life, event)
-        case Outdated(), State.RUNNING:
-            return replace(life, outdated=True)
-        case Asked(), State.RUNNING | State.STOPPING:
-            deadline = min(life.deadline, event.until)
-            asked = min(life.asked, event.until)
-            return replace(life, state=State.STOPPING, deadline=deadline, asked=asked)
-        case Signalled(), State.STOPPING:
-            return replace(life, deadline=max(life.deadline, now.mono + LAST_SECONDS))
-        case Killed(), State.RUNNING | State.STOPPING:
-            return replace(life, state=State.KILLED, deadline=math.inf)
-        case Ended(), State.RUNNING | State.STOPPING | State.KILLED:
-            return _ended(life, event, now)
-        case Renewed(), State.ENDED:
-            return _renewed(life)
-    return life
+def step(lifecycle: ContainerLifecycle, event: LifecycleEvent, now: Moment) -> ContainerLifecycle:
+    """What a container has come to after an event; an event that comes too late changes nothing."""
+    match event, lifecycle.state:
+        case Started(), LifecycleState.WAITING:
+            return _started(lifecycle, event, now)
+        case StartFailed(), LifecycleState.WAITING:
+            return _start_failed(lifecycle, event, now)
+        case RetryNow(), LifecycleState.WAITING:
+            return replace(lifecycle, not_before=-math.inf)
+        case Probed(), LifecycleState.RUNNING | LifecycleState.STOPPING:
+            return _probed(lifecycle, event)
+        case ImageChanged(), LifecycleState.RUNNING:
+            return replace(lifecycle, image_changed=True)
+        case StopRequested(), LifecycleState.RUNNING | LifecycleState.STOPPING:
+            deadline = min(lifecycle.deadline, event.until)
+            stop_until = min(lifecycle.stop_until, event.until)
+            return replace(
+                lifecycle, state=LifecycleState.STOPPING, deadline=deadline, stop_until=stop_until
+            )
+        case Signalled(), LifecycleState.STOPPING:
+            return replace(lifecycle, deadline=max(lifecycle.deadline, now.mono + LAST_SECONDS))
+        case Killed(), LifecycleState.RUNNING | LifecycleState.STOPPING:
+            return replace(lifecycle, state=LifecycleState.KILLED, deadline=math.inf)
+        case Exited(), LifecycleState.RUNNING | LifecycleState.STOPPING | LifecycleState.KILLED:
+            return _exited(lifecycle, event, now)
+        case Restarting(), LifecycleState.ENDED:
+            return _restarting(lifecycle)
+    return lifecycle
 
 
-def resumed(restarts: int, ending: Ending | None) -> ContainerLifecycle:
-    """The life of a container that an earlier agent ran, whose process is no more."""
-    if ending is None:
+def restored(restarts: int, exit_status: ExitStatus | None) -> ContainerLifecycle:
+    """The lifecycle of a container that an earlier kubelet ran, whose process is no more."""
+    if exit_status is None:
         return ContainerLifecycle(restarts=restarts)
-    return ContainerLifecycle(State.ENDED, ending.id, restarts, ending=ending)
+    return ContainerLifecycle(
+        LifecycleState.ENDED, exit_status.id, restarts, exit_status=exit_status
+    )
 
 
-def _started(life: ContainerLifecycle, event: Started, now: Moment) -> ContainerLifecycle:
+def _started(lifecycle: ContainerLifecycle, event: Started, now: Moment) -> ContainerLifecycle:
     return replace(
-        life,
-        state=State.RUNNING,
+        lifecycle,
+        state=LifecycleState.RUNNING,
         id=event.id,
         # The first start is no restart, and one that failed was none either.
-        restarts=life.restarts + (life.last is not None),
-        began=now,
+        restarts=lifecycle.restarts + (lifecycle.last_exit is not None),
+        started_at=now,
         started=event.up,
-        passed=life.passed or event.up,
+        passed=lifecycle.passed or event.up,
         ready=event.up and event.ready,
         reason="",
         message="",
-        pause=0.0,
+        start_backoff=0.0,
     )
 
 
-def _refused(life: ContainerLifecycle, event: Refused, now: Moment) -> ContainerLifecycle:
-    delay = _longer(life.pause)
-    again = now.mono + delay
-    return replace(life, reason=event.reason, message=event.message, pause=delay, again=again)
-
-
-def _renewed(life: ContainerLifecycle) -> ContainerLifecycle:
-    return ContainerLifecycle(
-        restarts=life.restarts,
-        passed=life.passed,
-        last=life.ending,
-        backoff=life.backoff,
-        again=life.again,
-        waited=life.waited,
-    )
-
-
-def _probed(life: ContainerLifecycle, event: Probed) -> ContainerLifecycle:
-    match event.check:
-        case Check.READINESS:
-            return replace(life, ready=event.passed and life.started)
-        case Check.STARTUP if event.passed:
-            return replace(life, started=True, passed=True, ready=event.ready)
-    return life if event.passed else replace(life, unwell=event.check)
-
-
-def _ended(life: ContainerLifecycle, event: Ended, now: Moment) -> ContainerLifecycle:
-    ran = now.mono - life.began.mono if life.began else 0.0
-    delay = 0.0 if ran > FORGET_SECONDS else life.backoff
+def _start_failed(
+    lifecycle: ContainerLifecycle, event: StartFailed, now: Moment
+) -> ContainerLifecycle:
+    delay = _longer(lifecycle.start_backoff)
+    not_before = now.mono + delay
     return replace(
-        life,
-        state=State.ENDED,
+        lifecycle,
+        reason=event.reason,
+        message=event.message,
+        start_backoff=delay,
+        not_before=not_before,
+    )
+
+
+def _restarting(lifecycle: ContainerLifecycle) -> ContainerLifecycle:
+    return ContainerLifecycle(
+        restarts=lifecycle.restarts,
+        passed=lifecycle.passed,
+        last_exit=lifecycle.exit_status,
+        backoff=lifecycle.backoff,
+        not_before=lifecycle.not_before,
+        last_delay=lifecycle.last_delay,
+    )
+
+
+def _probed(lifecycle: ContainerLifecycle, event: Probed) -> ContainerLifecycle:
+    match event.check:
+        case ProbeType.READINESS:
+            return replace(lifecycle, ready=event.passed and lifecycle.started)
+        case ProbeType.STARTUP if event.passed:
+            return replace(lifecycle, started=True, passed=True, ready=event.ready)
+    return lifecycle if event.passed else replace(lifecycle, failed_probe=event.check)
+
+
+def _exited(lifecycle: ContainerLifecycle, event: Exited, now: Moment) -> ContainerLifecycle:
+    ran = now.mono - lifecycle.started_at.mono if lifecycle.started_at else 0.0
+    delay = 0.0 if ran > FORGET_SECONDS else lifecycle.backoff
+    return replace(
+        lifecycle,
+        state=LifecycleState.ENDED,
         started=False,
         ready=False,
-        unwell=None,
+        failed_probe=None,
         deadline=math.inf,
-        asked=math.inf,
-        ending=_ending(life, event, now),
+        stop_until=math.inf,
+        exit_status=_exit_status(lifecycle, event, now),
         backoff=_longer(delay),
-        again=now.mono + delay,
-        waited=delay,
+        not_before=now.mono + delay,
+        last_delay=delay,
     )
 
 
-def _ending(life: ContainerLifecycle, event: Ended, now: Moment) -> Ending:
+def _exit_status(lifecycle: ContainerLifecycle, event: Exited, now: Moment) -> ExitStatus:
     signal = max(0, -event.code)
     code = SIGNALLED + signal if signal else event.code
     reason = event.reason or ("Error" if code else "Completed")
-    began = life.began.wall if life.began else None
-    return Ending(code, reason, life.id, signal, event.message, began, now.wall)
+    started_at = lifecycle.started_at.wall if lifecycle.started_at else None
+    return ExitStatus(code, reason, lifecycle.id, signal, event.message, started_at, now.wall)
 
 
 def _longer(backoff: float) -> float:

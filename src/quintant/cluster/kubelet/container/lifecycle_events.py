@@ -1,6 +1,6 @@
-"""What can happen to a container: the events that lead its life from one state to the next.
+"""What can happen to a container: the events that lead from one state to the next.
 
-Values only; what each makes of a life is in `life.step`.
+Values only; what each makes of a lifecycle is in `lifecycle.step`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Check(Enum):
+class ProbeType(Enum):
     """The three questions that a probe may ask."""
 
     STARTUP = "Startup"
@@ -26,7 +26,7 @@ class Started(Struct, frozen=True):
     ready: bool = True
 
 
-class Refused(Struct, frozen=True):
+class StartFailed(Struct, frozen=True):
     """It cannot be started; it is tried again as often as a container that crashes."""
 
     reason: str
@@ -36,17 +36,17 @@ class Refused(Struct, frozen=True):
 class Probed(Struct, frozen=True):
     """A probe has come to a conclusion."""
 
-    check: Check
+    check: ProbeType
     passed: bool
     ready: bool = True
     """Of a startup probe: whether there is no readiness probe to wait for."""
 
 
-class Outdated(Struct, frozen=True):
+class ImageChanged(Struct, frozen=True):
     """The pod names another image for it."""
 
 
-class Asked(Struct, frozen=True):
+class StopRequested(Struct, frozen=True):
     """It is to end until then."""
 
     until: float
@@ -60,7 +60,7 @@ class Killed(Struct, frozen=True):
     """SIGKILL was sent."""
 
 
-class Ended(Struct, frozen=True):
+class Exited(Struct, frozen=True):
     """The process is gone. A negative code is the signal that ended it."""
 
     code: int
@@ -69,14 +69,23 @@ class Ended(Struct, frozen=True):
     """If it is another than the code says, such as OOMKilled."""
 
 
-class Renewed(Struct, frozen=True):
+class Restarting(Struct, frozen=True):
     """It is to be started again."""
 
 
-class Nudged(Struct, frozen=True):
+class RetryNow(Struct, frozen=True):
     """What it waited for may be there: it need not wait any longer."""
 
 
-Event = (
-    Started | Refused | Probed | Outdated | Asked | Signalled | Killed | Ended | Renewed | Nudged
+LifecycleEvent = (
+    Started
+    | StartFailed
+    | Probed
+    | ImageChanged
+    | StopRequested
+    | Signalled
+    | Killed
+    | Exited
+    | Restarting
+    | RetryNow
 )

@@ -1,8 +1,8 @@
 """The output of containers in files: a line, its time, and who waits for the next.
 
-A file per incarnation, as container runtimes write them: time, stream, whether the line is whole,
+A file per run, as container runtimes write them: time, stream, whether the line is whole,
 text. It is cut in two when it has become long, and the older half is dropped with the next cut. The
-newest two incarnations are kept, for `kubectl logs --previous`.
+newest two runs are kept, for `kubectl logs --previous`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ LINE_BYTES = 16 * 1024
 READ_BYTES = 256 * 1024
 """What is read of a file at once."""
 KEPT = 2
-"""Incarnations whose output is kept."""
+"""Runs whose output is kept."""
 
 _OLD = ".1"
 
 
-class Sink(Protocol):
+class OutputSink(Protocol):
     """Where the output of a program goes."""
 
     def write(self, stream: str, data: bytes) -> None:
@@ -39,7 +39,7 @@ class Sink(Protocol):
 
 
 class ContainerLog:
-    """The output of one incarnation of a container."""
+    """The output of one run of a container."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,13 +47,13 @@ class ContainerLog:
         self._file: BinaryIO = path.open("ab", buffering=0)
         self._size = path.stat().st_size
         self._rest: dict[str, bytes] = {}
-        self._stirred = asyncio.Event()
+        self._changed = asyncio.Event()
         self.closed = False
         self.turned = 0
         """How often the file was set aside."""
 
     @property
-    def old(self) -> Path:
+    def rotated(self) -> Path:
         """Where what was set aside is, if anything was."""
         return self.path.with_name(self.path.name + _OLD)
 
@@ -70,7 +70,7 @@ class ContainerLog:
     def remove(self) -> None:
         """Drop all of it."""
         self.close()
-        for path in (self.path, self.old):
+        for path in (self.path, self.rotated):
             path.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -82,15 +82,15 @@ class ContainerLog:
         self.closed = True
         self._stir()
 
-    async def stirred(self) -> None:
+    async def changed(self) -> None:
         """Wait until there is more, or no more to come."""
         if not self.closed:
-            await self._stirred.wait()
+            await self._changed.wait()
 
     def tail(self, lines: int, size: int) -> bytes:
         """The end of the output, at most so many lines and bytes."""
         last: deque[bytes] = deque(maxlen=lines)
-        with closing(Cursor(self)) as cursor:
+        with closing(LogCursor(self)) as cursor:
             while found := cursor.read():
                 last.extend(line.text for line in found)
         return b"".join(last)[-size:]
@@ -127,64 +127,64 @@ class ContainerLog:
 
     def _turn(self) -> None:
         self._file.close()
-        self.path.replace(self.old)
+        self.path.replace(self.rotated)
         self._file, self._size = self.path.open("ab", buffering=0), 0
         self.turned += 1
 
     def _stir(self) -> None:
-        self._stirred.set()
-        self._stirred = asyncio.Event()
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 class ContainerLogs:
-    """The output of a pod's containers: of each, that of its newest incarnations."""
+    """The output of a pod's containers: of each, that of its newest runs."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder, self._clock = folder, clock
         self._kept: dict[str, list[ContainerLog]] = {}
 
     def open(self, container: str, id: str) -> ContainerLog:
-        """A journal for an incarnation that is about to begin; it is not kept yet."""
+        """A log for a run that is about to begin; it is not kept yet."""
         return ContainerLog(self._folder / container / f"{id}.log", self._clock)
 
-    def keep(self, container: str, journal: ContainerLog) -> None:
-        """Keep the journal of an incarnation that began, and drop the oldest for it."""
+    def keep(self, container: str, log: ContainerLog) -> None:
+        """Keep the log of a run that began, and drop the oldest for it."""
         kept = self._kept.setdefault(container, [])
-        kept.append(journal)
+        kept.append(log)
         for old in kept[:-KEPT]:
             old.remove()
         del kept[:-KEPT]
 
     def find(self, container: str, id: str) -> ContainerLog | None:
-        """The output of an incarnation, if it is kept."""
+        """The output of a run, if it is kept."""
         found = (each for each in self._kept.get(container, ()) if each.path.stem == id)
         return next(found, None)
 
     def close(self) -> None:
         """There is no more."""
-        for journal in (each for kept in self._kept.values() for each in kept):
-            journal.close()
+        for log in (each for kept in self._kept.values() for each in kept):
+            log.close()
 
 
-class Cursor:
-    """A place in a journal: `read` gives what came since, from the oldest that is kept.
+class LogCursor:
+    """A place in a log: `read` gives what came since, from the oldest that is kept.
 
     It gives no more at a time than is read in a few milliseconds; nothing means that this is all.
     """
 
-    def __init__(self, journal: ContainerLog) -> None:
-        self._journal, self._turned = journal, journal.turned
-        paths = (journal.old, journal.path)
+    def __init__(self, log: ContainerLog) -> None:
+        self._log, self._turned = log, log.turned
+        paths = (log.rotated, log.path)
         self._files = [path.open("rb") for path in paths if path.exists()]
 
     def read(self) -> list[LogLine]:
         """The next lines, as far as there are any."""
-        if self._turned != self._journal.turned:
+        if self._turned != self._log.turned:
             # The file we have open was set aside, perhaps more than once: it still can be read.
-            self._turned = self._journal.turned
-            self._files.append(self._journal.path.open("rb"))
+            self._turned = self._log.turned
+            self._files.append(self._log.path.open("rb"))
         while True:
-            found = [parse(record) for record in self._files[0].readlines(READ_BYTES)]
+            found = [parse_record(record) for record in self._files[0].readlines(READ_BYTES)]
             if found or len(self._files) == 1:
                 return found
             self._files.pop(0).close()
@@ -195,7 +195,7 @@ class Cursor:
             file.close()
 
 
-def parse(record: bytes) -> LogLine:
+def parse_record(record: bytes) -> LogLine:
     """A record as it was printed."""
     when, _, mark, text = record.rstrip(b"\n").split(b" ", 3)
     return LogLine(parse_timestamp(when.decode()), text + b"\n" if mark == b"F" else text)

@@ -11,15 +11,15 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
 from quintant.cluster.apiserver.handlers.log_provider import LogLine, LogOptions
-from quintant.cluster.kubelet.logs.files import ContainerLog, Cursor
+from quintant.cluster.kubelet.logs.files import ContainerLog, LogCursor
 from quintant.core.clock import micro_timestamp
 
 
-async def read(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[bytes, None]:
-    """The output of an incarnation, piece by piece."""
-    left = wish.limit
-    async for lines in _batches(journal, wish):
-        chunk = b"".join(_shown(lines, wish))
+async def read_log(log: ContainerLog, options: LogOptions) -> AsyncGenerator[bytes, None]:
+    """The output of a run, piece by piece."""
+    left = options.limit
+    async for lines in _batches(log, options):
+        chunk = b"".join(_shown(lines, options))
         if left is not None:
             chunk, left = chunk[:left], left - len(chunk)
         if chunk:
@@ -28,25 +28,25 @@ async def read(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[bytes,
             return
 
 
-async def _batches(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[list[LogLine], None]:
-    with closing(Cursor(journal)) as cursor:
+async def _batches(log: ContainerLog, options: LogOptions) -> AsyncGenerator[list[LogLine], None]:
+    with closing(LogCursor(log)) as cursor:
         kept: list[LogLine] = []
         while lines := cursor.read():
-            lines = [line for line in lines if wish.since is None or line.at >= wish.since]
-            if wish.tail is None:
+            lines = [line for line in lines if options.since is None or line.at >= options.since]
+            if options.tail is None:
                 yield lines
             else:
-                kept = _last(kept + lines, wish.tail)
+                kept = _last(kept + lines, options.tail)
             await asyncio.sleep(0)
         yield kept
-        while wish.follow:
+        while options.follow:
             # Between an empty read and the wait nobody else runs: nothing is missed.
             if lines := cursor.read():
                 yield lines
-            elif journal.closed:
+            elif log.closed:
                 return
             else:
-                await journal.stirred()
+                await log.changed()
 
 
 def _last(lines: list[LogLine], count: int) -> list[LogLine]:
@@ -60,7 +60,7 @@ def _last(lines: list[LogLine], count: int) -> list[LogLine]:
     return lines[at:]
 
 
-def _shown(lines: Iterable[LogLine], wish: LogOptions) -> Iterable[bytes]:
-    if not wish.timestamps:
+def _shown(lines: Iterable[LogLine], options: LogOptions) -> Iterable[bytes]:
+    if not options.timestamps:
         return (line.text for line in lines)
     return (b"%b %b" % (micro_timestamp(line.at).encode(), line.text) for line in lines)

@@ -1,4 +1,4 @@
-"""The conditions of a pod, from its phase and its containers' lives.
+"""The conditions of a pod, from its phase and its containers' lifecycles.
 
 Pure; part of a pod's status (quintant.cluster.kubelet.pod.status). Reasons, messages and the order
 of conditions are those of a kubelet. A condition's time moves only when its status does, so that
@@ -13,21 +13,21 @@ from datetime import datetime
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import Pod, PodSpec
 from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle
-from quintant.cluster.kubelet.pod.plan import initialized, sidecar
+from quintant.cluster.kubelet.pod.plan import initialized, is_sidecar
 
-Lives = Mapping[str, ContainerLifecycle]
+Lifecycles = Mapping[str, ContainerLifecycle]
 Verdict = tuple[bool, str, str]
 """Whether something is so, and the reason and the message if there is more to say."""
 _SO: Verdict = (True, "", "")
 
 
 def conditions_of(
-    pod: Pod, lives: Lives, phase: str, now: datetime, *, addressed: bool
+    pod: Pod, lifecycles: Lifecycles, phase: str, now: datetime, *, addressed: bool
 ) -> tuple[Condition, ...]:
     """The conditions that a pod has now; `addressed` if it has an address."""
     before, generation = pod.status.conditions, pod.metadata.generation or None
     found: list[Condition] = []
-    for type, (status, reason, message) in _verdicts(pod, lives, phase, addressed):
+    for type, (status, reason, message) in _verdicts(pod, lifecycles, phase, addressed):
         given = [each for each in before if each.type == type]
         found += set_condition(
             given, type, status=status, reason=reason, message=message,
@@ -36,36 +36,42 @@ def conditions_of(
     return tuple(found)
 
 
-def _verdicts(pod: Pod, lives: Lives, phase: str, addressed: bool) -> Iterator[tuple[str, Verdict]]:
+def _verdicts(
+    pod: Pod, lifecycles: Lifecycles, phase: str, addressed: bool
+) -> Iterator[tuple[str, Verdict]]:
     over = phase in ("Succeeded", "Failed")
-    whole = _contained(pod.spec, lives, phase)
+    whole = _contained(pod.spec, lifecycles, phase)
     yield "PodReadyToStartContainers", (addressed and not over, "", "")
-    yield "Initialized", _initialized(pod.spec, lives, phase)
+    yield "Initialized", _initialized(pod.spec, lifecycles, phase)
     yield "Ready", _gated(pod) if whole == _SO else whole
     yield "ContainersReady", whole
     yield "PodScheduled", _SO
 
 
-def _initialized(spec: PodSpec, lives: Lives, phase: str) -> Verdict:
+def _initialized(spec: PodSpec, lifecycles: Lifecycles, phase: str) -> Verdict:
     if phase == "Succeeded":
         return True, "PodCompleted", ""
     missing = [
         each.name
         for each in spec.init_containers
-        if not (lives[each.name].started if sidecar(each) else lives[each.name].succeeded)
+        if not (
+            lifecycles[each.name].started if is_sidecar(each) else lifecycles[each.name].succeeded
+        )
     ]
-    if not missing or initialized(spec, lives):
+    if not missing or initialized(spec, lifecycles):
         return _SO
     return False, "ContainersNotInitialized", _names("incomplete", missing)
 
 
-def _contained(spec: PodSpec, lives: Lives, phase: str) -> Verdict:
+def _contained(spec: PodSpec, lifecycles: Lifecycles, phase: str) -> Verdict:
     if phase == "Succeeded":
         return False, "PodCompleted", ""
     if phase == "Failed":
         return False, "PodFailed", ""
-    lasting = (each for each in spec.init_containers if sidecar(each))
-    unready = [each.name for each in (*lasting, *spec.containers) if not lives[each.name].ready]
+    lasting = (each for each in spec.init_containers if is_sidecar(each))
+    unready = [
+        each.name for each in (*lasting, *spec.containers) if not lifecycles[each.name].ready
+    ]
     return (False, "ContainersNotReady", _names("unready", unready)) if unready else _SO
 
 

@@ -1,7 +1,7 @@
-"""What a pod needs next: a pure function of its spec, its containers' lives and the time.
+"""What a pod needs next: a pure function of its spec, its containers' lifecycles and the time.
 
     STARTING ──init containers, one after another──> RUNNING ──all ended for good──> FINISHING
-        └────────────────────── an order to end ────────┴──> ENDING ──> OVER <─────────┘
+        └────────────────────── a termination ──────────┴──> ENDING ──> OVER <─────────┘
 
 Sidecars (init containers that are always restarted) start in their turn, stay, and end last, in
 reverse order. A plan is executed by the sandbox, which then asks again.
@@ -17,15 +17,15 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, State
-from quintant.cluster.kubelet.container.lifecycle_events import Check
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, LifecycleState
+from quintant.cluster.kubelet.container.lifecycle_events import ProbeType
 
 ALWAYS, ON_FAILURE, NEVER = "Always", "OnFailure", "Never"
 DEFAULT_GRACE = 30
 
 
-class Stage(Enum):
-    """Where a pod is in its life."""
+class PodStage(Enum):
+    """Where a pod is between its start and its end."""
 
     STARTING = auto()
     """Its init containers have not all done their work."""
@@ -50,19 +50,19 @@ class Termination(Struct, frozen=True):
     """What the pod's status says about it; empty for a deletion."""
 
 
-class Start(Struct, frozen=True):
+class StartContainer(Struct, frozen=True):
     """Start a container."""
 
     name: str
 
 
-class Renew(Struct, frozen=True):
+class RestartContainer(Struct, frozen=True):
     """Let a container that ended wait for its next start."""
 
     name: str
 
 
-class Stop(Struct, frozen=True):
+class StopContainer(Struct, frozen=True):
     """Ask a container to end."""
 
     name: str
@@ -71,158 +71,186 @@ class Stop(Struct, frozen=True):
     """What the event says."""
 
 
-class Kill(Struct, frozen=True):
+class KillContainer(Struct, frozen=True):
     """End a container now."""
 
     name: str
 
 
-Action = Start | Renew | Stop | Kill
+Action = StartContainer | RestartContainer | StopContainer | KillContainer
 
 
-class Plan(Struct, frozen=True):
+class PodActions(Struct, frozen=True):
     """What to do now, and when to look again if nothing happens."""
 
-    stage: Stage
+    stage: PodStage
     actions: tuple[Action, ...] = ()
-    wake: float = math.inf
+    wake_at: float = math.inf
 
 
-def plan(
-    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None, now: float
-) -> Plan:
+def compute_pod_actions(
+    spec: PodSpec,
+    lifecycles: Mapping[str, ContainerLifecycle],
+    termination: Termination | None,
+    now: float,
+) -> PodActions:
     """What a pod needs next."""
-    stage = stage_of(spec, lives, order)
+    stage = stage_of(spec, lifecycles, termination)
     match stage:
-        case Stage.ENDING | Stage.FINISHING:
-            actions = [*_stopping(spec, lives, order, now)]
-        case Stage.OVER:
+        case PodStage.ENDING | PodStage.FINISHING:
+            actions = [*_stopping(spec, lifecycles, termination, now)]
+        case PodStage.OVER:
             actions = []
         case _:
-            actions = [*_going(spec, lives, now)]
-    actions += _overdue(lives, now)
-    return Plan(stage, tuple(actions), _wake(spec, lives, stage, now))
+            actions = [*_going(spec, lifecycles, now)]
+    actions += _overdue(lifecycles, now)
+    return PodActions(stage, tuple(actions), _wake(spec, lifecycles, stage, now))
 
 
 def stage_of(
-    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None
-) -> Stage:
-    """Where a pod is in its life."""
-    if order is not None or hopeless(spec, lives) or _finished(spec, lives):
-        if not any(life.state.alive for life in lives.values()):
-            return Stage.OVER
-        return Stage.ENDING if order is not None else Stage.FINISHING
-    return Stage.RUNNING if initialized(spec, lives) else Stage.STARTING
+    spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], termination: Termination | None
+) -> PodStage:
+    """Where a pod is between its start and its end."""
+    if termination is not None or init_failed(spec, lifecycles) or _finished(spec, lifecycles):
+        if not any(lifecycle.state.alive for lifecycle in lifecycles.values()):
+            return PodStage.OVER
+        return PodStage.ENDING if termination is not None else PodStage.FINISHING
+    return PodStage.RUNNING if initialized(spec, lifecycles) else PodStage.STARTING
 
 
-def sidecar(container: Container) -> bool:
+def is_sidecar(container: Container) -> bool:
     """Whether an init container stays."""
     return container.restart_policy == ALWAYS
 
 
-def initialized(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
+def initialized(spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle]) -> bool:
     """Whether the pod's own containers may start."""
-    return all(_passed(each, lives[each.name]) for each in spec.init_containers)
+    return all(_passed(each, lifecycles[each.name]) for each in spec.init_containers)
 
 
-def hopeless(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
+def init_failed(spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle]) -> bool:
     """Whether an init container failed and will not be tried again."""
-    ended = [lives[each.name].ending for each in spec.init_containers if not sidecar(each)]
+    ended = [
+        lifecycles[each.name].exit_status for each in spec.init_containers if not is_sidecar(each)
+    ]
     return spec.restart_policy == NEVER and any(each and each.code for each in ended)
 
 
-def again(container: Container, life: ContainerLifecycle, policy: str) -> bool:
+def should_restart(container: Container, lifecycle: ContainerLifecycle, policy: str) -> bool:
     """Whether a container that ended is started again."""
     policy = container.restart_policy or policy
-    return life.outdated or policy == ALWAYS or (policy != NEVER and not life.succeeded)
+    return (
+        lifecycle.image_changed or policy == ALWAYS or (policy != NEVER and not lifecycle.succeeded)
+    )
 
 
-def grace_of(spec: PodSpec) -> int:
+def grace_period(spec: PodSpec) -> int:
     """How many seconds the pod's programs have to end."""
     given = spec.termination_grace_period_seconds
     return DEFAULT_GRACE if given is None else given
 
 
-def _finished(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
+def _finished(spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle]) -> bool:
     def done(container: Container) -> bool:
-        life = lives[container.name]
-        over = life.state is State.ENDED
-        return over and not again(container, life, spec.restart_policy)
+        lifecycle = lifecycles[container.name]
+        over = lifecycle.state is LifecycleState.ENDED
+        return over and not should_restart(container, lifecycle, spec.restart_policy)
 
     return all(done(each) for each in spec.containers)
 
 
-def _passed(container: Container, life: ContainerLifecycle) -> bool:
+def _passed(container: Container, lifecycle: ContainerLifecycle) -> bool:
     """Whether an init container no longer holds back those after it."""
-    return life.passed if sidecar(container) else life.succeeded
+    return lifecycle.passed if is_sidecar(container) else lifecycle.succeeded
 
 
-def _going(spec: PodSpec, lives: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
-    begun = initialized(spec, lives)
+def _going(
+    spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], now: float
+) -> Iterator[Action]:
+    begun = initialized(spec, lifecycles)
     for container in spec.init_containers:
-        passed = _passed(container, lives[container.name])
-        if sidecar(container) or not (begun or passed):
-            yield from _tended(container, lives[container.name], spec, now)
+        passed = _passed(container, lifecycles[container.name])
+        if is_sidecar(container) or not (begun or passed):
+            yield from _tended(container, lifecycles[container.name], spec, now)
         if not (begun or passed):
             return
     for container in spec.containers:
-        yield from _tended(container, lives[container.name], spec, now)
+        yield from _tended(container, lifecycles[container.name], spec, now)
 
 
 def _tended(
-    container: Container, life: ContainerLifecycle, spec: PodSpec, now: float
+    container: Container, lifecycle: ContainerLifecycle, spec: PodSpec, now: float
 ) -> Iterator[Action]:
     """What one container needs to go on."""
-    if life.state is State.ENDED and again(container, life, spec.restart_policy):
-        yield Renew(container.name)
-    elif life.state is State.WAITING and life.again <= now:
-        yield Start(container.name)
-    elif life.state is State.RUNNING and life.outdated:
+    if lifecycle.state is LifecycleState.ENDED and should_restart(
+        container, lifecycle, spec.restart_policy
+    ):
+        yield RestartContainer(container.name)
+    elif lifecycle.state is LifecycleState.WAITING and lifecycle.not_before <= now:
+        yield StartContainer(container.name)
+    elif lifecycle.state is LifecycleState.RUNNING and lifecycle.image_changed:
         note = f"Container {container.name} definition changed, will be restarted"
-        yield Stop(container.name, now + grace_of(spec), note)
-    elif life.state is State.RUNNING and life.unwell is not None:
-        until = now + _probe_grace(container, life.unwell, spec)
-        yield Stop(container.name, until, _ill(container, life.unwell, spec.restart_policy))
+        yield StopContainer(container.name, now + grace_period(spec), note)
+    elif lifecycle.state is LifecycleState.RUNNING and lifecycle.failed_probe is not None:
+        until = now + _probe_grace(container, lifecycle.failed_probe, spec)
+        yield StopContainer(
+            container.name, until, _ill(container, lifecycle.failed_probe, spec.restart_policy)
+        )
 
 
 def _stopping(
-    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None, now: float
+    spec: PodSpec,
+    lifecycles: Mapping[str, ContainerLifecycle],
+    termination: Termination | None,
+    now: float,
 ) -> Iterator[Action]:
-    until = now + grace_of(spec) if order is None else order.until
-    busy = [each for each in spec.containers if lives[each.name].state.alive]
-    first: Iterable[Container] = [*busy, *(e for e in spec.init_containers if not sidecar(e))]
+    until = now + grace_period(spec) if termination is None else termination.until
+    busy = [each for each in spec.containers if lifecycles[each.name].state.alive]
+    first: Iterable[Container] = [*busy, *(e for e in spec.init_containers if not is_sidecar(e))]
     if not busy:
-        staying = [e for e in spec.init_containers if sidecar(e) and lives[e.name].state.alive]
+        staying = [
+            e for e in spec.init_containers if is_sidecar(e) and lifecycles[e.name].state.alive
+        ]
         first = [*first, *staying[-1:]]
     for container in first:
-        life = lives[container.name]
-        sooner = order is not None and life.asked > order.until
-        if life.state is State.RUNNING or (life.state is State.STOPPING and sooner):
-            yield Stop(container.name, until, f"Stopping container {container.name}")
+        lifecycle = lifecycles[container.name]
+        sooner = termination is not None and lifecycle.stop_until > termination.until
+        if lifecycle.state is LifecycleState.RUNNING or (
+            lifecycle.state is LifecycleState.STOPPING and sooner
+        ):
+            yield StopContainer(container.name, until, f"Stopping container {container.name}")
 
 
-def _overdue(lives: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
-    for name, life in lives.items():
-        if life.state is State.STOPPING and life.deadline <= now:
-            yield Kill(name)
+def _overdue(lifecycles: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
+    for name, lifecycle in lifecycles.items():
+        if lifecycle.state is LifecycleState.STOPPING and lifecycle.deadline <= now:
+            yield KillContainer(name)
 
 
 def _wake(
-    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], stage: Stage, now: float
+    spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], stage: PodStage, now: float
 ) -> float:
-    times = [life.deadline for life in lives.values() if life.state is State.STOPPING]
-    if stage in (Stage.STARTING, Stage.RUNNING):
-        times += [life.again for life in lives.values() if life.state is State.WAITING]
+    times = [
+        lifecycle.deadline
+        for lifecycle in lifecycles.values()
+        if lifecycle.state is LifecycleState.STOPPING
+    ]
+    if stage in (PodStage.STARTING, PodStage.RUNNING):
+        times += [
+            lifecycle.not_before
+            for lifecycle in lifecycles.values()
+            if lifecycle.state is LifecycleState.WAITING
+        ]
     return min((time for time in times if time > now), default=math.inf)
 
 
-def _probe_grace(container: Container, check: Check, spec: PodSpec) -> float:
-    probe = container.startup_probe if check is Check.STARTUP else container.liveness_probe
+def _probe_grace(container: Container, check: ProbeType, spec: PodSpec) -> float:
+    probe = container.startup_probe if check is ProbeType.STARTUP else container.liveness_probe
     given = probe.termination_grace_period_seconds if probe else None
-    return grace_of(spec) if given is None else given
+    return grace_period(spec) if given is None else given
 
 
-def _ill(container: Container, check: Check, policy: str) -> str:
+def _ill(container: Container, check: ProbeType, policy: str) -> str:
     lasting = (container.restart_policy or policy) == NEVER
     fate = "" if lasting else ", will be restarted"
     return f"Container {container.name} failed {check.value.lower()} probe{fate}"

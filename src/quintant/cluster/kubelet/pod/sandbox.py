@@ -1,7 +1,7 @@
-"""One pod on this machine: its folder, its address, its containers' lives and their programs.
+"""One pod on this machine: its folder, its address, its containers' lifecycles and their programs.
 
-The agent shows it the pod, has it `advance` (plan, act, until there is nothing to do), and asks it
-what became of the pod. What happens meanwhile goes into its inbox and rings; no life changes
+The worker shows it the pod, has it `advance` (plan, act, until there is nothing to do), and asks
+it what became of the pod. What happens meanwhile goes into its inbox and wakes; nothing changes
 outside of `advance`, so a pod is worked on by one task at a time.
 """
 
@@ -18,35 +18,35 @@ from quintant.api.pod import Pod
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.kubelet.container import lifecycle_events
 from quintant.cluster.kubelet.container.command import runtime_config
-from quintant.cluster.kubelet.container.downward_api import Self
-from quintant.cluster.kubelet.container.env import Sources, Unconfigured
+from quintant.cluster.kubelet.container.downward_api import DownwardSource
+from quintant.cluster.kubelet.container.env import ContainerConfigError, EnvSources
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
-from quintant.cluster.kubelet.container.lifecycle import State, step
-from quintant.cluster.kubelet.container.lifecycle_events import Check
-from quintant.cluster.kubelet.container.run import ContainerRun, Happening, Note, begin
+from quintant.cluster.kubelet.container.lifecycle import LifecycleState, step
+from quintant.cluster.kubelet.container.lifecycle_events import ProbeType
+from quintant.cluster.kubelet.container.run import ContainerRun, PodEvent, RunEvent, start_container
 from quintant.cluster.kubelet.logs.files import ContainerLog, ContainerLogs
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import (
     Action,
-    Kill,
-    Plan,
-    Renew,
-    Start,
-    Stop,
+    KillContainer,
+    PodActions,
+    RestartContainer,
+    StartContainer,
+    StopContainer,
     Termination,
-    plan,
+    compute_pod_actions,
 )
-from quintant.cluster.kubelet.pod.restore import lives_of
-from quintant.cluster.kubelet.pod.status import View, full_name
-from quintant.cluster.kubelet.probe.loop import Finding
-from quintant.cluster.kubelet.process.protocols import Missing, Unstartable
-from quintant.cluster.kubelet.volume.projected import Unmountable
+from quintant.cluster.kubelet.pod.restore import restored_lifecycles
+from quintant.cluster.kubelet.pod.status import PodRecord, full_name
+from quintant.cluster.kubelet.probe.loop import ProbeResult
+from quintant.cluster.kubelet.process.protocols import ProgramNotFound, StartError
+from quintant.cluster.kubelet.volume.projected import MountError
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
-    (Unconfigured, "CreateContainerConfigError"),
-    (Unmountable, "CreateContainerError"),
-    (Missing, "ErrImageNeverPull"),
-    (Unstartable, "RunContainerError"),
+    (ContainerConfigError, "CreateContainerConfigError"),
+    (MountError, "CreateContainerError"),
+    (ProgramNotFound, "ErrImageNeverPull"),
+    (StartError, "RunContainerError"),
 )
 """Why a container waits that could not be started; the first that fits."""
 
@@ -55,22 +55,22 @@ class Sandbox:
     """One pod on this machine."""
 
     def __init__(
-        self, pod: Pod, ground: NodeContext, group: asyncio.TaskGroup, ring: Callable[[], None]
+        self, pod: Pod, node: NodeContext, group: asyncio.TaskGroup, wake: Callable[[], None]
     ) -> None:
-        self.pod, self.ground = pod, ground
-        self._group, self._ring = group, ring
-        self.folder = ground.folder / "pods" / pod.metadata.uid
-        self.address = _address(pod, ground)
-        self.since: datetime = ground.clock.now()
-        self.lives = lives_of(pod, ground.now())
-        self.order: Termination | None = None
+        self.pod, self.node = pod, node
+        self._group, self._wake = group, wake
+        self.folder = node.folder / "pods" / pod.metadata.uid
+        self.address = _address(pod, node)
+        self.since: datetime = node.clock.now()
+        self.lifecycles = restored_lifecycles(pod, node.now())
+        self.termination: Termination | None = None
         """What makes the pod end, if anything does."""
         self.running: dict[str, ContainerRun] = {}
         self.finished = False
         """Whether nothing of the pod runs, or will again."""
-        self._journals = ContainerLogs(self.folder / "logs", ground.clock)
-        self._inbox: list[tuple[str, str, Happening]] = []
-        self._notes: list[Note] = []
+        self._logs = ContainerLogs(self.folder / "logs", node.clock)
+        self._inbox: list[tuple[str, str, RunEvent]] = []
+        self._events: list[PodEvent] = []
         self._refused: dict[str, object] = {}
 
     @property
@@ -80,22 +80,24 @@ class Sandbox:
         return {each.name: each for each in (*spec.init_containers, *spec.containers)}
 
     @property
-    def about(self) -> Self:
+    def about(self) -> DownwardSource:
         """What the pod may know of itself."""
-        ground = self.ground
-        return Self(self.pod, self.address, ground.host, ground.name, ground.allocatable)
+        node = self.node
+        return DownwardSource(self.pod, self.address, node.host, node.name, node.allocatable)
 
-    def view(self) -> View:
+    def record(self) -> PodRecord:
         """What the pod's status is made of."""
         programs = {
             name: " ".join(found.argv) or each.image
             for name, each in self.containers.items()
-            if (found := self.ground.images.find(each))
+            if (found := self.node.images.find(each))
         }
-        host = self.ground.host
-        return View(self.pod, self.lives, programs, self.order, self.address, host, self.since)
+        host = self.node.host
+        return PodRecord(
+            self.pod, self.lifecycles, programs, self.termination, self.address, host, self.since
+        )
 
-    async def advance(self, sources: Sources, versions: object) -> Plan:
+    async def advance(self, sources: EnvSources, versions: object) -> PodActions:
         """Do what the pod needs, until it needs nothing more now.
 
         `versions` says which state of the pod's references this is: what was missing in the same
@@ -103,34 +105,36 @@ class Sandbox:
         """
         for name in [name for name, seen in self._refused.items() if seen != versions]:
             del self._refused[name]
-            self._step(name, lifecycle_events.Nudged())
+            self._step(name, lifecycle_events.RetryNow())
         for name, each in self.running.items():
             if each.container.image != self.containers[name].image:
-                self._step(name, lifecycle_events.Outdated())
+                self._step(name, lifecycle_events.ImageChanged())
         while True:
             self._absorb()
-            wanted = plan(self.pod.spec, self.lives, self.order, self.ground.now().mono)
+            wanted = compute_pod_actions(
+                self.pod.spec, self.lifecycles, self.termination, self.node.now().mono
+            )
             if not wanted.actions:
                 return wanted
             for action in wanted.actions:
                 await self._act(action, sources, versions)
 
-    def note(
+    def add_event(
         self, type: Literal["Normal", "Warning"], reason: str, message: str, container: str = ""
     ) -> None:
         """Have the pod's events tell something."""
-        self._notes.append(Note(type, reason, message, container))
+        self._events.append(PodEvent(type, reason, message, container))
 
-    def take_notes(self) -> list[Note]:
+    def take_events(self) -> list[PodEvent]:
         """What there is to tell since the last call."""
-        notes, self._notes = self._notes, []
+        notes, self._events = self._events, []
         return notes
 
-    def journal(self, name: str, *, previous: bool) -> ContainerLog | None:
-        """The output of a container, or of its incarnation before; None if there is none."""
-        life = self.lives[name]
-        last = life.last.id if life.last else ""
-        return self._journals.find(name, last if previous else life.id or last)
+    def container_log(self, name: str, *, previous: bool) -> ContainerLog | None:
+        """The output of a container, or of its run before; None if there is none."""
+        lifecycle = self.lifecycles[name]
+        last = lifecycle.last_exit.id if lifecycle.last_exit else ""
+        return self._logs.find(name, last if previous else lifecycle.id or last)
 
     def finish(self) -> None:
         """Give back what only a running pod needs; its output stays."""
@@ -138,32 +142,32 @@ class Sandbox:
             return
         self.finished = True
         if not self.pod.spec.host_network:
-            self.ground.addresses.free(self.address)
+            self.node.addresses.free(self.address)
         for part in ("containers", "volumes"):
             discard_folder(self.folder / part)
 
     def close(self) -> None:
         """Remove everything of the pod; nothing of it runs any more."""
         self.finish()
-        self._journals.close()
+        self._logs.close()
         discard_folder(self.folder)
 
-    async def _act(self, action: Action, sources: Sources, versions: object) -> None:
+    async def _act(self, action: Action, sources: EnvSources, versions: object) -> None:
         match action:
-            case Start(name):
+            case StartContainer(name):
                 await self._start(name, sources, versions)
-            case Renew(name):
+            case RestartContainer(name):
                 self._renew(name)
-            case Stop(name, until, note):
+            case StopContainer(name, until, note):
                 self._stop(name, until, note)
-            case Kill(name):
+            case KillContainer(name):
                 self._step(name, lifecycle_events.Killed())
                 self.running[name].kill()
 
-    async def _start(self, name: str, sources: Sources, versions: object) -> None:
+    async def _start(self, name: str, sources: EnvSources, versions: object) -> None:
         try:
             started = await self._begun(self.containers[name], sources)
-        except (Unconfigured, Unmountable, Unstartable) as error:
+        except (ContainerConfigError, MountError, StartError) as error:
             reason = next(word for sort, word in _REASONS if isinstance(error, sort))
             self._refuse(name, reason, str(error), versions)
             return
@@ -173,82 +177,82 @@ class Sandbox:
         up, unasked = container.startup_probe is None, container.readiness_probe is None
         self._step(name, lifecycle_events.Started(started.id, up, unasked))
         pulled = f'Container image "{container.image}" already present on machine'
-        self.note("Normal", "Pulled", pulled, name)
-        self.note("Normal", "Created", "Container created", name)
-        self.note("Normal", "Started", "Container started", name)
-        started.attend(self._group)
+        self.add_event("Normal", "Pulled", pulled, name)
+        self.add_event("Normal", "Created", "Container created", name)
+        self.add_event("Normal", "Started", "Container started", name)
+        started.supervise(self._group)
 
-    async def _begun(self, container: Container, sources: Sources) -> ContainerRun:
-        name, ground = container.name, self.ground
+    async def _begun(self, container: Container, sources: EnvSources) -> ContainerRun:
+        name, node = container.name, self.node
         root = self.folder / "containers" / name / "root"
-        place = runtime_config(ground, container, root, self.about, sources)
+        config = runtime_config(node, container, root, self.about, sources)
         hostname = self.pod.spec.hostname or self.pod.metadata.name
-        beside = HandlerRunner(ground, place, hostname, self.address)
-        journal = self._journals.open(name, place.id)
+        runner = HandlerRunner(node, config, hostname, self.address)
+        log = self._logs.open(name, config.id)
         tell = partial(self._happened, name)
         try:
-            begun = await begin(ground, beside, journal, self.folder / "volumes", tell)
-        except (Unmountable, Unstartable):
-            journal.remove()
+            begun = await start_container(node, runner, log, self.folder / "volumes", tell)
+        except (MountError, StartError):
+            log.remove()
             raise
-        self._journals.keep(name, journal)
+        self._logs.keep(name, log)
         return begun
 
     def _refuse(self, name: str, reason: str, message: str, versions: object) -> None:
-        life = self.lives[name]
-        if (life.reason, life.message) != (reason, message):
-            self.note("Warning", "Failed", f"Error: {message}", name)
+        lifecycle = self.lifecycles[name]
+        if (lifecycle.reason, lifecycle.message) != (reason, message):
+            self.add_event("Warning", "Failed", f"Error: {message}", name)
         self._refused[name] = versions
-        self._step(name, lifecycle_events.Refused(reason, message))
+        self._step(name, lifecycle_events.StartFailed(reason, message))
 
     def _renew(self, name: str) -> None:
-        self._step(name, lifecycle_events.Renewed())
-        if self.lives[name].again > self.ground.now().mono:
+        self._step(name, lifecycle_events.Restarting())
+        if self.lifecycles[name].not_before > self.node.now().mono:
             text = f"Back-off restarting failed container {name} in pod {full_name(self.pod)}"
-            self.note("Warning", "BackOff", text, name)
+            self.add_event("Warning", "BackOff", text, name)
 
     def _stop(self, name: str, until: float, note: str) -> None:
-        first = self.lives[name].state is State.RUNNING
-        self._step(name, lifecycle_events.Asked(until))
+        first = self.lifecycles[name].state is LifecycleState.RUNNING
+        self._step(name, lifecycle_events.StopRequested(until))
         if first:
-            self.note("Normal", "Killing", note, name)
-            left = max(0.0, until - self.ground.now().mono)
-            self.running[name].halt(self._group, left)
+            self.add_event("Normal", "Killing", note, name)
+            left = max(0.0, until - self.node.now().mono)
+            self.running[name].stop(self._group, left)
 
-    def _step(self, name: str, event: lifecycle_events.Event) -> None:
-        self.lives[name] = step(self.lives[name], event, self.ground.now())
+    def _step(self, name: str, event: lifecycle_events.LifecycleEvent) -> None:
+        self.lifecycles[name] = step(self.lifecycles[name], event, self.node.now())
 
-    def _happened(self, name: str, id: str, what: Happening) -> None:
+    def _happened(self, name: str, id: str, what: RunEvent) -> None:
         self._inbox.append((name, id, what))
-        self._ring()
+        self._wake()
 
     def _absorb(self) -> None:
-        """Let what happened change lives; what is told of an earlier incarnation is history."""
+        """Let what happened change lifecycles; what is told of an earlier run is history."""
         inbox, self._inbox = self._inbox, []
         for name, id, what in inbox:
-            if self.lives[name].id != id:
+            if self.lifecycles[name].id != id:
                 continue
-            if isinstance(what, Note):
-                self._notes.append(what)
-            elif isinstance(what, Finding):
+            if isinstance(what, PodEvent):
+                self._events.append(what)
+            elif isinstance(what, ProbeResult):
                 self._found(name, what)
             else:
                 self._step(name, what)
-                if isinstance(what, lifecycle_events.Ended):
+                if isinstance(what, lifecycle_events.Exited):
                     del self.running[name]
 
-    def _found(self, name: str, finding: Finding) -> None:
-        check = finding.check
-        if finding.complaint:
-            text = f"{check.value} probe failed: {finding.complaint}"
-            self.note("Warning", "Unhealthy", text, name)
-        if finding.verdict is not None:
+    def _found(self, name: str, result: ProbeResult) -> None:
+        check = result.check
+        if result.complaint:
+            text = f"{check.value} probe failed: {result.complaint}"
+            self.add_event("Warning", "Unhealthy", text, name)
+        if result.verdict is not None:
             unasked = self.containers[name].readiness_probe is None
-            up = unasked and check is Check.STARTUP
-            self._step(name, lifecycle_events.Probed(check, finding.verdict, up))
+            up = unasked and check is ProbeType.STARTUP
+            self._step(name, lifecycle_events.Probed(check, result.verdict, up))
 
 
-def _address(pod: Pod, ground: NodeContext) -> str:
+def _address(pod: Pod, node: NodeContext) -> str:
     if pod.spec.host_network:
-        return ground.host
-    return ground.addresses.take(pod.status.pod_ip)
+        return node.host
+    return node.addresses.take(pod.status.pod_ip)

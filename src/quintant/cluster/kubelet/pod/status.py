@@ -1,4 +1,4 @@
-"""What the world is told of a pod: its phase and its containers' statuses, from lives alone.
+"""What the world is told of a pod: its phase and its containers' statuses, from lifecycles alone.
 
 Pure. Reasons and messages are those of a kubelet; conditions are in
 quintant.cluster.kubelet.pod.conditions. Nothing is said that changes while nothing happens.
@@ -22,9 +22,20 @@ from quintant.api.pod import (
     Terminated,
     Waiting,
 )
-from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, Ending, Moment, State
+from quintant.cluster.kubelet.container.lifecycle import (
+    ContainerLifecycle,
+    ExitStatus,
+    LifecycleState,
+    Moment,
+)
 from quintant.cluster.kubelet.pod.conditions import conditions_of
-from quintant.cluster.kubelet.pod.plan import Termination, again, hopeless, initialized, sidecar
+from quintant.cluster.kubelet.pod.plan import (
+    Termination,
+    init_failed,
+    initialized,
+    is_sidecar,
+    should_restart,
+)
 from quintant.core.clock import timestamp
 
 SCHEME = "process://"
@@ -32,28 +43,30 @@ SCHEME = "process://"
 CRASH_LOOP = "CrashLoopBackOff"
 
 
-class View(msgspec.Struct, frozen=True):
-    """A pod as the agent knows it."""
+class PodRecord(msgspec.Struct, frozen=True):
+    """A pod as the kubelet knows it."""
 
     pod: Pod
-    lives: Mapping[str, ContainerLifecycle]
+    lifecycles: Mapping[str, ContainerLifecycle]
     images: Mapping[str, str] = {}
     """What stands in for each container's image."""
-    order: Termination | None = None
+    termination: Termination | None = None
     address: str = ""
     host: str = ""
     since: datetime | None = None
-    """When the agent took the pod."""
+    """When the kubelet took the pod."""
 
 
-def status_of(view: View, now: Moment) -> PodStatus:
+def status_of(view: PodRecord, now: Moment) -> PodStatus:
     """The whole status of a pod."""
     pod, phase = view.pod, phase_of(view)
-    told = view.order if phase == "Failed" else None
+    told = view.termination if phase == "Failed" else None
     return PodStatus(
         observed_generation=pod.metadata.generation or None,
         phase=phase,
-        conditions=conditions_of(pod, view.lives, phase, now.wall, addressed=bool(view.address)),
+        conditions=conditions_of(
+            pod, view.lifecycles, phase, now.wall, addressed=bool(view.address)
+        ),
         reason=told.reason if told else "",
         message=told.message if told else "",
         host_ip=view.host,
@@ -66,93 +79,101 @@ def status_of(view: View, now: Moment) -> PodStatus:
     )
 
 
-def phase_of(view: View) -> str:
+def phase_of(view: PodRecord) -> str:
     """Pending, Running, Succeeded or Failed."""
-    spec, lives = view.pod.spec, view.lives
-    alive = any(life.state.alive for life in lives.values())
-    if not alive and view.order is not None and view.order.reason:
+    spec, lifecycles = view.pod.spec, view.lifecycles
+    alive = any(lifecycle.state.alive for lifecycle in lifecycles.values())
+    if not alive and view.termination is not None and view.termination.reason:
         return "Failed"
-    if hopeless(spec, lives):
+    if init_failed(spec, lifecycles):
         return "Pending" if alive else "Failed"
-    own = [lives[each.name] for each in spec.containers]
-    if not initialized(spec, lives) or any(_unborn(life) for life in own):
+    own = [lifecycles[each.name] for each in spec.containers]
+    if not initialized(spec, lifecycles) or any(_unborn(lifecycle) for lifecycle in own):
         return "Pending"
     if alive or not all(_over(view, each) for each in spec.containers):
         return "Running"
-    return "Succeeded" if all(life.succeeded for life in own) else "Failed"
+    return "Succeeded" if all(lifecycle.succeeded for lifecycle in own) else "Failed"
 
 
-def _over(view: View, container: Container) -> bool:
-    life = view.lives[container.name]
-    ending = view.order is not None
-    lasting = not again(container, life, view.pod.spec.restart_policy)
-    return life.state is State.ENDED and (ending or lasting)
+def _over(view: PodRecord, container: Container) -> bool:
+    lifecycle = view.lifecycles[container.name]
+    ending = view.termination is not None
+    lasting = not should_restart(container, lifecycle, view.pod.spec.restart_policy)
+    return lifecycle.state is LifecycleState.ENDED and (ending or lasting)
 
 
-def _unborn(life: ContainerLifecycle) -> bool:
-    return life.state is State.WAITING and life.last is None
+def _unborn(lifecycle: ContainerLifecycle) -> bool:
+    return lifecycle.state is LifecycleState.WAITING and lifecycle.last_exit is None
 
 
 def _statuses(
-    view: View, containers: Sequence[Container], now: Moment
+    view: PodRecord, containers: Sequence[Container], now: Moment
 ) -> tuple[ContainerStatus, ...]:
-    return tuple(_status(view, each, view.lives[each.name], now) for each in containers)
+    return tuple(_status(view, each, view.lifecycles[each.name], now) for each in containers)
 
 
 def _status(
-    view: View, container: Container, life: ContainerLifecycle, now: Moment
+    view: PodRecord, container: Container, lifecycle: ContainerLifecycle, now: Moment
 ) -> ContainerStatus:
     spec = view.pod.spec
-    finished = container in spec.init_containers and not sidecar(container) and life.succeeded
-    known = life.last or life.ending
+    finished = (
+        container in spec.init_containers and not is_sidecar(container) and lifecycle.succeeded
+    )
+    known = lifecycle.last_exit or lifecycle.exit_status
     return ContainerStatus(
         name=container.name,
-        ready=life.ready or finished,
-        started=life.started,
-        restart_count=life.restarts,
+        ready=lifecycle.ready or finished,
+        started=lifecycle.started,
+        restart_count=lifecycle.restarts,
         image=container.image,
-        image_id=SCHEME + view.images.get(container.name, "") if _begun(life) else "",
-        container_id=SCHEME + (life.id or (known.id if known else "")) if _begun(life) else "",
+        image_id=SCHEME + view.images.get(container.name, "") if _begun(lifecycle) else "",
+        container_id=SCHEME + (lifecycle.id or (known.id if known else ""))
+        if _begun(lifecycle)
+        else "",
         state=state_of(view, container, now),
-        last_state=ContainerState(terminated=_terminated(life.last)) if life.last else _NOTHING,
+        last_state=ContainerState(terminated=_terminated(lifecycle.last_exit))
+        if lifecycle.last_exit
+        else _NOTHING,
     )
 
 
 _NOTHING = ContainerState()
 
 
-def _begun(life: ContainerLifecycle) -> bool:
-    return bool(life.id or life.last)
+def _begun(lifecycle: ContainerLifecycle) -> bool:
+    return bool(lifecycle.id or lifecycle.last_exit)
 
 
-def state_of(view: View, container: Container, now: Moment) -> ContainerState:
+def state_of(view: PodRecord, container: Container, now: Moment) -> ContainerState:
     """What a container does: it waits, runs or has ended."""
-    life = view.lives[container.name]
-    if life.state.alive:
-        since = life.began.wall if life.began else None
+    lifecycle = view.lifecycles[container.name]
+    if lifecycle.state.alive:
+        since = lifecycle.started_at.wall if lifecycle.started_at else None
         return ContainerState(running=Running(started_at=_time(since)))
-    if life.state is State.ENDED and life.ending:
-        return ContainerState(terminated=_terminated(life.ending))
-    if life.reason:
-        return ContainerState(waiting=Waiting(reason=life.reason, message=life.message))
-    if life.last is not None:
-        return ContainerState(waiting=_crashing(view.pod, container, life, now))
+    if lifecycle.state is LifecycleState.ENDED and lifecycle.exit_status:
+        return ContainerState(terminated=_terminated(lifecycle.exit_status))
+    if lifecycle.reason:
+        return ContainerState(waiting=Waiting(reason=lifecycle.reason, message=lifecycle.message))
+    if lifecycle.last_exit is not None:
+        return ContainerState(waiting=_crashing(view.pod, container, lifecycle, now))
     spec = view.pod.spec
-    first = spec.init_containers and not initialized(spec, view.lives)
+    first = spec.init_containers and not initialized(spec, view.lifecycles)
     reason = "PodInitializing" if first else "ContainerCreating"
     return ContainerState(waiting=Waiting(reason=reason))
 
 
-def _crashing(pod: Pod, container: Container, life: ContainerLifecycle, now: Moment) -> Waiting:
-    if life.again <= now.mono:
+def _crashing(
+    pod: Pod, container: Container, lifecycle: ContainerLifecycle, now: Moment
+) -> Waiting:
+    if lifecycle.not_before <= now.mono:
         return Waiting(reason="ContainerCreating")
-    return Waiting(reason=CRASH_LOOP, message=backing_off(pod, container, life))
+    return Waiting(reason=CRASH_LOOP, message=backing_off(pod, container, lifecycle))
 
 
-def backing_off(pod: Pod, container: Container, life: ContainerLifecycle) -> str:
+def backing_off(pod: Pod, container: Container, lifecycle: ContainerLifecycle) -> str:
     """How a kubelet says that a restart waits."""
     return (
-        f"back-off {_duration(life.waited)} restarting failed container={container.name} "
+        f"back-off {_duration(lifecycle.last_delay)} restarting failed container={container.name} "
         f"pod={full_name(pod)}"
     )
 
@@ -169,7 +190,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _terminated(ending: Ending | None) -> Terminated | None:
+def _terminated(ending: ExitStatus | None) -> Terminated | None:
     if ending is None:
         return None
     return Terminated(
@@ -177,8 +198,8 @@ def _terminated(ending: Ending | None) -> Terminated | None:
         signal=ending.signal,
         reason=ending.reason,
         message=ending.message,
-        started_at=_time(ending.began),
-        finished_at=_time(ending.over),
+        started_at=_time(ending.started_at),
+        finished_at=_time(ending.finished_at),
         container_id=SCHEME + ending.id if ending.id else "",
     )
 

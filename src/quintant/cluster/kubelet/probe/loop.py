@@ -1,7 +1,7 @@
 """Probes at work: when to ask, how often, and when the answers have become a verdict.
 
-`Tally` counts; `question` asks once; `watch` asks for as long as a container runs. Only verdicts
-and failures are reported: a healthy container causes no work.
+`ProbeStreak` counts; `ProbeTarget` asks once; `run_probes` asks for as long as a container runs.
+Only verdicts and failures are reported: a healthy container causes no work.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from quintant.api.container import Container, Exec, Probe
 from quintant.api.quantity import IntOrString
-from quintant.cluster.kubelet.container.lifecycle_events import Check
-from quintant.cluster.kubelet.process.protocols import Outcome, Prober
+from quintant.cluster.kubelet.container.lifecycle_events import ProbeType
+from quintant.cluster.kubelet.process.protocols import HandlerResult, Prober
 from quintant.core.clock import monotonic
 
 PERIOD_SECONDS = 10
@@ -23,28 +23,28 @@ TIMEOUT_SECONDS = 1
 FAILURES = 3
 SUCCESSES = 1
 
-Execute = Callable[[Exec, float], Awaitable[Outcome]]
-Report = Callable[["Finding"], None]
+Execute = Callable[[Exec, float], Awaitable[HandlerResult]]
+Report = Callable[["ProbeResult"], None]
 
 
-class Finding(Struct, frozen=True):
+class ProbeResult(Struct, frozen=True):
     """What a probe found: a verdict, a failure to tell of, or both."""
 
-    check: Check
+    check: ProbeType
     verdict: bool | None
     """Whether it passes for good; None while the answers are too few."""
     complaint: str = ""
     """Why an answer was bad."""
 
 
-class Tally(Struct, frozen=True):
+class ProbeStreak(Struct, frozen=True):
     """Answers of one sort in a row, and the last verdict."""
 
     verdict: bool | None = None
     last: bool | None = None
     count: int = 0
 
-    def heard(self, passed: bool, probe: Probe) -> Tally:
+    def after(self, passed: bool, probe: Probe) -> ProbeStreak:
         """After one more answer."""
         count = self.count + 1 if passed is self.last else 1
         needed = (probe.success_threshold or SUCCESSES) if passed else _failures(probe)
@@ -52,7 +52,7 @@ class Tally(Struct, frozen=True):
         return replace(self, verdict=verdict, last=passed, count=count)
 
 
-class Inquiry(Struct, frozen=True):
+class ProbeTarget(Struct, frozen=True):
     """How to reach a container that is probed."""
 
     prober: Prober
@@ -60,7 +60,7 @@ class Inquiry(Struct, frozen=True):
     container: Container
     address: str
 
-    async def ask(self, probe: Probe) -> Outcome:
+    async def probe(self, probe: Probe) -> HandlerResult:
         """Ask once; never raises."""
         timeout = float(probe.timeout_seconds or TIMEOUT_SECONDS)
         if probe.http_get:
@@ -73,13 +73,13 @@ class Inquiry(Struct, frozen=True):
             return await self.prober.grpc(self.address, probe.grpc.port, probe.grpc, timeout)
         if probe.exec:
             return await self.execute(probe.exec, timeout)
-        return Outcome(True)
+        return HandlerResult(True)
 
     def _port(self, port: IntOrString) -> int:
-        return port_of(self.container, port)
+        return resolve_port(self.container, port)
 
 
-def port_of(container: Container, port: IntOrString) -> int:
+def resolve_port(container: Container, port: IntOrString) -> int:
     """A port by number or by its name; 0, which nothing listens on, if there is none."""
     if isinstance(port, int):
         return port
@@ -87,37 +87,37 @@ def port_of(container: Container, port: IntOrString) -> int:
     return named[0] if named else int(port) if port.isdigit() else 0
 
 
-async def watch(inquiry: Inquiry, report: Report) -> None:
+async def run_probes(target: ProbeTarget, report: Report) -> None:
     """Probe a container until cancelled: first whether it is up, then whether ready and alive."""
-    container = inquiry.container
+    container = target.container
     if container.startup_probe:
-        await _repeat(inquiry, Check.STARTUP, container.startup_probe, report, once=True)
+        await _repeat(target, ProbeType.STARTUP, container.startup_probe, report, once=True)
     async with asyncio.TaskGroup() as group:
         for check, probe in (
-            (Check.READINESS, container.readiness_probe),
-            (Check.LIVENESS, container.liveness_probe),
+            (ProbeType.READINESS, container.readiness_probe),
+            (ProbeType.LIVENESS, container.liveness_probe),
         ):
             if probe:
-                group.create_task(_repeat(inquiry, check, probe, report))
+                group.create_task(_repeat(target, check, probe, report))
 
 
 async def _repeat(
-    inquiry: Inquiry, check: Check, probe: Probe, report: Report, *, once: bool = False
+    target: ProbeTarget, check: ProbeType, probe: Probe, report: Report, *, once: bool = False
 ) -> None:
     """Ask at the probe's rhythm; with `once`, until the first good verdict."""
     # What is assumed before the first verdict needs no report.
-    tally = Tally(verdict={Check.READINESS: False, Check.LIVENESS: True}.get(check))
+    tally = ProbeStreak(verdict={ProbeType.READINESS: False, ProbeType.LIVENESS: True}.get(check))
     period = float(probe.period_seconds or PERIOD_SECONDS)
     due = monotonic() + probe.initial_delay_seconds
     while True:
         await asyncio.sleep(max(0.0, due - monotonic()))
         due += period
-        outcome = await inquiry.ask(probe)
-        before, tally = tally.verdict, tally.heard(outcome.passed, probe)
+        outcome = await target.probe(probe)
+        before, tally = tally.verdict, tally.after(outcome.passed, probe)
         changed = tally.verdict is not before
         complaint = "" if outcome.passed else outcome.message
         if changed or not outcome.passed:
-            report(Finding(check, tally.verdict if changed else None, complaint))
+            report(ProbeResult(check, tally.verdict if changed else None, complaint))
         if once and tally.verdict:
             return
 

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 
 from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.cluster.kubelet.probe import grpc_health
-from quintant.cluster.kubelet.process.protocols import Outcome
+from quintant.cluster.kubelet.process.protocols import HandlerResult
 from quintant.version import KUBERNETES
 
 AGENT = f"kube-probe/{'.'.join(KUBERNETES.removeprefix('v').split('.')[:2])}"
@@ -28,7 +28,7 @@ REST_SECONDS = 0.1
 class NetworkProber:
     """Probes over the network of this machine."""
 
-    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> Outcome:
+    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> HandlerResult:
         scheme, host = (get.scheme or "HTTP").lower(), get.host or address
         path = get.path if get.path.startswith("/") else f"/{get.path}"
         url = f"{scheme}://{host}:{port}{path}"
@@ -40,35 +40,37 @@ class NetworkProber:
                 await _rest(reader)
         except TimeoutError:
             late = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-            return Outcome(False, f'Get "{url}": {late}')
+            return HandlerResult(False, f'Get "{url}": {late}')
         except OSError as error:
-            return Outcome(False, f'Get "{url}": {_dial(host, port, error)}')
+            return HandlerResult(False, f'Get "{url}": {_dial(host, port, error)}')
         except ValueError as error:
-            return Outcome(False, f'Get "{url}": {error}')
+            return HandlerResult(False, f'Get "{url}": {error}')
         good = status in GOOD
-        return Outcome(good, "" if good else f"HTTP probe failed with statuscode: {status}")
+        return HandlerResult(good, "" if good else f"HTTP probe failed with statuscode: {status}")
 
-    async def tcp(self, address: str, port: int, connect: TcpSocket, timeout: float) -> Outcome:
+    async def tcp(
+        self, address: str, port: int, connect: TcpSocket, timeout: float
+    ) -> HandlerResult:
         host = connect.host or address
         try:
             async with asyncio.timeout(timeout), _dialled(host, port):
-                return Outcome(True)
+                return HandlerResult(True)
         except TimeoutError:
-            return Outcome(False, f"dial tcp {host}:{port}: i/o timeout")
+            return HandlerResult(False, f"dial tcp {host}:{port}: i/o timeout")
         except OSError as error:
-            return Outcome(False, _dial(host, port, error))
+            return HandlerResult(False, _dial(host, port, error))
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> Outcome:
+    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult:
         place = f"{address}:{port}"
         try:
             async with asyncio.timeout(timeout), _dialled(address, port) as (reader, writer):
                 answer = await grpc_health.check(reader, writer, place, ask.service or "")
         except (TimeoutError, OSError, EOFError):
             late = f'timeout: failed to connect service "{place}" within {timeout:g}s'
-            return Outcome(False, f"{late}: context deadline exceeded")
+            return HandlerResult(False, f"{late}: context deadline exceeded")
         if answer == grpc_health.SERVING:
-            return Outcome(True)
-        return Outcome(False, f'service unhealthy (responded with "{answer}")')
+            return HandlerResult(True)
+        return HandlerResult(False, f'service unhealthy (responded with "{answer}")')
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
-"""Finds what an agent left behind that could not clean up: its processes and folders.
+"""Finds what a kubelet left behind that could not clean up: its processes and folders.
 
-Everything that an agent starts carries the agent's mark in its environment, and every folder of it
+Everything that a kubelet starts carries its mark in its environment, and every folder of it
 is named so. A mark is the process id with its start time, which no second process ever has: whoever
 carries the mark of a process that is gone is an orphan. Only Linux lets us look.
 """
@@ -16,22 +16,22 @@ from pathlib import Path
 from quintant.cluster.host.remove_tree import discard_folder
 
 AGENT = "QUINTANT_AGENT"
-"""The environment variable with the mark of the agent that started a process."""
+"""The environment variable with the mark of the kubelet that started a process."""
 CONTAINER = "QUINTANT_CONTAINER"
 """The environment variable with the id of the container that a process belongs to."""
 PREFIX = "node-"
-"""What the names of an agent's folders begin with."""
+"""What the names of a kubelet's folders begin with."""
 _PROC = Path("/proc")
 _START_FIELD = 19
 """Of /proc/PID/stat, counted from the state: when the process started, in ticks since boot."""
 
 
-def mark() -> str:
+def process_mark() -> str:
     """The mark of this process."""
     return f"{os.getpid()}-{_start(os.getpid()) or 0}"
 
 
-def alive(mark: str) -> bool:
+def is_alive(mark: str) -> bool:
     """Whether the process that a mark names still runs."""
     pid, start, *_ = (*mark.split("-"), "")
     if not (_PROC / "self").exists():
@@ -47,15 +47,15 @@ def marked(name: str, value: str) -> Iterator[int]:
 
 
 def reap(folders: Path) -> list[int]:
-    """End the processes and remove the folders of agents that are no more; who was ended."""
+    """End the processes and remove the folders of kubelets that are no more; who was ended."""
     ended = []
     for pid, environ in _environments():
-        if AGENT in environ and not alive(environ[AGENT]):
+        if AGENT in environ and not is_alive(environ[AGENT]):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
                 ended.append(pid)
     for folder in folders.glob(f"{PREFIX}*"):
-        if not alive(folder.name.removeprefix(PREFIX)):
+        if not is_alive(folder.name.removeprefix(PREFIX)):
             discard_folder(folder)
     return ended
 

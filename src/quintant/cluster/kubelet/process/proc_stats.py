@@ -37,7 +37,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PARENT, _SESSION, _USER, _SYSTEM, _RESIDENT = 1, 3, 11, 12, 21
 
 
-class Figures(NamedTuple):
+class ProcStat(NamedTuple):
     """One process at one moment."""
 
     parent: int
@@ -47,7 +47,7 @@ class Figures(NamedTuple):
     memory: int
 
 
-Table = Mapping[int, Figures]
+Table = Mapping[int, ProcStat]
 
 
 def processes() -> Table:
@@ -59,7 +59,7 @@ def processes() -> Table:
     return found
 
 
-class Forest:
+class ProcessTrees:
     """Who started whom, and who is in whose session."""
 
     def __init__(self, table: Table) -> None:
@@ -85,13 +85,13 @@ class Forest:
 class _Sample(Struct, frozen=True):
     at: Moment
     seconds: Mapping[str, float]
-    """Processor time by the incarnation's id."""
+    """Processor time by the run's id."""
     usage: Mapping[Request, PodUsage]
     node: NodeUsage | None
     total: float
 
 
-class Sampler:
+class UsageSampler:
     """Measures what pods use, and ends containers that take more memory than they may."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Sampler:
     def sample(self) -> None:
         """Measure once."""
         table, now, before = self._table(), self._now(), self._last
-        forest, seconds = Forest(table), dict[str, float]()
+        forest, seconds = ProcessTrees(table), dict[str, float]()
         window = now.mono - before.at.mono if before else 0.0
         usage: dict[Request, PodUsage] = {}
         for sandbox in self._sandboxes():
@@ -136,7 +136,7 @@ class Sampler:
                     spent = max(0.0, seconds[run.id] - before.seconds[run.id])
                     found[name] = ResourceUsage(spent / window, memory)
                 if _starving(run.container, memory):
-                    run.starve()
+                    run.oom_kill()
             if found:
                 usage[sandbox.pod.key] = PodUsage(found, now.wall, window)
         total = sum(each.seconds for each in table.values())
@@ -157,9 +157,9 @@ def _starving(container: Container, memory: int) -> bool:
     return limit is not None and memory > parse_quantity(limit)
 
 
-def _figures(stat: str) -> Figures:
+def _figures(stat: str) -> ProcStat:
     # The name of the program, in parentheses, may hold anything.
     fields = stat.rpartition(")")[2].split()
     spent = (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS
     memory = int(fields[_RESIDENT]) * _PAGE
-    return Figures(int(fields[_PARENT]), int(fields[_SESSION]), spent, memory)
+    return ProcStat(int(fields[_PARENT]), int(fields[_SESSION]), spent, memory)

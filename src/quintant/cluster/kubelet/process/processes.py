@@ -19,10 +19,10 @@ from typing import BinaryIO, cast
 
 from msgspec import Struct, field
 
-from quintant.cluster.kubelet.logs.files import Sink
+from quintant.cluster.kubelet.logs.files import OutputSink
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.cluster.kubelet.process.orphans import CONTAINER, marked
-from quintant.cluster.kubelet.process.protocols import Launch, Missing, Unstartable
+from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 
 BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
 """Who prints more at once waits: five mebibytes in a second, and the API answers meanwhile."""
@@ -33,7 +33,7 @@ OUTPUT_SECONDS = 2.0
 class _Pump(asyncio.Protocol):
     """Carries one stream of a program to its sink, and no faster than leaves time for others."""
 
-    def __init__(self, name: str, sink: Sink) -> None:
+    def __init__(self, name: str, sink: OutputSink) -> None:
         self._name, self._sink = name, sink
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.ReadTransport | None = None
@@ -101,7 +101,7 @@ class LocalProcess(Struct):
 class LocalProcesses:
     """The processes of this machine."""
 
-    async def start(self, launch: Launch, sink: Sink) -> LocalProcess:
+    async def start(self, launch: Launch, sink: OutputSink) -> LocalProcess:
         # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
         with ExitStack() as ours, ExitStack() as theirs:
             ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
@@ -134,7 +134,7 @@ async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise Missing(f'exec: "{launch.argv[0]}": executable file not found') from error
+        raise ProgramNotFound(f'exec: "{launch.argv[0]}": executable file not found') from error
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Unstartable(f'exec: "{launch.argv[0]}": {why}') from error
+        raise StartError(f'exec: "{launch.argv[0]}": {why}') from error

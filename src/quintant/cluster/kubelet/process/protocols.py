@@ -1,8 +1,8 @@
-"""What the node agent does to the machine, as Protocols: start programs, signal them, ask them.
+"""What the kubelet does to the machine, as Protocols: start programs, signal them, ask them.
 
 The real ones are quintant.cluster.kubelet.process.processes and
 quintant.cluster.kubelet.probe.network; tests bring a process table of their own, and the whole
-agent runs under virtual time.
+kubelet runs under virtual time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from quintant.api.container import Grpc, HttpGet, TcpSocket
-from quintant.cluster.kubelet.logs.files import Sink
+from quintant.cluster.kubelet.logs.files import OutputSink
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Launch:
     """All of it; nothing is inherited. It may hold secrets."""
 
 
-class Unstartable(Exception):
+class StartError(Exception):
     """A program that cannot be started; the text says why."""
 
 
-class Missing(Unstartable):
+class ProgramNotFound(StartError):
     """There is no such program on this machine."""
 
 
@@ -55,11 +55,11 @@ class Process(Protocol):
 class Processes(Protocol):
     """The machine's processes."""
 
-    async def start(self, launch: Launch, sink: Sink) -> Process:
-        """Start a program whose output goes to the sink; Unstartable if that is impossible."""
+    async def start(self, launch: Launch, sink: OutputSink) -> Process:
+        """Start a program whose output goes to the sink; StartError if that is impossible."""
 
 
-class Outcome(Struct, frozen=True):
+class HandlerResult(Struct, frozen=True):
     """The answer to a probe, or why there is none."""
 
     passed: bool
@@ -69,8 +69,12 @@ class Outcome(Struct, frozen=True):
 class Prober(Protocol):
     """Asks programs over the network how they are."""
 
-    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> Outcome: ...
+    async def http(
+        self, address: str, port: int, get: HttpGet, timeout: float
+    ) -> HandlerResult: ...
 
-    async def tcp(self, address: str, port: int, connect: TcpSocket, timeout: float) -> Outcome: ...
+    async def tcp(
+        self, address: str, port: int, connect: TcpSocket, timeout: float
+    ) -> HandlerResult: ...
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> Outcome: ...
+    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult: ...

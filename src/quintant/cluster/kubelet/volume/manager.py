@@ -11,23 +11,29 @@ from pathlib import Path
 from quintant.api.volume import HostPath, Volume
 from quintant.cluster.common.volume_paths import directory
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
-from quintant.cluster.kubelet.volume.projected import Contents, File, Unmountable, files, tokens
+from quintant.cluster.kubelet.volume.projected import (
+    MountError,
+    ProjectedFile,
+    VolumeContents,
+    files,
+    tokens,
+)
 from quintant.cluster.kubelet.volume.publish import link, publish
 from quintant.cluster.kubelet.volume.references import References
-from quintant.cluster.kubelet.volume.service_account_tokens import Tokens
+from quintant.cluster.kubelet.volume.service_account_tokens import TokenManager
 from quintant.runtime.cache.client import Client
 
 _MADE = ("DirectoryOrCreate",)
 """Types of host paths that are made when they are not there."""
 
 
-class Mounting:
+class VolumeManager:
     """The volumes of one pod."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._published: dict[str, dict[str, File]] = {}
-        self._tokens = Tokens()
+        self._published: dict[str, dict[str, ProjectedFile]] = {}
+        self._tokens = TokenManager()
 
     @property
     def due(self) -> float:
@@ -35,18 +41,18 @@ class Mounting:
         return self._tokens.due
 
     async def mount(self, client: Client, found: References) -> None:
-        """Make every volume what it should be; Unmountable names the first that cannot be."""
-        pod, ground = self._sandbox.pod, self._sandbox.ground
-        held = await self._tokens.refresh(client, pod, tokens(pod.spec), ground.now())
+        """Make every volume what it should be; MountError names the first that cannot be."""
+        pod, node = self._sandbox.pod, self._sandbox.node
+        held = await self._tokens.refresh(client, pod, tokens(pod.spec), node.now())
         contents = found.contents(held)
         for volume in pod.spec.volumes:
             try:
                 self._volume(volume, contents, found)
-            except (Unmountable, OSError) as error:
+            except (MountError, OSError) as error:
                 text = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
-                raise Unmountable(text) from error
+                raise MountError(text) from error
 
-    def _volume(self, volume: Volume, contents: Contents, found: References) -> None:
+    def _volume(self, volume: Volume, contents: VolumeContents, found: References) -> None:
         folder = self._sandbox.folder / "volumes" / volume.name
         wanted = files(volume, self._sandbox.about, contents)
         if wanted is not None:
@@ -63,20 +69,20 @@ class Mounting:
         if volume.host_path is not None:
             return self._host(volume.host_path)
         if volume.persistent_volume_claim is None:
-            raise Unmountable("this node has no such volumes")
+            raise MountError("this node has no such volumes")
         return self._claimed(volume.persistent_volume_claim.claim_name, found)
 
     def _claimed(self, name: str, found: References) -> Path:
         claim = found.claims.get(name)
         if claim is None:
-            raise Unmountable(f'persistentvolumeclaim "{name}" not found')
+            raise MountError(f'persistentvolumeclaim "{name}" not found')
         disk = found.disks.get(claim.spec.volume_name)
         if disk is None or claim.status.phase != "Bound":
-            raise Unmountable(f'persistentvolumeclaim "{name}" is not bound')
-        folder = directory(self._sandbox.ground.storage, disk)
+            raise MountError(f'persistentvolumeclaim "{name}" is not bound')
+        folder = directory(self._sandbox.node.storage, disk)
         if folder is None:
-            raise Unmountable(f'persistentvolume "{disk.metadata.name}" is not of this machine')
-        if not folder.is_relative_to(self._sandbox.ground.storage):
+            raise MountError(f'persistentvolume "{disk.metadata.name}" is not of this machine')
+        if not folder.is_relative_to(self._sandbox.node.storage):
             self._check_host(str(folder))
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -87,9 +93,9 @@ class Mounting:
         if wanted.type in _MADE:
             path.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            raise Unmountable(f"hostPath {wanted.path} does not exist")
+            raise MountError(f"hostPath {wanted.path} does not exist")
         return path
 
     def _check_host(self, path: str) -> None:
-        if not self._sandbox.ground.policy.host_paths:
-            raise Unmountable(f"hostPath {path} is not allowed on this node")
+        if not self._sandbox.node.policy.host_paths:
+            raise MountError(f"hostPath {path} is not allowed on this node")

@@ -16,8 +16,12 @@ from quintant.api.container import Container
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.pod import PodSpec
 from quintant.api.volume import DownwardFile, KeyToPath, Volume
-from quintant.cluster.kubelet.container.downward_api import Self, Unknown, resource
-from quintant.cluster.kubelet.container.downward_api import field as own
+from quintant.cluster.kubelet.container.downward_api import (
+    DownwardSource,
+    UnknownField,
+    resource_value,
+)
+from quintant.cluster.kubelet.container.downward_api import field_value as own
 from quintant.core.object import Model
 
 READABLE = 0o644
@@ -25,11 +29,11 @@ PRIVATE = 0o600
 TOKEN_SECONDS = 3600
 
 
-class Unmountable(Exception):
+class MountError(Exception):
     """A volume that cannot be set up (yet); the text says why."""
 
 
-class TokenSource(Model):
+class ServiceAccountTokenProjection(Model):
     """A token of the pod's service account."""
 
     path: str
@@ -37,7 +41,7 @@ class TokenSource(Model):
     expiration_seconds: int = TOKEN_SECONDS
 
 
-class ProjectedKeys(Model):
+class KeyProjection(Model):
     """Keys of a ConfigMap or Secret."""
 
     name: str = ""
@@ -45,30 +49,30 @@ class ProjectedKeys(Model):
     optional: bool | None = None
 
 
-class ProjectedFields(Model):
+class DownwardAPIProjection(Model):
     """Fields of the pod."""
 
     items: tuple[DownwardFile, ...] = ()
 
 
-class Projection(Model):
+class VolumeProjection(Model):
     """One part of a projected volume; one of them is set."""
 
-    config_map: ProjectedKeys | None = None
-    secret: ProjectedKeys | None = None
-    downward_api: ProjectedFields | None = msgspec.field(default=None, name="downwardAPI")
-    service_account_token: TokenSource | None = None
+    config_map: KeyProjection | None = None
+    secret: KeyProjection | None = None
+    downward_api: DownwardAPIProjection | None = msgspec.field(default=None, name="downwardAPI")
+    service_account_token: ServiceAccountTokenProjection | None = None
 
 
-class Projected(Model):
+class ProjectedVolumeSource(Model):
     """A volume made of parts."""
 
-    sources: tuple[Projection, ...] = ()
+    sources: tuple[VolumeProjection, ...] = ()
     default_mode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ProjectedFile:
     """A file to be."""
 
     content: bytes = field(repr=False)
@@ -76,22 +80,22 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class VolumeContents:
     """What volumes are filled from."""
 
     configs: Mapping[str, ConfigMap] = field(default_factory=dict)
     secrets: Mapping[str, Secret] = field(default_factory=dict)
-    tokens: Mapping[TokenSource, str] = field(default_factory=dict, repr=False)
+    tokens: Mapping[ServiceAccountTokenProjection, str] = field(default_factory=dict, repr=False)
 
 
-def projected(volume: Volume) -> Projected:
+def projected(volume: Volume) -> ProjectedVolumeSource:
     """The parts of a projected volume; none if it is of another sort."""
     if volume.projected is None:
-        return Projected()
-    return msgspec.json.decode(volume.projected.raw, type=Projected)
+        return ProjectedVolumeSource()
+    return msgspec.json.decode(volume.projected.raw, type=ProjectedVolumeSource)
 
 
-def tokens(spec: PodSpec) -> Iterator[TokenSource]:
+def tokens(spec: PodSpec) -> Iterator[ServiceAccountTokenProjection]:
     """The tokens that a pod's volumes ask for."""
     for volume in spec.volumes:
         for part in projected(volume).sources:
@@ -99,7 +103,7 @@ def tokens(spec: PodSpec) -> Iterator[TokenSource]:
                 yield part.service_account_token
 
 
-def references(spec: PodSpec) -> Iterator[tuple[str, str]]:
+def volume_references(spec: PodSpec) -> Iterator[tuple[str, str]]:
     """The objects that a pod's volumes are filled from: kind and name."""
     for volume in spec.volumes:
         if volume.config_map:
@@ -115,29 +119,33 @@ def references(spec: PodSpec) -> Iterator[tuple[str, str]]:
                 yield "Secret", part.secret.name
 
 
-def files(volume: Volume, about: Self, contents: Contents) -> dict[str, File] | None:
+def files(
+    volume: Volume, about: DownwardSource, contents: VolumeContents
+) -> dict[str, ProjectedFile] | None:
     """The files of a volume by relative path; None if it is a plain directory."""
     if volume.config_map:
-        keys = ProjectedKeys(
+        keys = KeyProjection(
             name=volume.config_map.name,
             items=volume.config_map.items,
             optional=volume.config_map.optional,
         )
         return dict(_config(keys, volume.config_map.default_mode, contents))
     if volume.secret:
-        keys = ProjectedKeys(
+        keys = KeyProjection(
             name=volume.secret.secret_name,
             items=volume.secret.items,
             optional=volume.secret.optional,
         )
         return dict(_secret(keys, volume.secret.default_mode, contents))
     if volume.downward_api:
-        fields = ProjectedFields(items=volume.downward_api.items)
+        fields = DownwardAPIProjection(items=volume.downward_api.items)
         return dict(_fields(fields, volume.downward_api.default_mode, about))
     return dict(_parts(projected(volume), about, contents)) if volume.projected else None
 
 
-def _parts(whole: Projected, about: Self, contents: Contents) -> Iterator[tuple[str, File]]:
+def _parts(
+    whole: ProjectedVolumeSource, about: DownwardSource, contents: VolumeContents
+) -> Iterator[tuple[str, ProjectedFile]]:
     mode = whole.default_mode
     for part in whole.sources:
         if part.config_map:
@@ -149,16 +157,16 @@ def _parts(whole: Projected, about: Self, contents: Contents) -> Iterator[tuple[
         if part.service_account_token:
             wanted = part.service_account_token
             # A token is its owner's alone, whatever the mode of the others.
-            yield wanted.path, File(contents.tokens[wanted].encode(), PRIVATE)
+            yield wanted.path, ProjectedFile(contents.tokens[wanted].encode(), PRIVATE)
 
 
 def _config(
-    keys: ProjectedKeys, mode: int | None, contents: Contents
-) -> Iterator[tuple[str, File]]:
+    keys: KeyProjection, mode: int | None, contents: VolumeContents
+) -> Iterator[tuple[str, ProjectedFile]]:
     found = contents.configs.get(keys.name)
     if found is None:
         if not keys.optional:
-            raise Unmountable(f'configmap "{keys.name}" not found')
+            raise MountError(f'configmap "{keys.name}" not found')
         return
     data = {key: text.encode() for key, text in found.data.items()}
     data |= {key: base64.b64decode(text) for key, text in found.binary_data.items()}
@@ -166,45 +174,50 @@ def _config(
 
 
 def _secret(
-    keys: ProjectedKeys, mode: int | None, contents: Contents
-) -> Iterator[tuple[str, File]]:
+    keys: KeyProjection, mode: int | None, contents: VolumeContents
+) -> Iterator[tuple[str, ProjectedFile]]:
     found = contents.secrets.get(keys.name)
     if found is None:
         if not keys.optional:
-            raise Unmountable(f'secret "{keys.name}" not found')
+            raise MountError(f'secret "{keys.name}" not found')
         return
     data = {key: found.reveal(key) for key in found.data}
     yield from _chosen(data, keys, mode, "references non-existent secret key: {}")
 
 
 def _chosen(
-    data: Mapping[str, bytes], keys: ProjectedKeys, mode: int | None, complaint: str
-) -> Iterator[tuple[str, File]]:
+    data: Mapping[str, bytes], keys: KeyProjection, mode: int | None, complaint: str
+) -> Iterator[tuple[str, ProjectedFile]]:
     usual = READABLE if mode is None else mode
     if not keys.items:
         for key, content in data.items():
-            yield key, File(content, usual)
+            yield key, ProjectedFile(content, usual)
     for item in keys.items:
         if item.key in data:
-            yield item.path, File(data[item.key], usual if item.mode is None else item.mode)
+            yield (
+                item.path,
+                ProjectedFile(data[item.key], usual if item.mode is None else item.mode),
+            )
         elif not keys.optional:
-            raise Unmountable(complaint.format(item.key))
+            raise MountError(complaint.format(item.key))
 
 
-def _fields(wanted: ProjectedFields, mode: int | None, about: Self) -> Iterator[tuple[str, File]]:
+def _fields(
+    wanted: DownwardAPIProjection, mode: int | None, about: DownwardSource
+) -> Iterator[tuple[str, ProjectedFile]]:
     usual = READABLE if mode is None else mode
     for item in wanted.items:
         try:
             text = _field(item, about)
-        except Unknown as error:
-            raise Unmountable(str(error)) from error
-        yield item.path, File(text.encode(), usual if item.mode is None else item.mode)
+        except UnknownField as error:
+            raise MountError(str(error)) from error
+        yield item.path, ProjectedFile(text.encode(), usual if item.mode is None else item.mode)
 
 
-def _field(item: DownwardFile, about: Self) -> str:
+def _field(item: DownwardFile, about: DownwardSource) -> str:
     if item.field_ref:
         return own(about, item.field_ref.field_path)
     if item.resource_field_ref:
         # In a volume the container is always named.
-        return resource(about, item.resource_field_ref, Container(name=""))
+        return resource_value(about, item.resource_field_ref, Container(name=""))
     return ""

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from quintant.cluster.kubelet.volume.projected import File, Unmountable
-from quintant.cluster.kubelet.volume.rootfs import below
+from quintant.cluster.kubelet.volume.projected import MountError, ProjectedFile
+from quintant.cluster.kubelet.volume.rootfs import path_in_root
 
 FOLDER_MODE = 0o755
 DATA = "..data"
@@ -24,7 +24,7 @@ _NEXT = "..data_tmp"
 _SETS = "..set-"
 
 
-def publish(folder: Path, files: Mapping[str, File]) -> None:
+def publish(folder: Path, files: Mapping[str, ProjectedFile]) -> None:
     """Make a folder hold exactly these files, in one step for who reads them."""
     folder.mkdir(parents=True, exist_ok=True)
     current = _current(folder)
@@ -42,7 +42,7 @@ def publish(folder: Path, files: Mapping[str, File]) -> None:
 def link(place: Path, target: Path, root: Path) -> None:
     """Make a volume, or something in it, appear at a place; what was there in the root is hidden.
 
-    Unmountable rather than lose what another volume holds at that place.
+    MountError rather than lose what another volume holds at that place.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     ours = place.parent.resolve().is_relative_to(root.resolve())
@@ -59,14 +59,14 @@ def _clear(place: Path) -> None:
     try:
         place.rmdir()
     except OSError as error:
-        raise Unmountable(f"{place.name} is in another volume already, and not empty") from error
+        raise MountError(f"{place.name} is in another volume already, and not empty") from error
 
 
-def inside(folder: Path, path: str) -> Path:
-    """A place within a volume; Unmountable if it would lead out of it."""
-    found = below(folder, path)
+def join_inside(folder: Path, path: str) -> Path:
+    """A place within a volume; MountError if it would lead out of it."""
+    found = path_in_root(folder, path)
     if ".." in Path(path).parts or not found.resolve().is_relative_to(folder.resolve()):
-        raise Unmountable(f"subPath {path!r} leads out of its volume")
+        raise MountError(f"subPath {path!r} leads out of its volume")
     return found
 
 
@@ -76,18 +76,18 @@ def _current(folder: Path) -> Path | None:
     return None
 
 
-def _fill(folder: Path, files: Mapping[str, File]) -> None:
+def _fill(folder: Path, files: Mapping[str, ProjectedFile]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=FOLDER_MODE)
     for name, file in files.items():
-        path = below(folder, name)
+        path = path_in_root(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_bytes(file.content)
         path.chmod(file.mode)
 
 
-def _expose(folder: Path, files: Mapping[str, File]) -> None:
+def _expose(folder: Path, files: Mapping[str, ProjectedFile]) -> None:
     """Links for what is there, and none for what is not."""
     wanted = {Path(name).parts[0] for name in files}
     for entry in folder.iterdir():

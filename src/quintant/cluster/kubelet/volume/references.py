@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from quintant.api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from quintant.api.pod import PodSpec
 from quintant.cluster.kubelet.container import env
-from quintant.cluster.kubelet.container.env import Sources
+from quintant.cluster.kubelet.container.env import EnvSources
 from quintant.cluster.kubelet.volume import projected
-from quintant.cluster.kubelet.volume.projected import Contents, TokenSource
+from quintant.cluster.kubelet.volume.projected import ServiceAccountTokenProjection, VolumeContents
 from quintant.core.address import BindAddress
 from quintant.core.object import K, Object
 from quintant.runtime.cache.client import Client
@@ -45,20 +45,20 @@ class References(Struct, frozen=True):
             for each in found
         )
 
-    def sources(self, api: BindAddress) -> Sources:
+    def sources(self, api: BindAddress) -> EnvSources:
         """What variables are made of."""
-        return Sources(api, self.configs, self.secrets, self.services)
+        return EnvSources(api, self.configs, self.secrets, self.services)
 
-    def contents(self, tokens: Mapping[TokenSource, str]) -> Contents:
+    def contents(self, tokens: Mapping[ServiceAccountTokenProjection, str]) -> VolumeContents:
         """What volumes are filled from."""
-        return Contents(self.configs, self.secrets, tokens)
+        return VolumeContents(self.configs, self.secrets, tokens)
 
 
 def names(spec: PodSpec) -> frozenset[Name]:
     """Everything that a pod refers to by name."""
     containers = (*spec.init_containers, *spec.containers)
     return frozenset(
-        chain(projected.references(spec), *(env.references(each) for each in containers))
+        chain(projected.volume_references(spec), *(env.env_references(each) for each in containers))
     )
 
 

@@ -26,7 +26,7 @@ _BEFORE, _AFTER = r"(?<![\w./})~-])", r"(?![\w.-])"
 _EVERYWHERE = re.compile(r"(?<![\d.])0\.0\.0\.0(?![\d.])")
 
 
-class Rewriter(Struct, frozen=True):
+class PathRewriter(Struct, frozen=True):
     """Turns paths and addresses of a container into those of this machine."""
 
     root: Path
@@ -35,7 +35,7 @@ class Rewriter(Struct, frozen=True):
     address: str
 
     @classmethod
-    def of(cls, root: Path, mounts: Iterable[str], address: str) -> Rewriter:
+    def of(cls, root: Path, mounts: Iterable[str], address: str) -> PathRewriter:
         """For the mount paths of a container."""
         return cls(root, tuple(sorted((_plain(each) for each in mounts), key=len)[::-1]), address)
 
@@ -44,7 +44,7 @@ class Rewriter(Struct, frozen=True):
         for mount in self.mounts:
             pattern = _BEFORE + re.escape(mount) + _AFTER
             # A function, because a backslash in a path is no escape.
-            text = re.sub(pattern, partial(_constant, str(below(self.root, mount))), text)
+            text = re.sub(pattern, partial(_constant, str(path_in_root(self.root, mount))), text)
         return _EVERYWHERE.sub(self.address, text)
 
     def words(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Rewriter(Struct, frozen=True):
         return {name: self.text(value) for name, value in values.items()}
 
 
-def below(root: Path, path: str) -> Path:
+def path_in_root(root: Path, path: str) -> Path:
     """Where a path of the container is."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..")]
     return root.joinpath(*parts)

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from quintant.api.core import ServiceAccount
 from quintant.api.pod import Pod
 from quintant.cluster.kubelet.container.lifecycle import Moment
-from quintant.cluster.kubelet.volume.projected import TokenSource, Unmountable
+from quintant.cluster.kubelet.volume.projected import MountError, ServiceAccountTokenProjection
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import NotFound
 from quintant.core.object import ObjectMeta
@@ -24,7 +24,7 @@ LONGEST_SECONDS = 24 * 3600.0
 DEFAULT_ACCOUNT = "default"
 
 
-class Held(Struct, frozen=True):
+class CachedToken(Struct, frozen=True):
     """A token, and when to ask for the next."""
 
     token: Sensitive[str]
@@ -32,14 +32,14 @@ class Held(Struct, frozen=True):
     """In the loop's time."""
 
 
-class Tokens(Struct):
+class TokenManager(Struct):
     """The tokens of one pod."""
 
-    held: dict[TokenSource, Held] = field(default_factory=dict)
+    held: dict[ServiceAccountTokenProjection, CachedToken] = field(default_factory=dict)
 
     async def refresh(
-        self, client: Client, pod: Pod, wanted: Iterable[TokenSource], now: Moment
-    ) -> Mapping[TokenSource, str]:
+        self, client: Client, pod: Pod, wanted: Iterable[ServiceAccountTokenProjection], now: Moment
+    ) -> Mapping[ServiceAccountTokenProjection, str]:
         """Every token that is wanted; those that are old are asked for anew."""
         for source in wanted:
             known = self.held.get(source)
@@ -53,7 +53,9 @@ class Tokens(Struct):
         return min((held.renew for held in self.held.values()), default=float("inf"))
 
 
-async def _asked(client: Client, pod: Pod, source: TokenSource, now: Moment) -> Held:
+async def _asked(
+    client: Client, pod: Pod, source: ServiceAccountTokenProjection, now: Moment
+) -> CachedToken:
     meta = pod.metadata
     name = pod.spec.service_account_name or DEFAULT_ACCOUNT
     account = ServiceAccount(metadata=ObjectMeta(name=name, namespace=meta.namespace))
@@ -67,8 +69,8 @@ async def _asked(client: Client, pod: Pod, source: TokenSource, now: Moment) -> 
     try:
         answer = await client.sub(account, "token").post(body)
     except NotFound as error:
-        raise Unmountable(f"failed to fetch token: {error}") from error
+        raise MountError(f"failed to fetch token: {error}") from error
     status = answer["status"]
     left = (parse_timestamp(status["expirationTimestamp"]) - now.wall).total_seconds()
     renew = now.mono + min(left * RENEWED_AFTER, LONGEST_SECONDS)
-    return Held(Sensitive(status["token"]), renew)
+    return CachedToken(Sensitive(status["token"]), renew)

@@ -19,15 +19,20 @@ from quintant.api.core import ConfigMap, Secret
 from quintant.api.pod import Pod, PodSpec
 from quintant.api.quantity import Quantity
 from quintant.api.service import Service, ServicePort, ServiceSpec
-from quintant.cluster.kubelet.container.downward_api import Self
-from quintant.cluster.kubelet.container.env import Sources, Unconfigured, environment, references
+from quintant.cluster.kubelet.container.downward_api import DownwardSource
+from quintant.cluster.kubelet.container.env import (
+    ContainerConfigError,
+    EnvSources,
+    env_references,
+    make_environment,
+)
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(
     name="p", namespace="ns", uid="u", labels={"a": "1", "b": 'q"'}, annotations={"n": "x"}
 )
-ABOUT = Self(
+ABOUT = DownwardSource(
     Pod(metadata=META, spec=PodSpec(service_account_name="sa")),
     "127.42.0.1",
     "127.0.0.1",
@@ -43,12 +48,12 @@ WEB = Service(
         ports=(ServicePort(port=80, name="http"), ServicePort(port=53, protocol="UDP")),
     ),
 )
-SOURCES = Sources(BindAddress("127.0.0.1", 7443), {"c": CONFIG}, {"s": SECRET}, (WEB,))
+SOURCES = EnvSources(BindAddress("127.0.0.1", 7443), {"c": CONFIG}, {"s": SECRET}, (WEB,))
 
 
 def given(*env: EnvVar, **more: object) -> dict[str, str]:
     container = Container(name="c", env=env, **more)  # type: ignore[arg-type]
-    return environment(container, ABOUT, SOURCES)
+    return make_environment(container, ABOUT, SOURCES)
 
 
 def field(path: str) -> EnvVar:
@@ -137,7 +142,7 @@ def test_resources_of_the_container(resource: str, divisor: str | None, value: s
     ],
 )
 def test_what_is_missing_is_told(variable: EnvVar, complaint: str) -> None:
-    with pytest.raises(Unconfigured, match=complaint):
+    with pytest.raises(ContainerConfigError, match=complaint):
         given(variable)
 
 
@@ -151,4 +156,4 @@ def test_what_is_optional_may_be_missing() -> None:
 def test_references_are_listed() -> None:
     source = EnvFromSource(secret_ref=EnvSource(name="s"))
     container = Container(name="c", env=(key("c", "K"),), env_from=(source,))
-    assert set(references(container)) == {("ConfigMap", "c"), ("Secret", "s")}
+    assert set(env_references(container)) == {("ConfigMap", "c"), ("Secret", "s")}

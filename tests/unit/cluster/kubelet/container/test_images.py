@@ -9,7 +9,7 @@ import pytest
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.kubelet.container.images import Images, Program, load
+from quintant.cluster.kubelet.container.images import ImageProgram, Images, load_image_table
 from quintant.core.errors import ConfigError
 
 OURS = (sys.executable, "-m", "quintant")
@@ -48,18 +48,20 @@ def test_other_images_are_nobodys(image: str, command: tuple[str, ...]) -> None:
 
 
 def test_the_first_entry_that_fits_wins_and_users_come_first() -> None:
-    mine = Program(image="quintant/*", argv=("mine",))
+    mine = ImageProgram(image="quintant/*", argv=("mine",))
     assert Images((mine,)).locate("quintant/echo", ()) is mine
 
 
 def test_an_image_has_arguments_of_its_own_unless_the_container_names_some() -> None:
-    program = Program(image="x", argv=("run",), args=("usual",))
+    program = ImageProgram(image="x", argv=("run",), args=("usual",))
     assert program.line((), ()) == ("run", "usual")
     assert program.line((), ("other",)) == ("run", "other")
 
 
 def test_a_command_can_be_run_as_it_is() -> None:
-    program = Images((Program(image="busybox", command="*"),)).locate("busybox:1", ("sh", "-c"))
+    program = Images((ImageProgram(image="busybox", command="*"),)).locate(
+        "busybox:1", ("sh", "-c")
+    )
     assert program is not None
     assert program.line(("sh", "-c"), ("true",)) == ("sh", "-c", "true")
 
@@ -74,7 +76,7 @@ def test_a_pod_is_run_if_all_of_its_images_are_known() -> None:
 def test_a_table_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "images.yaml"
     path.write_text('images:\n- {image: "a/*", argv: [b, "--c"], env: {D: "e"}}\n')
-    assert load(path) == (Program(image="a/*", argv=("b", "--c"), env={"D": "e"}),)
+    assert load_image_table(path) == (ImageProgram(image="a/*", argv=("b", "--c"), env={"D": "e"}),)
 
 
 @pytest.mark.parametrize("text", ["images: 3", "- image: a", "images: [{argv: [x]}]", "{"])
@@ -82,9 +84,9 @@ def test_a_file_that_is_no_table_is_explained(tmp_path: Path, text: str) -> None
     path = tmp_path / "images.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match="cannot read"):
-        load(path)
+        load_image_table(path)
 
 
 def test_a_file_that_is_not_there_is_explained(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
-        load(tmp_path / "images.yaml")
+        load_image_table(tmp_path / "images.yaml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from signal import SIGKILL, SIGTERM
 
-from quintant.cluster.kubelet.process.proc_stats import Figures, Sampler
+from quintant.cluster.kubelet.process.proc_stats import ProcStat, UsageSampler
 from unit.cluster.api import PODS
 from unit.cluster.kubelet.world import World, condition, container, status, write
 
@@ -18,10 +18,10 @@ async def test_a_hook_runs_before_the_end(world: World) -> None:
     await world.run("a", container(lifecycle=hook))
     await world.api.delete(f"{PODS}/a")
     await asyncio.sleep(1)
-    main, beside = world.processes.started
-    assert beside.launch.argv[1:] == ("bye",)
+    main, runner = world.processes.started
+    assert runner.launch.argv[1:] == ("bye",)
     assert main.signals == []
-    beside.end(0)
+    runner.end(0)
     await asyncio.sleep(0.1)
     assert main.signals == [SIGTERM]
     assert await world.gone()
@@ -129,8 +129,8 @@ async def test_the_end_of_the_log_stands_in_for_last_words_if_that_is_asked_for(
 async def test_a_start_hook_that_fails_ends_the_container(world: World) -> None:
     hook = {"postStart": {"exec": {"command": ["/bin/true"]}}}
     await world.run("a", container(lifecycle=hook))
-    main, beside = world.processes.started[:2]
-    beside.end(1)
+    main, runner = world.processes.started[:2]
+    runner.end(1)
     pod = await world.pod()
     assert main.signals == [SIGTERM]
     assert status(pod)["restartCount"] == 1
@@ -155,11 +155,13 @@ async def test_who_takes_too_much_memory_is_ended(world: World) -> None:
     pid = world.processes.newest.pid
     memory = {pid: 4, pid + 1: 4}
 
-    def table() -> dict[int, Figures]:
+    def table() -> dict[int, ProcStat]:
         parents = {pid: 1, pid + 1: pid}
-        return {each: Figures(parents[each], 0, 0.5, size * 2**20) for each, size in memory.items()}
+        return {
+            each: ProcStat(parents[each], 0, 0.5, size * 2**20) for each, size in memory.items()
+        }
 
-    sampler = Sampler(world.ground.name, world.agent.sandboxes, world.ground.now, table)
+    sampler = UsageSampler(world.node.name, world.kubelet.sandboxes, world.node.now, table)
     sampler.sample()
     await asyncio.sleep(2)
     sampler.sample()

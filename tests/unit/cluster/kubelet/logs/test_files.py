@@ -18,9 +18,9 @@ from quintant.cluster.kubelet.logs.files import (
     LINE_BYTES,
     ContainerLog,
     ContainerLogs,
-    Cursor,
+    LogCursor,
 )
-from quintant.cluster.kubelet.logs.tail import read
+from quintant.cluster.kubelet.logs.tail import read_log
 from quintant.core.clock import LoopClock
 from quintant.testing import run
 
@@ -34,46 +34,46 @@ def opened(path: Path) -> closing[ContainerLog]:
     return closing(ContainerLog(path, LoopClock()))
 
 
-async def shown(journal: ContainerLog, wish: LogOptions = LogOptions()) -> bytes:
-    return b"".join([chunk async for chunk in read(journal, wish)])
+async def shown(log: ContainerLog, options: LogOptions = LogOptions()) -> bytes:
+    return b"".join([chunk async for chunk in read_log(log, options)])
 
 
 async def test_lines_come_out_as_they_went_in(path: Path) -> None:
-    with opened(path) as journal:
-        journal.write("stdout", b"one\ntw")
-        journal.write("stderr", b"three\n")
-        journal.write("stdout", b"o\n")
-        assert await shown(journal) == b"one\nthree\ntwo\n"
+    with opened(path) as log:
+        log.write("stdout", b"one\ntw")
+        log.write("stderr", b"three\n")
+        log.write("stdout", b"o\n")
+        assert await shown(log) == b"one\nthree\ntwo\n"
 
 
 async def test_a_line_that_was_never_ended_is_kept_at_the_end(path: Path) -> None:
-    with opened(path) as journal:
-        journal.write("stdout", b"prompt> ")
-        assert await shown(journal) == b""
-        journal.close()
-        assert await shown(journal) == b"prompt> "
+    with opened(path) as log:
+        log.write("stdout", b"prompt> ")
+        assert await shown(log) == b""
+        log.close()
+        assert await shown(log) == b"prompt> "
 
 
 async def test_a_long_line_comes_out_whole(path: Path) -> None:
     long = b"x" * (3 * LINE_BYTES + 7)
-    with opened(path) as journal:
-        journal.write("stdout", long)
-        journal.write("stdout", b"\nnext\n")
-        assert await shown(journal) == long + b"\nnext\n"
-        assert await shown(journal, LogOptions(tail=2)) == long + b"\nnext\n"
-        assert await shown(journal, LogOptions(tail=1)) == b"next\n"
+    with opened(path) as log:
+        log.write("stdout", long)
+        log.write("stdout", b"\nnext\n")
+        assert await shown(log) == long + b"\nnext\n"
+        assert await shown(log, LogOptions(tail=2)) == long + b"\nnext\n"
+        assert await shown(log, LogOptions(tail=1)) == b"next\n"
 
 
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
 def test_however_it_is_cut_nothing_is_lost(data: bytes, cuts: list[int]) -> None:
     async def main(folder: Path) -> bytes:
-        with opened(folder / "a.log") as journal:
+        with opened(folder / "a.log") as log:
             at = 0
             for cut in [*sorted(cuts), len(data)]:
-                journal.write("stdout", data[at:cut])
+                log.write("stdout", data[at:cut])
                 at = max(at, cut)
-            journal.close()
-            return await shown(journal)
+            log.close()
+            return await shown(log)
 
     import tempfile
 
@@ -82,37 +82,37 @@ def test_however_it_is_cut_nothing_is_lost(data: bytes, cuts: list[int]) -> None
 
 
 async def test_tail_limit_and_times(path: Path) -> None:
-    with opened(path) as journal:
+    with opened(path) as log:
         for number in range(5):
-            journal.write("stdout", b"line %d\n" % number)
+            log.write("stdout", b"line %d\n" % number)
             await asyncio.sleep(1)
-        assert await shown(journal, LogOptions(tail=2)) == b"line 3\nline 4\n"
-        assert await shown(journal, LogOptions(tail=0)) == b""
-        assert await shown(journal, LogOptions(limit=9)) == b"line 0\nli"
+        assert await shown(log, LogOptions(tail=2)) == b"line 3\nline 4\n"
+        assert await shown(log, LogOptions(tail=0)) == b""
+        assert await shown(log, LogOptions(limit=9)) == b"line 0\nli"
         since = LoopClock().now() - timedelta(seconds=2)
-        assert await shown(journal, LogOptions(since=since)) == b"line 3\nline 4\n"
-        stamped = await shown(journal, LogOptions(timestamps=True, tail=1))
+        assert await shown(log, LogOptions(since=since)) == b"line 3\nline 4\n"
+        stamped = await shown(log, LogOptions(timestamps=True, tail=1))
         assert stamped == b"2026-01-01T00:00:04.000000Z line 4\n"
 
 
 async def test_a_follower_gets_everything_once_until_the_end(path: Path) -> None:
-    with opened(path) as journal:
-        journal.write("stdout", b"a\n")
-        task = asyncio.ensure_future(shown(journal, LogOptions(follow=True)))
+    with opened(path) as log:
+        log.write("stdout", b"a\n")
+        task = asyncio.ensure_future(shown(log, LogOptions(follow=True)))
         for word in (b"b\n", b"c\n"):
             await asyncio.sleep(1)
-            journal.write("stdout", word)
-        journal.close()
+            log.write("stdout", word)
+        log.close()
         assert await task == b"a\nb\nc\n"
 
 
 async def test_what_is_written_while_a_follower_is_busy_is_not_missed(path: Path) -> None:
-    with opened(path) as journal:
-        journal.write("stdout", b"a\n")
-        chunks = read(journal, LogOptions(follow=True))
+    with opened(path) as log:
+        log.write("stdout", b"a\n")
+        chunks = read_log(log, LogOptions(follow=True))
         assert await anext(chunks) == b"a\n"
-        journal.write("stdout", b"b\n")
-        journal.close()
+        log.write("stdout", b"b\n")
+        log.close()
         assert [chunk async for chunk in chunks] == [b"b\n"]
 
 
@@ -122,13 +122,13 @@ def thousands(count: int) -> Iterator[bytes]:
 
 async def test_the_oldest_is_dropped_when_it_becomes_too_much(path: Path) -> None:
     count = 4 * FILE_BYTES // 1000
-    with opened(path) as journal, closing(Cursor(journal)) as cursor:
+    with opened(path) as log, closing(LogCursor(log)) as cursor:
         followed = 0
         for line in thousands(count):
-            journal.write("stdout", line)
+            log.write("stdout", line)
             while lines := cursor.read():
                 followed += len(lines)
-        kept = await shown(journal)
+        kept = await shown(log)
     assert followed == count, "who follows misses nothing"
     assert FILE_BYTES / 2 < len(kept) < 2 * FILE_BYTES
     assert kept.splitlines()[-1].startswith(b"%09d" % (count - 1))
@@ -136,23 +136,23 @@ async def test_the_oldest_is_dropped_when_it_becomes_too_much(path: Path) -> Non
 
 
 async def test_the_last_words_are_the_end_of_the_output(path: Path) -> None:
-    with opened(path) as journal:
-        journal.write("stdout", b"a\nb\nc\n")
-        assert journal.tail(2, 100) == b"b\nc\n"
-        assert journal.tail(2, 3) == b"\nc\n"
+    with opened(path) as log:
+        log.write("stdout", b"a\nb\nc\n")
+        assert log.tail(2, 100) == b"b\nc\n"
+        assert log.tail(2, 3) == b"\nc\n"
 
 
 async def test_the_output_of_the_newest_incarnations_is_kept(tmp_path: Path) -> None:
-    with closing(ContainerLogs(tmp_path, LoopClock())) as journals:
+    with closing(ContainerLogs(tmp_path, LoopClock())) as logs:
         for id in "abc":
-            journals.keep("main", journals.open("main", id))
-        journals.keep("other", journals.open("other", "a"))
-        assert [journals.find("main", id) is not None for id in "abc"] == [False, True, True]
+            logs.keep("main", logs.open("main", id))
+        logs.keep("other", logs.open("other", "a"))
+        assert [logs.find("main", id) is not None for id in "abc"] == [False, True, True]
         assert sorted(path.name for path in (tmp_path / "main").iterdir()) == ["b.log", "c.log"]
-        assert journals.find("other", "a") is not None
+        assert logs.find("other", "a") is not None
 
 
 async def test_what_never_began_is_not_found(tmp_path: Path) -> None:
-    journals = ContainerLogs(tmp_path, LoopClock())
-    with closing(journals.open("main", "a")):
-        assert journals.find("main", "a") is None
+    logs = ContainerLogs(tmp_path, LoopClock())
+    with closing(logs.open("main", "a")):
+        assert logs.find("main", "a") is None

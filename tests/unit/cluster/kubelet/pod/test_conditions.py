@@ -10,14 +10,18 @@ import pytest
 from quintant.api.container import Container
 from quintant.api.meta import Condition, ObjectMeta, condition_of
 from quintant.api.pod import Pod, PodSpec, PodStatus, ReadinessGate
-from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, Ending, State
+from quintant.cluster.kubelet.container.lifecycle import (
+    ContainerLifecycle,
+    ExitStatus,
+    LifecycleState,
+)
 from quintant.cluster.kubelet.pod.conditions import conditions_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAIN, INIT = Container(name="main"), Container(name="init")
 SIDE = Container(name="side", restart_policy="Always")
-UP = ContainerLifecycle(State.RUNNING, "1", started=True, passed=True, ready=True)
-DONE = ContainerLifecycle(State.ENDED, "1", ending=Ending(0, ""))
+UP = ContainerLifecycle(LifecycleState.RUNNING, "1", started=True, passed=True, ready=True)
+DONE = ContainerLifecycle(LifecycleState.ENDED, "1", exit_status=ExitStatus(0, ""))
 
 
 def pod(*init: Container, known: tuple[Condition, ...] = (), **spec: Any) -> Pod:
@@ -26,8 +30,10 @@ def pod(*init: Container, known: tuple[Condition, ...] = (), **spec: Any) -> Pod
     return Pod(metadata=where, spec=made, status=PodStatus(conditions=known))
 
 
-def told(given: Pod, phase: str = "Running", **lives: ContainerLifecycle) -> dict[str, Condition]:
-    found = conditions_of(given, lives, phase, NOW, addressed=True)
+def told(
+    given: Pod, phase: str = "Running", **lifecycles: ContainerLifecycle
+) -> dict[str, Condition]:
+    found = conditions_of(given, lifecycles, phase, NOW, addressed=True)
     return {each.type: each for each in found}
 
 

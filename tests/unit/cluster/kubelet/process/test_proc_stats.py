@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from quintant.cluster.kubelet.process.orphans import alive, mark
-from quintant.cluster.kubelet.process.proc_stats import Figures, Forest, processes
+from quintant.cluster.kubelet.process.orphans import is_alive, process_mark
+from quintant.cluster.kubelet.process.proc_stats import ProcessTrees, ProcStat, processes
 
 
-def figures(parent: int, session: int = 0) -> Figures:
-    return Figures(parent, session, 1.0, 100)
+def figures(parent: int, session: int = 0) -> ProcStat:
+    return ProcStat(parent, session, 1.0, 100)
 
 
 def test_a_tree_is_a_program_its_session_and_all_they_started() -> None:
@@ -21,8 +21,8 @@ def test_a_tree_is_a_program_its_session_and_all_they_started() -> None:
         13: figures(12, 13),
         20: figures(1, 20),
     }
-    assert Forest(table).tree(10) == {10, 11, 12, 13}
-    assert Forest(table).tree(99) == set()
+    assert ProcessTrees(table).tree(10) == {10, 11, 12, 13}
+    assert ProcessTrees(table).tree(99) == set()
 
 
 def test_this_process_is_on_the_list_with_its_figures() -> None:
@@ -33,9 +33,9 @@ def test_this_process_is_on_the_list_with_its_figures() -> None:
 
 
 def test_a_mark_is_alive_as_long_as_its_process() -> None:
-    assert alive(mark())
-    assert alive(f"{mark()}-anything")
+    assert is_alive(process_mark())
+    assert is_alive(f"{process_mark()}-anything")
     pid = os.getpid()
-    assert not alive(f"{pid}-1"), "another process had this number"
-    assert not alive("999999999-1")
-    assert not alive("nonsense")
+    assert not is_alive(f"{pid}-1"), "another process had this number"
+    assert not is_alive("999999999-1")
+    assert not is_alive("nonsense")

@@ -87,7 +87,7 @@ async def test_a_part_of_a_volume_and_a_volume_in_a_volume_appear(world: World) 
     root = Path(world.processes.newest.launch.env["QUINTANT_ROOT"])
     assert text(f"{root}/data/config/k") == "v"
     assert text(f"{root}/etc/only") == "v"
-    volume = world.agent.sandboxes()[0].folder / "volumes" / "e"
+    volume = world.kubelet.sandboxes()[0].folder / "volumes" / "e"
     assert real(root / "own") == real(volume / "of-me")
 
 
@@ -110,7 +110,7 @@ async def test_a_claim_is_a_folder_that_outlives_the_pod(world: World) -> None:
     await world.api.delete(f"{PODS}/a")
     await asyncio.sleep(1)
     assert await world.gone()
-    assert text(str(world.ground.storage / "volumes" / "one" / "word")) == "kept"
+    assert text(str(world.node.storage / "volumes" / "one" / "word")) == "kept"
 
 
 async def test_a_host_path_is_refused_unless_it_is_allowed(world: World) -> None:

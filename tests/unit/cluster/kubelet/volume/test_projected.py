@@ -17,21 +17,21 @@ from quintant.api.volume import (
     SecretVolume,
     Volume,
 )
-from quintant.cluster.kubelet.container.downward_api import Self
+from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.volume.projected import (
-    Contents,
-    File,
-    TokenSource,
-    Unmountable,
+    MountError,
+    ProjectedFile,
+    ServiceAccountTokenProjection,
+    VolumeContents,
     files,
-    references,
     tokens,
+    volume_references,
 )
 from quintant.core.object import ObjectMeta, Opaque
 
-ABOUT = Self(Pod(metadata=ObjectMeta(name="p", labels={"a": "1"})), "", "", "local", {})
-TOKEN = TokenSource(path="token", expiration_seconds=600)
-CONTENTS = Contents(
+ABOUT = DownwardSource(Pod(metadata=ObjectMeta(name="p", labels={"a": "1"})), "", "", "local", {})
+TOKEN = ServiceAccountTokenProjection(path="token", expiration_seconds=600)
+CONTENTS = VolumeContents(
     {"c": ConfigMap(data={"a": "1", "b": "2"}, binary_data={"z": "AAE="})},
     {"s": Secret(data={"p": "cGFzcw=="})},
     {TOKEN: "secret-token"},
@@ -59,31 +59,31 @@ PROJECTED = Volume(
 def test_every_key_is_a_file() -> None:
     volume = Volume(name="v", config_map=ConfigMapVolume(name="c"))
     assert files(volume, ABOUT, CONTENTS) == {
-        "a": File(b"1"),
-        "b": File(b"2"),
-        "z": File(b"\x00\x01"),
+        "a": ProjectedFile(b"1"),
+        "b": ProjectedFile(b"2"),
+        "z": ProjectedFile(b"\x00\x01"),
     }
 
 
 def test_items_choose_paths_and_modes() -> None:
     items = (KeyToPath(key="p", path="deep/pass", mode=0o400),)
     volume = Volume(name="v", secret=SecretVolume(secret_name="s", items=items, default_mode=0o600))
-    assert files(volume, ABOUT, CONTENTS) == {"deep/pass": File(b"pass", 0o400)}
+    assert files(volume, ABOUT, CONTENTS) == {"deep/pass": ProjectedFile(b"pass", 0o400)}
 
 
 def test_a_projected_volume_is_all_of_its_parts() -> None:
     assert files(PROJECTED, ABOUT, CONTENTS) == {
-        "token": File(b"secret-token", 0o600),
-        "x/a": File(b"1", 0o440),
-        "p": File(b"pass", 0o440),
-        "n": File(b"p", 0o440),
+        "token": ProjectedFile(b"secret-token", 0o600),
+        "x/a": ProjectedFile(b"1", 0o440),
+        "p": ProjectedFile(b"pass", 0o440),
+        "n": ProjectedFile(b"p", 0o440),
     }
 
 
 def test_fields_of_the_pod_are_files() -> None:
     item = DownwardFile(path="l", field_ref=FieldSelector(field_path="metadata.labels"))
     volume = Volume(name="v", downward_api=DownwardVolume(items=(item,)))
-    assert files(volume, ABOUT, CONTENTS) == {"l": File(b'a="1"')}
+    assert files(volume, ABOUT, CONTENTS) == {"l": ProjectedFile(b'a="1"')}
 
 
 def test_other_volumes_are_plain_folders() -> None:
@@ -105,7 +105,7 @@ def test_other_volumes_are_plain_folders() -> None:
     ],
 )
 def test_what_is_missing_is_told(volume: Volume, complaint: str) -> None:
-    with pytest.raises(Unmountable, match=complaint):
+    with pytest.raises(MountError, match=complaint):
         files(volume, ABOUT, CONTENTS)
 
 
@@ -117,7 +117,7 @@ def test_what_is_optional_may_be_missing() -> None:
 def test_references_and_tokens_are_listed() -> None:
     claim = Volume(name="d", persistent_volume_claim=ClaimVolume(claim_name="disk"))
     spec = PodSpec(volumes=(PROJECTED, claim))
-    assert set(references(spec)) == {
+    assert set(volume_references(spec)) == {
         ("ConfigMap", "c"),
         ("Secret", "s"),
         ("PersistentVolumeClaim", "disk"),
@@ -127,4 +127,4 @@ def test_references_and_tokens_are_listed() -> None:
 
 def test_no_content_is_shown() -> None:
     assert "secret-token" not in repr(CONTENTS)
-    assert "pass" not in repr(File(b"pass"))
+    assert "pass" not in repr(ProjectedFile(b"pass"))

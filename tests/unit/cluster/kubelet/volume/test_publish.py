@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.kubelet.volume.projected import File, Unmountable
-from quintant.cluster.kubelet.volume.publish import inside, link, publish
+from quintant.cluster.kubelet.volume.projected import MountError, ProjectedFile
+from quintant.cluster.kubelet.volume.publish import join_inside, link, publish
 
 
 def test_files_appear_with_their_content_and_mode(tmp_path: Path) -> None:
-    publish(tmp_path / "v", {"a": File(b"1", 0o640), "d/b": File(b"2", 0o400)})
+    publish(tmp_path / "v", {"a": ProjectedFile(b"1", 0o640), "d/b": ProjectedFile(b"2", 0o400)})
     assert (tmp_path / "v" / "a").read_bytes() == b"1"
     assert (tmp_path / "v" / "d" / "b").read_bytes() == b"2"
     assert (tmp_path / "v" / "a").stat().st_mode & 0o777 == 0o640
@@ -20,10 +20,10 @@ def test_files_appear_with_their_content_and_mode(tmp_path: Path) -> None:
 
 def test_a_change_replaces_all_files_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "v"
-    publish(folder, {"a": File(b"1"), "b": File(b"1")})
+    publish(folder, {"a": ProjectedFile(b"1"), "b": ProjectedFile(b"1")})
     before = os.readlink(folder / "..data")
     held = (folder / "..data").resolve()
-    publish(folder, {"b": File(b"2"), "c": File(b"2")})
+    publish(folder, {"b": ProjectedFile(b"2"), "c": ProjectedFile(b"2")})
     assert os.readlink(folder / "..data") != before
     assert {each.name for each in folder.iterdir() if not each.name.startswith("..")} == {"b", "c"}
     assert (folder / "b").read_bytes() == b"2"
@@ -47,7 +47,7 @@ def test_what_another_volume_holds_is_never_removed(tmp_path: Path) -> None:
     root.mkdir()
     link(root / "disk", disk, root)
     link(root / "disk" / "empty", tmp_path, root)
-    with pytest.raises(Unmountable, match="not empty"):
+    with pytest.raises(MountError, match="not empty"):
         link(root / "disk" / "full", tmp_path, root)
     assert (disk / "full" / "data").read_text() == "dear"
 
@@ -57,6 +57,6 @@ def test_a_sub_path_stays_in_its_volume(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "v"
     folder.mkdir()
     (folder / "out").symlink_to("/etc")
-    with pytest.raises(Unmountable, match="leads out"):
-        inside(folder, path)
-    assert inside(folder, "a/b") == folder / "a" / "b"
+    with pytest.raises(MountError, match="leads out"):
+        join_inside(folder, path)
+    assert join_inside(folder, "a/b") == folder / "a" / "b"

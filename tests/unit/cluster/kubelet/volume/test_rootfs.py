@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from quintant.cluster.kubelet.container.expand_vars import expand
-from quintant.cluster.kubelet.volume.rootfs import Rewriter, below
+from quintant.cluster.kubelet.volume.rootfs import PathRewriter, path_in_root
 
-REWRITER = Rewriter.of(Path("/r"), ["/etc/app", "/data/", "/data/deep"], "127.42.0.1")
+REWRITER = PathRewriter.of(Path("/r"), ["/etc/app", "/data/", "/data/deep"], "127.42.0.1")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_stands_for_itself_is_rewritten(text: str, rewritten: str) -> None:
 
 
 def test_nothing_leads_out_of_the_root() -> None:
-    assert below(Path("/r"), "/../../etc/./x") == Path("/r/etc/x")
+    assert path_in_root(Path("/r"), "/../../etc/./x") == Path("/r/etc/x")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The node agent: a controller of the pods that were given to this node.
+"""The kubelet: a controller of the pods that were given to this node.
 
     pod, happenings ──> sync: see, tend, report ──> status, events, final delete
 
@@ -27,13 +27,13 @@ from quintant.api.core import (
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
 from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
-from quintant.cluster.kubelet.container.run import Note
-from quintant.cluster.kubelet.logs.tail import read as read_journal
+from quintant.cluster.kubelet.container.run import PodEvent
+from quintant.cluster.kubelet.logs.tail import read_log as read_log
 from quintant.cluster.kubelet.node_context import NodeContext
-from quintant.cluster.kubelet.pod.plan import Stage
+from quintant.cluster.kubelet.pod.plan import PodStage
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.pod.status import state_of, status_of
-from quintant.cluster.kubelet.pod.worker import Place
+from quintant.cluster.kubelet.pod.worker import PodWorker
 from quintant.cluster.kubelet.wakeups import Wakeups
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
@@ -50,26 +50,26 @@ GOODBYE_SECONDS = 3.0
 FINISHED = ("Succeeded", "Failed")
 
 
-class Agent:
+class Kubelet:
     """Runs the pods of a node; `group` owns what runs beside."""
 
-    def __init__(self, ground: NodeContext, group: asyncio.TaskGroup) -> None:
-        self.ground, self._group = ground, group
-        self._bell = Wakeups()
-        self.places: dict[str, Place] = {}
+    def __init__(self, node: NodeContext, group: asyncio.TaskGroup) -> None:
+        self.node, self._group = node, group
+        self._wakeups = Wakeups()
+        self.workers: dict[str, PodWorker] = {}
         """By the pod's uid."""
         self.closed = False
         """Whether the node goes away: nothing is started any more."""
 
     def sandboxes(self) -> list[Sandbox]:
         """Every pod on this machine."""
-        return [place.sandbox for place in self.places.values()]
+        return [worker.sandbox for worker in self.workers.values()]
 
     def declare(self, manager: Manager) -> None:
-        """Add the agent's controller to a manager."""
+        """Add the kubelet's controller to a manager."""
         (
             manager.keyed(CONTROLLER)
-            .watches(Pod, to=_itself, fields={"spec.nodeName": self.ground.name})
+            .watches(Pod, to=_itself, fields={"spec.nodeName": self.node.name})
             .watches(ConfigMap, to=self._users)
             .watches(Secret, to=self._users)
             .watches(PersistentVolumeClaim, to=self._users)
@@ -78,7 +78,7 @@ class Agent:
             .uses(Pod, "patch", sub="status")
             .uses(Pod, "delete")
             .uses(ServiceAccount, "create", sub="token")
-            .on(self._bell)
+            .on(self._wakeups)
             .workers(WORKERS)
             .reconcile(self.sync)
         )
@@ -89,103 +89,103 @@ class Agent:
             return None
         pod = await ctx.client.find(Pod, *request)
         uid = pod.metadata.uid if pod is not None else ""
-        wakes = [await self._dismiss(place) for place in self._namesakes(request, uid)]
-        if pod is not None and self.ground.images.runs(pod.spec):
+        wakes = [await self._dismiss(worker) for worker in self._namesakes(request, uid)]
+        if pod is not None and self.node.images.runs(pod.spec):
             wakes.append(await self._tend(pod, ctx))
         wake = min(wakes, default=math.inf)
         if wake == math.inf:
             return None
-        return Result(after=max(0.0, wake - self.ground.now().mono))
+        return Result(after=max(0.0, wake - self.node.now().mono))
 
     def has(self, uid: str) -> bool:
-        return uid in self.places
+        return uid in self.workers
 
-    def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
-        sandbox = self.places[uid].sandbox
+    def read(self, uid: str, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
+        sandbox = self.workers[uid].sandbox
         name = sandbox.pod.metadata.name
-        journal = sandbox.journal(container, previous=wish.previous)
-        if journal is None and wish.previous:
+        log = sandbox.container_log(container, previous=options.previous)
+        if log is None and options.previous:
             raise LogsUnavailable(
                 f'previous terminated container "{container}" in pod "{name}" not found'
             )
-        if journal is None:
-            state = state_of(sandbox.view(), sandbox.containers[container], self.ground.now())
+        if log is None:
+            state = state_of(sandbox.record(), sandbox.containers[container], self.node.now())
             why = state.waiting.reason if state.waiting else ""
             raise LogsUnavailable(
                 f'container "{container}" in pod "{name}" is waiting to start: {why}'
             )
-        return read_journal(journal, wish)
+        return read_log(log, options)
 
-    def cease(self) -> None:
+    def stop_starting(self) -> None:
         """Start nothing any more: the node is about to go away."""
         self.closed = True
 
     async def close(self) -> None:
         """End every program, first as it wishes, then by force; remove every folder."""
-        self.cease()
+        self.stop_starting()
         running = [each for box in self.sandboxes() for each in box.running.values()]
         for number in (SIGTERM, SIGKILL):
-            tasks = [each.attending for each in running if each.attending is not None]
+            tasks = [each.supervising for each in running if each.supervising is not None]
             for each in running:
-                if each.attending is not None and not each.attending.done():
+                if each.supervising is not None and not each.supervising.done():
                     each.process.signal(number)
             if tasks:
                 await asyncio.wait(tasks, timeout=GOODBYE_SECONDS)
         for each in running:
-            each.abandon()
+            each.detach()
         for box in self.sandboxes():
             box.close()
 
     async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
-        place = self.places.get(pod.metadata.uid)
-        if place is None:
+        worker = self.workers.get(pod.metadata.uid)
+        if worker is None:
             if pod.status.phase in FINISHED:
-                # An earlier agent brought it to its end.
+                # An earlier kubelet brought it to its end.
                 if pod.deleting:
                     await ctx.client.delete(pod, grace=0)
                 return math.inf
-            place = self.places[pod.metadata.uid] = self._opened(pod)
-        wake = await place.tend(pod, ctx.client)
-        await self._report(place.sandbox, ctx)
+            worker = self.workers[pod.metadata.uid] = self._opened(pod)
+        wake = await worker.sync(pod, ctx.client)
+        await self._report(worker.sandbox, ctx)
         return wake
 
     async def _report(self, sandbox: Sandbox, ctx: KeyContext) -> None:
-        status = status_of(sandbox.view(), self.ground.now())
-        for note in sandbox.take_notes():
+        status = status_of(sandbox.record(), self.node.now())
+        for note in sandbox.take_events():
             ctx.event(_part(sandbox.pod, note), note.reason, note.message, type=note.type)
         await ctx.client.set_status(sandbox.pod, status)
         if sandbox.finished and sandbox.pod.deleting:
             await ctx.client.delete(sandbox.pod, grace=0)
 
-    async def _dismiss(self, place: Place) -> float:
+    async def _dismiss(self, worker: PodWorker) -> float:
         """End a pod that the API knows no more; when to look again."""
-        plan = await place.dismiss()
-        if plan.stage is not Stage.OVER:
-            return plan.wake
-        place.sandbox.close()
-        self.places.pop(place.sandbox.pod.metadata.uid, None)
+        plan = await worker.terminate()
+        if plan.stage is not PodStage.OVER:
+            return plan.wake_at
+        worker.sandbox.close()
+        self.workers.pop(worker.sandbox.pod.metadata.uid, None)
         return math.inf
 
-    def _opened(self, pod: Pod) -> Place:
-        def ring() -> None:
-            self._bell.ring(pod.key)
+    def _opened(self, pod: Pod) -> PodWorker:
+        def wake() -> None:
+            self._wakeups.wake(pod.key)
 
-        return Place(Sandbox(pod, self.ground, self._group, ring))
+        return PodWorker(Sandbox(pod, self.node, self._group, wake))
 
-    def _namesakes(self, request: Request, uid: str) -> list[Place]:
+    def _namesakes(self, request: Request, uid: str) -> list[PodWorker]:
         """Sandboxes of pods that had this name before, or are gone."""
         return [
-            place
-            for known, place in self.places.items()
-            if known != uid and place.sandbox.pod.key == request
+            worker
+            for known, worker in self.workers.items()
+            if known != uid and worker.sandbox.pod.key == request
         ]
 
     def _users(self, obj: Object) -> Iterator[Request]:
         """The pods that refer to an object."""
         name = resource_of(type(obj)).kind, obj.metadata.name
-        for place in self.places.values():
-            pod = place.sandbox.pod
-            if pod.metadata.namespace == obj.metadata.namespace and name in place.names:
+        for worker in self.workers.values():
+            pod = worker.sandbox.pod
+            if pod.metadata.namespace == obj.metadata.namespace and name in worker.names:
                 yield pod.key
 
 
@@ -197,7 +197,7 @@ def _nobody(_: Any) -> Iterable[Request]:
     return ()
 
 
-def _part(pod: Pod, note: Note) -> ObjectReference:
+def _part(pod: Pod, note: PodEvent) -> ObjectReference:
     """The pod, or a container in it, as events point at it."""
     initial = any(each.name == note.container for each in pod.spec.init_containers)
     field = "initContainers" if initial else "containers"

@@ -202,7 +202,7 @@ async def test_a_deleted_pod_is_asked_to_end_and_then_is_gone(world: World) -> N
     assert world.processes.newest.signals == [SIGTERM]
     assert await world.gone()
     assert await world.events("Killing") == ["Stopping container main"]
-    assert not world.agent.places
+    assert not world.kubelet.workers
 
 
 async def test_a_pod_deleted_by_force_leaves_no_process(world: World) -> None:
@@ -211,7 +211,7 @@ async def test_a_pod_deleted_by_force_leaves_no_process(world: World) -> None:
     await world.api.delete(f"{PODS}/a", {"gracePeriodSeconds": 0})
     await asyncio.sleep(2.1)
     assert not world.processes.alive
-    assert not world.agent.places
+    assert not world.kubelet.workers
 
 
 async def test_a_namesake_runs_while_the_one_before_ends(world: World) -> None:
@@ -292,9 +292,9 @@ async def test_a_finished_pod_is_left_alone_by_the_next_agent(tmp_path: Path) ->
 
 async def test_a_node_that_is_about_to_go_starts_nothing(tmp_path: Path) -> None:
     world = World(tmp_path)
-    async with world.at_work() as agent:
+    async with world.at_work() as kubelet:
         await world.run("a")
-        agent.cease()
+        kubelet.stop_starting()
         await world.run("b")
         world.processes.newest.end(1)
         await world.pod(after=20)
