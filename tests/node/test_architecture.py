@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 import quintant
-from node.house import IMAGE, PATIENCE_SECONDS, House, ready
-from quintant.cluster.instance.cluster import Cluster, Plan, running
+from node.node_fixture import IMAGE, PATIENCE_SECONDS, NodeCluster, ready
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
@@ -93,9 +93,9 @@ async def apply(cluster: Cluster) -> None:
 
 
 async def test_a_deployment_goes_through_the_modules_that_the_page_names_in_that_order() -> None:
-    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
-    async with running(plan) as cluster:
-        house = House(cluster)
+    config = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+    async with running(config) as cluster:
+        house = NodeCluster(cluster)
         async with house.api.watch(PODS, labelSelector="app=web") as pods:
             with entered() as modules:
                 await apply(cluster)
