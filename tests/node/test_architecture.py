@@ -16,9 +16,9 @@ import msgspec
 import quintant
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, NodeCluster, ready
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
-from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 from unit.cluster.api import PODS
 
 MANIFEST = {
@@ -93,7 +93,9 @@ async def apply(cluster: Cluster) -> None:
 
 
 async def test_a_deployment_goes_through_the_modules_that_the_page_names_in_that_order() -> None:
-    config = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+    config = ClusterConfig(
+        BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=NodeOptions()
+    )
     async with running(config) as cluster:
         house = NodeCluster(cluster)
         async with house.api.watch(PODS, labelSelector="app=web") as pods:
