@@ -7,20 +7,20 @@ import pytest
 from conformance.target import Target, decoded
 from quintant.core.errors import ConnectError
 from unit.cluster.api import Plain, config_map
-from unit.cluster.wires import Wire, body
+from unit.cluster.protobuf_samples import ProtobufWriter, body
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MEDIA = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 PATCHES = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
 SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
-NAMED = Wire().text(1, Wire().text(1, "a"))
+NAMED = ProtobufWriter().text(1, ProtobufWriter().text(1, "a"))
 
 
 def written(**data: str) -> bytes:
     """A ConfigMap of that data."""
     entries = NAMED
     for key, value in data.items():
-        entries = entries.text(2, Wire().text(1, key).text(2, value))
+        entries = entries.text(2, ProtobufWriter().text(1, key).text(2, value))
     return body("v1", "ConfigMap", entries)
 
 
@@ -31,7 +31,7 @@ async def test_built_in_kinds_are_created_and_replaced(target: Target) -> None:
     assert (await target.put(path, written(k="w"), media=PROTOBUF))["data"] == {"k": "w"}
     refused = await target.ask("PATCH", path, written(), 415, media=PROTOBUF)
     assert refused["message"] == "415: Unsupported Media Type"
-    options = body("v1", "DeleteOptions", Wire().text(4, "Background"))
+    options = body("v1", "DeleteOptions", ProtobufWriter().text(4, "Background"))
     await target.delete(path, options, media=PROTOBUF)
 
 
@@ -106,7 +106,7 @@ async def test_options_of_a_deletion_are_nothing_else(
         refused = await target.delete(path, sent, code=400)
         assert refused["message"].startswith(f"no kind {why}")
         assert refused["message"].endswith(SCHEME)
-    raw = body(sent.get("apiVersion", ""), sent["kind"], Wire())
+    raw = body(sent.get("apiVersion", ""), sent["kind"], ProtobufWriter())
     assert why in (await target.delete(one, raw, media=PROTOBUF, code=400))["message"]
     for version in ("v1", "apps/v1", "nowhere.example.com/v7"):
         options = {"apiVersion": version, "kind": "DeleteOptions", "dryRun": ["All"]}

@@ -34,8 +34,8 @@ from quintant.core.errors import (
 from quintant.core.object import Metadata, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.testing.loop import advance, settle
-from unit.runtime.doubles import Asked, Scripted, page
 from unit.runtime.kinds import Chart, Ocean, chart, meta
+from unit.runtime.scripted_transport import Asked, ScriptedTransport, page
 
 A = Request("a", "sea")
 PATH = "/api/v1/namespaces/sea/charts"
@@ -57,7 +57,7 @@ class World:
     """A Rest whose server is the test."""
 
     def __init__(self) -> None:
-        self.server, self.counts = Scripted(), Counts()
+        self.server, self.counts = ScriptedTransport(), Counts()
         self.rest = Rest(self.server, self.counts, write_timeout=3.0)
 
     async def ask(self, work: Coroutine[Any, Any, Any]) -> tuple[asyncio.Future[Any], Asked]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from quintant.client.transport import ApiRequest, InProcessTransport
-from unit.runtime.doubles import Asked, Scripted
+from unit.runtime.scripted_transport import Asked, ScriptedTransport
 
 
-async def ask(server: Scripted, transport: InProcessTransport, call: ApiRequest) -> Asked:
+async def ask(server: ScriptedTransport, transport: InProcessTransport, call: ApiRequest) -> Asked:
     sending = asyncio.ensure_future(transport.request(call))
     asked = await server.asked()
     asked.answer(b"body", 201)
@@ -25,7 +25,7 @@ def test_a_call_reads_as_a_request_line() -> None:
 
 
 async def test_an_in_process_call_arrives_as_it_was_made() -> None:
-    server, call = Scripted(), ApiRequest("GET", "/api", headers={"accept": "x"})
+    server, call = ScriptedTransport(), ApiRequest("GET", "/api", headers={"accept": "x"})
 
     asked = await ask(server, InProcessTransport(server), call)
 
@@ -33,7 +33,7 @@ async def test_an_in_process_call_arrives_as_it_was_made() -> None:
 
 
 async def test_an_in_process_call_carries_its_token() -> None:
-    server, call = Scripted(), ApiRequest("GET", "/api", headers={"accept": "x"})
+    server, call = ScriptedTransport(), ApiRequest("GET", "/api", headers={"accept": "x"})
 
     asked = await ask(server, InProcessTransport(server, "secret"), call)
 
@@ -41,7 +41,7 @@ async def test_an_in_process_call_carries_its_token() -> None:
 
 
 async def test_an_in_process_stream_carries_its_token_and_ends_with_its_context() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     transport = InProcessTransport(server, "secret")
 
     async def read() -> list[bytes]:

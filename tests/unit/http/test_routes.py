@@ -3,7 +3,7 @@ from __future__ import annotations
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
 from quintant.http.routes import exact_path, route_by_path
-from unit.http.lines import bodies, town
+from unit.http.client_connection import bodies, in_memory_server
 
 
 async def named(_: Request, below: str) -> Response:
@@ -14,7 +14,7 @@ HANDLER = route_by_path({"one": exact_path(lambda: text_response("first")), "nam
 
 
 async def answer(line: str) -> tuple[int, bytes]:
-    async with town(HANDLER) as here:
+    async with in_memory_server(HANDLER) as here:
         (found,) = bodies(await here.ask(f"{line} HTTP/1.1\r\nHost: a\r\n\r\n".encode()))
         return found
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quintant.http.request import Request, RequestLimits
 from quintant.http.response import Response, StreamingResponse, text_response
 from quintant.http.server import serving
-from unit.http.lines import Line, Town, bodies, town
+from unit.http.client_connection import ClientConnection, ServerFixture, bodies, in_memory_server
 
 GET = b"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n"
 POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s"
@@ -37,7 +37,7 @@ async def pieces(*parts: bytes) -> AsyncGenerator[bytes, None]:
 
 
 async def test_one_request_after_another_is_answered_in_order() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         got = await here.ask(GET % b"1" + POST % (b"2", 3, b"xyz") + GET % b"3")
     assert bodies(got) == [(200, b"GET /1 "), (200, b"POST /2 xyz"), (200, b"GET /3 ")]
 
@@ -50,7 +50,7 @@ CHUNKED = b"POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" +
 async def test_it_does_not_matter_how_requests_are_cut(cuts: list[int]) -> None:
     whole = GET % b"1" + POST % (b"2", 3, b"xyz") + CHUNKED + GET % b"3"
     edges = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         line = here.dial()
         for start, end in pairwise(edges):
             if end > start:
@@ -80,7 +80,7 @@ async def test_no_bytes_make_it_fail(raw: bytes) -> None:
     log, kept = logging.getLogger("quintant.http.server"), Kept()
     log.addHandler(kept)
     try:
-        async with town(echo) as here:
+        async with in_memory_server(echo) as here:
             await here.ask(raw + b"\r\n\r\n")
             await here.ask(GET[:-2] % b"x" + raw + b"\r\n\r\n")
             await here.ask(CHUNKED[: -len(CHUNKS)] + raw + b"\r\n\r\n")
@@ -112,7 +112,7 @@ async def test_no_bytes_make_it_fail(raw: bytes) -> None:
 async def test_what_cannot_be_read_is_refused_and_ends_the_connection(
     raw: bytes, status: int, why: bytes
 ) -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         line = here.dial()
         line.send(raw)
         got = await line.settle()
@@ -130,7 +130,7 @@ async def test_who_sends_many_requests_at_once_does_not_keep_others_waiting() ->
         served.append(request.path)
         return Response()
 
-    async with town(noted) as here:
+    async with in_memory_server(noted) as here:
         greedy, modest = here.dial(), here.dial()
         greedy.send(GET % b"greedy" * 20)
         modest.send(GET % b"modest")
@@ -140,13 +140,13 @@ async def test_who_sends_many_requests_at_once_does_not_keep_others_waiting() ->
 
 
 async def test_a_body_that_is_none_is_refused() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         got = await here.ask(CHUNKED.replace(b"3\r\n", b"no\r\n"))
     assert b"400 Bad Request: a chunk without a size" in got
 
 
 async def test_a_client_may_wait_for_leave_to_send_its_body() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         line = here.dial()
         line.send((POST % (b"e", 3, b"")).replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n"))
         assert await line.settle() == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -157,12 +157,12 @@ async def test_a_client_may_wait_for_leave_to_send_its_body() -> None:
 
 async def test_a_client_that_waits_for_more_than_leave_is_refused() -> None:
     waits = (POST % (b"e", 3, b"")).replace(b"\r\n\r\n", b"\r\nExpect: miracles\r\n\r\n")
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         assert b"417 Expectation Failed" in await here.ask(waits)
 
 
 async def test_a_body_that_nobody_reads_ends_the_connection_after_the_answer() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         line = here.dial()
         line.send(POST % (b"l", 10**9, b"x" * (MOST + 1)))
         got = await line.settle()
@@ -179,7 +179,7 @@ async def test_a_body_that_nobody_reads_ends_the_connection_after_the_answer() -
     [b"GET / HTTP/1.0\r\n\r\n", GET[:-2] % b"" + b"Connection: foo, Close\r\n\r\n"],
 )
 async def test_the_last_request_of_a_connection_ends_it(last: bytes) -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         line = here.dial()
         line.send(last + GET % b"never")
         assert bodies(await line.settle()) == [(200, b"GET / ")]
@@ -187,20 +187,20 @@ async def test_the_last_request_of_a_connection_ends_it(last: bytes) -> None:
 
 
 async def test_the_answer_to_head_has_a_length_and_no_body() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         got = await here.ask(b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + GET % b"")
     assert b"Content-Length: 7" in got
     assert got.endswith(b"\r\n\r\nGET / ")
 
 
 async def test_an_absolute_target_is_taken_for_its_path() -> None:
-    async with town(echo) as here:
+    async with in_memory_server(echo) as here:
         got = await here.ask(b"GET http://a.example:80/p?q=1 HTTP/1.1\r\nHost: a\r\n\r\n")
     assert bodies(got) == [(200, b"GET /p?q=1 ")]
 
 
 async def test_an_answer_that_goes_on_is_sent_in_chunks() -> None:
-    async with town(two) as here:
+    async with in_memory_server(two) as here:
         line = here.dial()
         line.send(GET % b"" * 2)
         got = await line.settle()
@@ -209,7 +209,7 @@ async def test_an_answer_that_goes_on_is_sent_in_chunks() -> None:
 
 
 async def test_an_old_client_gets_it_until_the_end_of_the_connection() -> None:
-    async with town(two) as here:
+    async with in_memory_server(two) as here:
         line = here.dial()
         line.send(b"GET / HTTP/1.0\r\n\r\n")
         got = await line.settle()
@@ -222,7 +222,7 @@ async def test_a_flow_of_known_size_says_so() -> None:
     async def sized(_: Request) -> StreamingResponse:
         return StreamingResponse(pieces(b"one", b"two"), size=6)
 
-    async with town(sized) as here:
+    async with in_memory_server(sized) as here:
         assert bodies(await here.ask(GET % b"")) == [(200, b"onetwo")]
 
 
@@ -246,12 +246,12 @@ class Endless:
             self.more.clear()
 
 
-async def flowing(line: Line) -> None:
+async def flowing(line: ClientConnection) -> None:
     line.send(GET % b"")
     assert b"1\r\nx\r\n" in await line.settle()
 
 
-async def unread(here: Town, source: Endless) -> Line:
+async def unread(here: ServerFixture, source: Endless) -> ClientConnection:
     """A client that is told something, and then no longer reads."""
     line = here.dial()
     await flowing(line)
@@ -261,14 +261,14 @@ async def unread(here: Town, source: Endless) -> Line:
     return line
 
 
-async def cut_within(seconds: float, line: Line) -> bool:
+async def cut_within(seconds: float, line: ClientConnection) -> bool:
     await asyncio.sleep(seconds)
     return line.aborted
 
 
 async def test_a_client_that_leaves_ends_what_it_was_told() -> None:
     source = Endless(5)
-    async with town(source.handle) as here:
+    async with in_memory_server(source.handle) as here:
         line = here.dial()
         await flowing(line)
         line.hang_up()
@@ -278,7 +278,7 @@ async def test_a_client_that_leaves_ends_what_it_was_told() -> None:
 
 async def test_a_client_that_does_not_read_is_cut_off_when_patience_ends() -> None:
     source = Endless(5)
-    async with town(source.handle) as here:
+    async with in_memory_server(source.handle) as here:
         line = await unread(here, source)
         assert not await cut_within(4, line)
         assert await cut_within(2, line)
@@ -287,7 +287,7 @@ async def test_a_client_that_does_not_read_is_cut_off_when_patience_ends() -> No
 
 async def test_a_client_that_reads_in_time_is_told_more() -> None:
     source = Endless(5)
-    async with town(source.handle) as here:
+    async with in_memory_server(source.handle) as here:
         line = await unread(here, source)
         assert not await cut_within(4, line)
         assert line.protocol is not None
@@ -305,7 +305,7 @@ async def test_a_client_is_read_no_faster_than_its_requests_are_answered() -> No
         await go.wait()
         return Response(200, {}, str(len(await request.body(10**6))).encode())
 
-    async with town(slow) as here:
+    async with in_memory_server(slow) as here:
         line = here.dial()
         line.send(POST % (b"", 300_000, b"x" * 100_000))
         await line.settle()
@@ -318,7 +318,7 @@ async def test_a_client_is_read_no_faster_than_its_requests_are_answered() -> No
 
 
 async def test_a_head_that_does_not_end_is_refused_in_time() -> None:
-    async with town(echo, RequestLimits(head_seconds=10)) as here:
+    async with in_memory_server(echo, RequestLimits(head_seconds=10)) as here:
         line = here.dial()
         for _ in range(9):
             line.send(b"GET / HTTP/1.1\r\nHost: a\r\n"[:2])
@@ -329,7 +329,7 @@ async def test_a_head_that_does_not_end_is_refused_in_time() -> None:
 
 
 async def test_who_asks_nothing_is_let_go_sooner_at_first_than_later() -> None:
-    async with town(echo, RequestLimits(first_seconds=5, idle_seconds=50)) as here:
+    async with in_memory_server(echo, RequestLimits(first_seconds=5, idle_seconds=50)) as here:
         mute, known = here.dial(), here.dial()
         known.send(GET % b"")
         await asyncio.sleep(6)
@@ -349,7 +349,7 @@ async def test_a_handler_that_fails_harms_no_other_request(
             raise KeyError("secret")
         return text_response("ok")
 
-    async with town(broken) as here:
+    async with in_memory_server(broken) as here:
         got = await here.ask(GET % b"bad" + GET % b"good")
     assert bodies(got) == [(500, b"500 Internal Server Error"), (200, b"ok\n")]
     assert "no answer to GET /bad" in caplog.text
@@ -365,7 +365,7 @@ async def test_a_handler_is_cancelled_when_its_client_leaves() -> None:
             left.set()
         return Response()
 
-    async with town(patient) as here:
+    async with in_memory_server(patient) as here:
         line = here.dial()
         line.send(GET % b"")
         await line.settle()
@@ -378,7 +378,7 @@ async def test_stopping_dismisses_the_idle_and_lets_answers_end() -> None:
         await asyncio.sleep(3)
         return text_response("late")
 
-    async with town(slow) as here:
+    async with in_memory_server(slow) as here:
         idle, busy = here.dial(), here.dial()
         busy.send(GET % b"" * 2)
         await busy.settle()
@@ -392,7 +392,7 @@ async def test_stopping_dismisses_the_idle_and_lets_answers_end() -> None:
 
 async def test_stopping_cuts_off_who_takes_too_long() -> None:
     source = Endless(5)
-    async with town(source.handle) as here:
+    async with in_memory_server(source.handle) as here:
         line = here.dial()
         await flowing(line)
         await here.server.stop(2)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.wire.protobuf import Malformed, Value, Wire, members, numbers, signed, tag
-from unit.cluster.wires import Wire as Written
-from unit.cluster.wires import varint
+from unit.cluster.protobuf_samples import ProtobufWriter as Written
+from unit.cluster.protobuf_samples import varint
 
 VALUES = st.lists(
     st.tuples(st.integers(1, 2**29 - 1), st.integers(0, 2**64 - 1) | st.binary(max_size=300))

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.client.config.config import Config
 from quintant.core.errors import ConfigError
-from unit.client.files import kubeconfig
+from unit.client.kubeconfig_files import kubeconfig
 
 NOTHING: dict[str, str] = {}
 

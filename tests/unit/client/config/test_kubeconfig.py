@@ -8,7 +8,7 @@ import pytest
 
 from quintant.client.config.kubeconfig import merge, read
 from quintant.core.errors import ConfigError
-from unit.client.files import kubeconfig
+from unit.client.kubeconfig_files import kubeconfig
 
 
 def test_entry_remembers_its_file_and_resolves_paths_from_there(tmp_path: Path) -> None:

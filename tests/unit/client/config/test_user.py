@@ -11,7 +11,7 @@ import pytest
 from quintant.client.config.config import Config
 from quintant.client.config.user import AuthInfo
 from quintant.core.errors import ConfigError
-from unit.client.files import kubeconfig
+from unit.client.kubeconfig_files import kubeconfig
 
 V1, BETA = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 

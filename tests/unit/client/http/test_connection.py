@@ -15,15 +15,15 @@ from quintant.client.http.connection import (
 )
 from quintant.client.http.http1 import NotHttp
 from quintant.testing.loop import advance, settle
-from unit.client.carrier import Carrier
+from unit.client.recording_transport import RecordingTransport
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def connected() -> tuple[ClientConnection, Carrier, list[ClientConnection]]:
+def connected() -> tuple[ClientConnection, RecordingTransport, list[ClientConnection]]:
     lost: list[ClientConnection] = []
-    connection, wire = ClientConnection(lost.append), Carrier()
+    connection, wire = ClientConnection(lost.append), RecordingTransport()
     connection.connection_made(wire)
     return connection, wire, lost
 

@@ -6,12 +6,12 @@ from quintant.client.http.connection import ClientConnection
 from quintant.client.http.idle import IDLE_SECONDS, IdleConnections
 from quintant.core.clock import monotonic
 from quintant.testing.loop import advance
-from unit.client.carrier import Carrier
+from unit.client.recording_transport import RecordingTransport
 
 
 def connected() -> ClientConnection:
     connection = ClientConnection(lambda _: None)
-    connection.connection_made(Carrier())
+    connection.connection_made(RecordingTransport())
     return connection
 
 

@@ -30,7 +30,7 @@ from quintant.core.errors import (
 )
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
-from unit.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
+from unit.client.loopback_servers import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.client.pki import DAY, Authority
 
 pytestmark = pytest.mark.realtime

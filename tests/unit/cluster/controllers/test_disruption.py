@@ -21,7 +21,7 @@ from quintant.core.object import Opaque, replace
 from quintant.core.owner import owned
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
-from unit.cluster.controllers.services import LABELS, pod, seen, started
+from unit.cluster.controllers.service_samples import LABELS, pod, seen, started
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

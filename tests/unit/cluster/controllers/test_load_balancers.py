@@ -9,7 +9,7 @@ from quintant.cluster.controllers import load_balancers
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
-from unit.cluster.controllers.services import service
+from unit.cluster.controllers.service_samples import service
 
 
 @pytest.fixture(autouse=True)

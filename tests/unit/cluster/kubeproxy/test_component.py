@@ -27,7 +27,7 @@ from quintant.cluster.kubeproxy.routes import Backend, Front
 from quintant.core.clock import Random, SystemClock
 from quintant.runtime.cache.client import Client
 from quintant.testing import named
-from unit.cluster.controllers.services import service
+from unit.cluster.controllers.service_samples import service
 from unit.cluster.kubeproxy.peers import heard, program, saying
 
 WITHIN = 5.0

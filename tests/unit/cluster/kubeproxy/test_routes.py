@@ -8,7 +8,7 @@ from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.routes import AFFINITY_SECONDS, Backend, Front, routes
-from unit.cluster.controllers.services import service
+from unit.cluster.controllers.service_samples import service
 
 READY = EndpointConditions(ready=True, serving=True, terminating=False)
 UNREADY = EndpointConditions(ready=False, serving=False, terminating=False)

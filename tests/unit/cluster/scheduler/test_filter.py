@@ -28,7 +28,7 @@ from quintant.cluster.scheduler.pod_affinity_spread import (
 from quintant.cluster.scheduler.pod_info import Reach
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
-from unit.cluster.scheduler.nodes import board, node, pod, wished
+from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
 
 WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"
@@ -36,11 +36,11 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def names(on: NodeSnapshot, given: PodView, **more: Any) -> list[str]:
-    return [room.name for room in Fit(on).fitting(wished(given, **more)).rooms]
+    return [room.name for room in Fit(on).fitting(pod_info(given, **more)).rooms]
 
 
 def reasons(on: NodeSnapshot, given: PodView, **more: Any) -> dict[str, int]:
-    return dict(Fit(on).fitting(wished(given, **more)).reasons)
+    return dict(Fit(on).fitting(pod_info(given, **more)).reasons)
 
 
 def affinity(**terms: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def affinity(**terms: Any) -> dict[str, Any]:
 
 
 def test_node_selector_chooses_by_labels() -> None:
-    given = board(node("a", labels={"disk": "ssd"}), node("b"))
+    given = snapshot(node("a", labels={"disk": "ssd"}), node("b"))
     assert names(given, pod("p", nodeSelector={"disk": "ssd"})) == ["a"]
     assert reasons(given, pod("p", nodeSelector={"disk": "tape"})) == {UNWANTED: 2}
 
@@ -70,7 +70,7 @@ def test_node_selector_chooses_by_labels() -> None:
 def test_node_affinity_knows_six_operators(
     operator: str, values: list[str], fits: list[str]
 ) -> None:
-    given = board(node("a", labels={"n": "1"}), node("b", labels={"n": "5"}), node("c"))
+    given = snapshot(node("a", labels={"n": "1"}), node("b", labels={"n": "5"}), node("c"))
     term = {"matchExpressions": [{"key": "n", "operator": operator, "values": values}]}
     wants = affinity(nodeAffinity={"nodeSelectorTerms": [term]})
     assert names(given, pod("p", affinity=wants)) == fits
@@ -79,12 +79,12 @@ def test_node_affinity_knows_six_operators(
 def test_match_fields_pins_a_pod_to_one_node() -> None:
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
     wants = affinity(nodeAffinity={"nodeSelectorTerms": [term]})
-    assert names(board(node("a"), node("b")), pod("p", affinity=wants)) == ["b"]
+    assert names(snapshot(node("a"), node("b")), pod("p", affinity=wants)) == ["b"]
 
 
 def test_taint_keeps_pods_away_that_do_not_tolerate_it() -> None:
     taint = {"key": "role", "value": "db", "effect": "NoSchedule"}
-    given = board(node("a", taints=[taint]))
+    given = snapshot(node("a", taints=[taint]))
     assert reasons(given, pod("p")) == {TAINTED: 1}
     equal = {"key": "role", "operator": "Equal", "value": "db", "effect": "NoSchedule"}
     assert names(given, pod("p", tolerations=[equal])) == ["a"]
@@ -94,20 +94,20 @@ def test_taint_keeps_pods_away_that_do_not_tolerate_it() -> None:
 
 
 def test_cordoned_node_takes_only_pods_that_tolerate_it() -> None:
-    given = board(node("a", unschedulable=True))
+    given = snapshot(node("a", unschedulable=True))
     assert reasons(given, pod("p")) == {CORDONED: 1}
     tolerated = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
     assert names(given, pod("p", tolerations=[tolerated])) == ["a"]
 
 
 def test_requests_are_held_against_what_is_left() -> None:
-    given = board(node("a", cpu="1"), pods=(pod("x", on="a", cpu="600m"),))
+    given = snapshot(node("a", cpu="1"), pods=(pod("x", on="a", cpu="600m"),))
     assert names(given, pod("p", cpu="400m")) == ["a"]
     assert reasons(given, pod("p", cpu="500m")) == {"Insufficient cpu": 1}
 
 
 def test_every_thing_that_is_lacking_is_named() -> None:
-    given = board(node("a", cpu="1", memory="1Gi", gpus="1"))
+    given = snapshot(node("a", cpu="1", memory="1Gi", gpus="1"))
     asks = pod("p", requests={"cpu": "2", "memory": "2Gi", "example.com/gpu": "2"})
     assert set(reasons(given, asks)) == {
         "Insufficient cpu",
@@ -117,7 +117,7 @@ def test_every_thing_that_is_lacking_is_named() -> None:
 
 
 def test_node_takes_no_more_pods_than_it_says() -> None:
-    given = board(node("a", pods="1"), pods=(pod("x", on="a"),))
+    given = snapshot(node("a", pods="1"), pods=(pod("x", on="a"),))
     assert reasons(given, pod("p")) == {FULL: 1}
 
 
@@ -125,7 +125,7 @@ def test_ended_pod_makes_room() -> None:
     ended = codec.from_plain(
         PodView, {**codec.to_plain(pod("x", on="a", cpu="1")), "status": {"phase": "Succeeded"}}
     )
-    given = board(node("a", cpu="1"), pods=(pod("x", on="a", cpu="1"),))
+    given = snapshot(node("a", cpu="1"), pods=(pod("x", on="a", cpu="1"),))
     assert names(given, pod("p", cpu="1")) == []
     given.sync([node("a", cpu="1")], [ended])
     assert names(given, pod("p", cpu="1")) == ["a"]
@@ -133,26 +133,26 @@ def test_ended_pod_makes_room() -> None:
 
 def test_greediest_init_container_counts_if_it_asks_for_more() -> None:
     first = {"name": "i", "resources": {"requests": {"cpu": "3"}}}
-    given = board(node("a", cpu="2"), node("b", cpu="4"))
+    given = snapshot(node("a", cpu="2"), node("b", cpu="4"))
     assert names(given, pod("p", cpu="1", initContainers=[first])) == ["b"]
 
 
 def test_sidecar_is_counted_beside_the_containers() -> None:
     side = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}
-    given = board(node("a", cpu="1"), node("b", cpu="2"))
+    given = snapshot(node("a", cpu="1"), node("b", cpu="2"))
     assert names(given, pod("p", cpu="1", initContainers=[side])) == ["b"]
 
 
 def test_host_port_is_had_once_per_node() -> None:
     port = {"containerPort": 80, "hostPort": 80}
-    given = board(node("a"), pods=(pod("x", on="a", ports=[port]),))
+    given = snapshot(node("a"), pods=(pod("x", on="a", ports=[port]),))
     assert reasons(given, pod("p", ports=[port])) == {PORTS: 1}
     assert names(given, pod("p", ports=[{**port, "protocol": "UDP"}])) == ["a"]
 
 
 def test_pod_affinity_goes_where_its_friends_are() -> None:
     nodes = (node("a", labels={ZONE: "z1"}), node("b", labels={ZONE: "z1"}), node("c"))
-    given = board(*nodes, pods=(pod("x", on="a", labels={"app": "web"}),))
+    given = snapshot(*nodes, pods=(pod("x", on="a", labels={"app": "web"}),))
     wants = affinity(podAffinity=[{"topologyKey": ZONE, "labelSelector": WEB}])
     assert names(given, pod("p", affinity=wants)) == ["a", "b"]
     assert reasons(given, pod("p", affinity=wants, namespace="other"))[ELSEWHERE] == 3
@@ -160,13 +160,13 @@ def test_pod_affinity_goes_where_its_friends_are() -> None:
 
 def test_first_pod_of_a_group_needs_no_friend() -> None:
     wants = affinity(podAffinity=[{"topologyKey": HOST, "labelSelector": WEB}])
-    assert names(board(node("a")), pod("p", labels={"app": "web"}, affinity=wants)) == ["a"]
+    assert names(snapshot(node("a")), pod("p", labels={"app": "web"}, affinity=wants)) == ["a"]
 
 
 def test_anti_affinity_keeps_replicas_apart() -> None:
     wants = affinity(podAntiAffinity=[{"topologyKey": HOST, "labelSelector": WEB}])
     placed = pod("x", on="a", labels={"app": "web"})
-    given = board(node("a"), node("b"), pods=(placed,))
+    given = snapshot(node("a"), node("b"), pods=(placed,))
     one = pod("p", labels={"app": "web"}, affinity=wants)
     assert names(given, one) == ["b"]
     assert reasons(given, one) == {CROWDED: 1}
@@ -174,7 +174,7 @@ def test_anti_affinity_keeps_replicas_apart() -> None:
 
 def test_pod_keeps_others_away_who_do_not_mind_it() -> None:
     wants = affinity(podAntiAffinity=[{"topologyKey": HOST, "labelSelector": WEB}])
-    given = board(node("a"), node("b"), pods=(pod("x", on="a", affinity=wants),))
+    given = snapshot(node("a"), node("b"), pods=(pod("x", on="a", affinity=wants),))
     assert names(given, pod("p", labels={"app": "web"})) == ["b"]
     assert reasons(given, pod("p", labels={"app": "web"})) == {UNWELCOME: 1}
 
@@ -189,7 +189,7 @@ def test_spread_holds_the_skew_between_zones() -> None:
         "labelSelector": WEB,
     }
     one = pod("p", labels={"app": "web"}, topologySpreadConstraints=[rule])
-    given = board(*nodes, pods=placed)
+    given = snapshot(*nodes, pods=placed)
     assert names(given, one) == ["b"]
     assert reasons(given, one) == {SPREAD: 1, UNLABELLED: 1}
 
@@ -202,36 +202,38 @@ def test_too_few_domains_count_as_an_empty_one() -> None:
         "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": WEB,
     }
-    given = board(node("a", labels={ZONE: "z1"}), pods=(pod("x", on="a", labels={"app": "web"}),))
+    given = snapshot(
+        node("a", labels={ZONE: "z1"}), pods=(pod("x", on="a", labels={"app": "web"}),)
+    )
     one = pod("p", labels={"app": "web"}, topologySpreadConstraints=[rule])
     assert reasons(given, one) == {SPREAD: 1}
 
 
 def test_volume_is_reached_from_its_own_nodes() -> None:
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}
-    given = board(node("a", labels={ZONE: "z1"}), node("b", labels={ZONE: "z2"}))
+    given = snapshot(node("a", labels={ZONE: "z1"}), node("b", labels={ZONE: "z2"}))
     terms = codec.decoder(NodeTerms).decode(codec.encode({"nodeSelectorTerms": [term]}))
-    found = Fit(given).fitting(wished(pod("p")), Reach((terms,)))
+    found = Fit(given).fitting(pod_info(pod("p")), Reach((terms,)))
     assert [room.name for room in found.rooms] == ["a"]
     assert found.reasons == {UNREACHABLE: 1}
 
 
 def test_pod_of_a_real_image_stays_off_simulated_nodes() -> None:
-    given = board(node("local"), node("sim-0001", labels={SIMULATED: "true"}))
+    given = snapshot(node("local"), node("sim-0001", labels={SIMULATED: "true"}))
     assert names(given, pod("p")) == ["local", "sim-0001"]
     assert names(given, pod("p"), real=True) == ["local"]
     assert reasons(given, pod("p"), real=True) == {PRETENDING: 1}
 
 
 def test_pod_that_asks_for_a_simulated_node_gets_it() -> None:
-    given = board(node("local"), node("sim-0001", labels={SIMULATED: "true"}))
+    given = snapshot(node("local"), node("sim-0001", labels={SIMULATED: "true"}))
     asks = pod("p", nodeSelector={HOST: "sim-0001"})
     assert names(given, asks, real=True) == ["sim-0001"]
 
 
 def test_answer_for_a_shape_follows_the_nodes() -> None:
-    given = board(node("a"))
+    given = snapshot(node("a"))
     fit = Fit(given)
-    assert [room.name for room in fit.fitting(wished(pod("p"))).rooms] == ["a"]
+    assert [room.name for room in fit.fitting(pod_info(pod("p"))).rooms] == ["a"]
     given.sync([node("a", unschedulable=True), node("b")], [])
-    assert [room.name for room in fit.fitting(wished(pod("p"))).rooms] == ["b"]
+    assert [room.name for room in fit.fitting(pod_info(pod("p"))).rooms] == ["b"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.scheduler.queue import PATIENCE_SECONDS, Pending
-from unit.cluster.scheduler.nodes import pod
+from unit.cluster.scheduler.samples import pod
 
 
 def waiting(*names: str) -> Pending:

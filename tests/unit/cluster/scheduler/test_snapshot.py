@@ -1,4 +1,4 @@
-"""The board, kept up to date step by step, is the board that is made anew."""
+"""The snapshot, kept up to date step by step, is the snapshot that is made anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quintant.cluster.scheduler.resources import demand
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 from quintant.core.object import replace
-from unit.cluster.scheduler.nodes import board, node, pod
+from unit.cluster.scheduler.samples import node, pod, snapshot
 
 WEB = {"app": "web"}
 
@@ -80,7 +80,7 @@ def test_board_after_any_history_is_that_of_its_last_state(history: list[WORLD])
 
 def test_assumed_pod_counts_until_the_watch_shows_it() -> None:
     one = pod("p", cpu="1")
-    held = board(node("a"), pods=(one,))
+    held = snapshot(node("a"), pods=(one,))
     held.assume(one, demand(one), "a")
     held.sync([node("a")], [one])
     assert held.rooms["a"].used_cpu == 1000
@@ -90,7 +90,7 @@ def test_assumed_pod_counts_until_the_watch_shows_it() -> None:
 
 def test_assumed_pod_that_vanishes_gives_its_place_back() -> None:
     one = pod("p", cpu="1")
-    held = board(node("a"), pods=(one,))
+    held = snapshot(node("a"), pods=(one,))
     held.assume(one, demand(one), "a")
     before = held.eased
     held.sync([node("a")], [])
@@ -99,7 +99,7 @@ def test_assumed_pod_that_vanishes_gives_its_place_back() -> None:
 
 
 def test_heartbeat_of_a_node_changes_nothing() -> None:
-    held = board(node("a"))
+    held = snapshot(node("a"))
     before = (held.layout, held.eased)
     held.sync([node("a")], [])
     assert (held.layout, held.eased) == before

@@ -16,7 +16,15 @@ from quintant.runtime.cache.client import Client
 from quintant.testing.faults.match import verb
 from quintant.testing.faults.transport import FaultTransport
 from unit.cluster.api import PODS, Api, Plain, server
-from unit.cluster.simulated.hall import LEASES, NODES, condition, phase, pod, read, simulated
+from unit.cluster.simulated.simulated_cluster import (
+    LEASES,
+    NODES,
+    condition,
+    phase,
+    pod,
+    read,
+    simulated,
+)
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -6,7 +6,7 @@ import asyncio
 
 from quintant.cluster.simulated.stages import Match, Next, Stage
 from unit.cluster.api import PODS
-from unit.cluster.simulated.hall import NODES, condition, phase, pod, read, simulated
+from unit.cluster.simulated.simulated_cluster import NODES, condition, phase, pod, read, simulated
 
 
 async def test_pod_becomes_ready_and_says_that_nothing_runs() -> None:

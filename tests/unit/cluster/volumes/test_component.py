@@ -8,13 +8,13 @@ from quintant.api.core import DataSource, PersistentVolume
 from quintant.cluster.common.volume_paths import directory
 from quintant.cluster.volumes.directories import Directories
 from quintant.testing import InProcessCluster
-from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
+from unit.cluster.volumes.volume_cluster import bound, ready, snapshot, start_volumes
 
 
 async def test_data_of_a_volume_is_restored_from_its_snapshot(
     cluster: InProcessCluster, tmp_path: Path
 ) -> None:
-    await furnish(cluster, Directories(tmp_path))
+    await start_volumes(cluster, Directories(tmp_path))
     found, volume = await bound(cluster)
     _file(tmp_path, volume).write_text("before")
     await cluster.create(snapshot())

@@ -10,13 +10,13 @@ from quintant.api.quantity import Quantity
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.core.object import replace
 from quintant.testing import InProcessCluster
-from unit.cluster.controllers.disks import claim, storage_class
-from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
+from unit.cluster.controllers.volume_samples import claim, storage_class
+from unit.cluster.volumes.volume_cluster import bound, ready, snapshot, start_volumes
 
 
 @pytest.fixture(autouse=True)
 async def _storage(cluster: InProcessCluster) -> None:
-    await furnish(cluster)
+    await start_volumes(cluster)
 
 
 async def notes(cluster: InProcessCluster) -> str:

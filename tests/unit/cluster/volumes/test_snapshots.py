@@ -16,15 +16,15 @@ from quintant.api.snapshot import (
 )
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.testing import InProcessCluster
-from unit.cluster.controllers.disks import claim
-from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
+from unit.cluster.controllers.volume_samples import claim
+from unit.cluster.volumes.volume_cluster import bound, ready, snapshot, start_volumes
 
 SOURCE = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
 
 
 @pytest.fixture(autouse=True)
 async def _storage(cluster: InProcessCluster) -> None:
-    await furnish(cluster)
+    await start_volumes(cluster)
 
 
 async def test_snapshot_becomes_ready_and_tells_its_size(cluster: InProcessCluster) -> None:

@@ -15,7 +15,7 @@ from quintant.core.resource import projection
 from quintant.runtime.apply.diff import Changes, controlled, diff
 from quintant.runtime.apply.order import place
 from quintant.runtime.apply.revision import MARK, Mark, fnv1, marked, revision
-from unit.runtime.apply.family import Fleet, fleet, of, ship, sinking, stored
+from unit.runtime.apply.fleet import Fleet, fleet, of, ship, sinking, stored
 
 OURS, FORMER = fleet(), fleet(uid="uid-of-an-earlier-fleet")
 OTHER = fleet("other", "uid-other")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.runtime.apply.order import natural, ordinal, place
-from unit.runtime.apply.family import ship
+from unit.runtime.apply.fleet import ship
 
 KEY = "app.kubernetes.io/ordinal"
 

@@ -15,7 +15,7 @@ from quintant.api.core import ConfigMap
 from quintant.core.codec import from_plain
 from quintant.core.object import ObjectMeta, Opaque, replace
 from quintant.runtime.apply.revision import MARK, Mark, canonical, digest, fnv1, marked, revision
-from unit.runtime.apply.family import FleetStatus, fleet, of, ship, stored
+from unit.runtime.apply.fleet import FleetStatus, fleet, of, ship, stored
 
 COSMOS = Mark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
 TEXT = st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=8), max_size=4)
@@ -75,7 +75,7 @@ def test_revisions_never_change_between_releases(
 
 def test_another_process_with_another_hash_seed_gives_the_same_revision() -> None:
     program = (
-        "from unit.runtime.apply.family import ship\n"
+        "from unit.runtime.apply.fleet import ship\n"
         "from quintant.runtime.apply import revision\n"
         "print(revision(ship('ship-0', 'aye', labels={'b': '2', 'a': '1'})))"
     )

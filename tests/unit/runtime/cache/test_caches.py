@@ -13,15 +13,15 @@ from quintant.core.object import Metadata, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.observe.metrics import Metrics
-from unit.runtime.doubles import Scripted
 from unit.runtime.kinds import Chart, ChartView, Ship, chart, meta, ship
+from unit.runtime.scripted_transport import ScriptedTransport
 
 A = Request("a", "sea")
 
 
 @pytest.fixture
 async def caches() -> Caches:
-    return Caches(Rest(Scripted()), Random())
+    return Caches(Rest(ScriptedTransport()), Random())
 
 
 async def test_an_informer_is_shared_by_all_who_ask_for_the_same(caches: Caches) -> None:
@@ -131,7 +131,7 @@ async def test_whoever_declares_the_same_shares_one_informer_without_a_word(cach
 
 async def test_every_informer_is_known_to_the_metrics() -> None:
     metrics = Metrics()
-    caches = Caches(Rest(Scripted()), Random(), namespaces=["sea"], metrics=metrics)
+    caches = Caches(Rest(ScriptedTransport()), Random(), namespaces=["sea"], metrics=metrics)
     informer = caches.declare(Ship)
     informer.wrote(ship("a", "5"))
 

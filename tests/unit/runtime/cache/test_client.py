@@ -21,8 +21,7 @@ from quintant.core.errors import (
 from quintant.core.object import Metadata, Object, Request, replace
 from quintant.runtime.cache.client import Client
 from quintant.testing.loop import advance, settle
-from unit.client.desk import Desk
-from unit.runtime.doubles import deleted, modified
+from unit.runtime.client_testbed import ClientTestbed
 from unit.runtime.kinds import (
     Chart,
     ChartView,
@@ -36,6 +35,7 @@ from unit.runtime.kinds import (
     meta,
     ship,
 )
+from unit.runtime.scripted_transport import deleted, modified
 
 A = Request("a", "sea")
 CHARTS = "/api/v1/namespaces/sea/charts"
@@ -57,37 +57,39 @@ WRITES: dict[str, Write] = {
 all_writes = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 
 
-def seen(desk: Desk, key: Request = A, kind: type[Object] = Ship) -> str | None:
+def seen(testbed: ClientTestbed, key: Request = A, kind: type[Object] = Ship) -> str | None:
     """The version that a cached read gives."""
-    found = desk.caches.of(kind).store.get(key)
+    found = testbed.caches.of(kind).store.get(key)
     return found.metadata.resource_version if found is not None else None
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    desk = Desk()
-    yield desk
-    await desk.close()
+async def testbed() -> AsyncIterator[ClientTestbed]:
+    testbed = ClientTestbed()
+    yield testbed
+    await testbed.close()
 
 
 # Every write.
 
 
 @all_writes
-async def test_no_write_passes_a_closed_fence(desk: Desk, write: Write) -> None:
+async def test_no_write_passes_a_closed_fence(testbed: ClientTestbed, write: Write) -> None:
     def fence() -> None:
         raise NotLeader("the lease is lost")
 
     with pytest.raises(NotLeader):
-        await write(having(desk.client, fence=fence))
+        await write(having(testbed.client, fence=fence))
 
-    assert desk.server.calls == []
+    assert testbed.server.calls == []
 
 
 @all_writes
-async def test_every_write_has_the_time_that_a_leader_has(desk: Desk, write: Write) -> None:
-    doing = asyncio.ensure_future(write(desk.client))
-    asked = await desk.server.asked()
+async def test_every_write_has_the_time_that_a_leader_has(
+    testbed: ClientTestbed, write: Write
+) -> None:
+    doing = asyncio.ensure_future(write(testbed.client))
+    asked = await testbed.server.asked()
 
     assert asked.call.timeout == 3.0
     asked.answer(ship("a", "2"))
@@ -95,11 +97,11 @@ async def test_every_write_has_the_time_that_a_leader_has(desk: Desk, write: Wri
 
 
 @all_writes
-async def test_a_dry_run_is_a_dry_run_for_every_write(desk: Desk, write: Write) -> None:
-    await desk.watched(Ship, ship("a", "1"))
-    client = having(desk.client, dry_run=True)
+async def test_a_dry_run_is_a_dry_run_for_every_write(testbed: ClientTestbed, write: Write) -> None:
+    await testbed.watched(Ship, ship("a", "1"))
+    client = having(testbed.client, dry_run=True)
     doing = asyncio.ensure_future(write(client))
-    asked = await desk.server.asked()
+    asked = await testbed.server.asked()
     if asked.call.method == "DELETE" and asked.call.body:
         assert asked.body["dryRun"] == ["All"]
     else:
@@ -107,14 +109,14 @@ async def test_a_dry_run_is_a_dry_run_for_every_write(desk: Desk, write: Write) 
     asked.answer(ship("a", "9"))
     await doing
 
-    assert seen(desk) == "1"
+    assert seen(testbed) == "1"
     assert len(client.applied) == 0
 
 
 @all_writes
-async def test_no_write_is_torn_by_cancellation(desk: Desk, write: Write) -> None:
-    doing = asyncio.ensure_future(write(desk.client))
-    asked = await desk.server.asked()
+async def test_no_write_is_torn_by_cancellation(testbed: ClientTestbed, write: Write) -> None:
+    doing = asyncio.ensure_future(write(testbed.client))
+    asked = await testbed.server.asked()
     doing.cancel()
     await advance(GRACE_SECONDS - 1)
     assert not asked.closed
@@ -127,9 +129,11 @@ async def test_no_write_is_torn_by_cancellation(desk: Desk, write: Write) -> Non
 
 
 @all_writes
-async def test_a_write_without_an_answer_is_let_go_in_the_end(desk: Desk, write: Write) -> None:
-    doing = asyncio.ensure_future(write(desk.client))
-    asked = await desk.server.asked()
+async def test_a_write_without_an_answer_is_let_go_in_the_end(
+    testbed: ClientTestbed, write: Write
+) -> None:
+    doing = asyncio.ensure_future(write(testbed.client))
+    asked = await testbed.server.asked()
     doing.cancel()
     await advance(GRACE_SECONDS)
     await settle()
@@ -139,28 +143,30 @@ async def test_a_write_without_an_answer_is_let_go_in_the_end(desk: Desk, write:
 
 
 @all_writes
-async def test_a_write_that_finds_no_server_says_so(desk: Desk, write: Write) -> None:
-    doing = asyncio.ensure_future(write(desk.client))
-    (await desk.server.asked()).refuse()
+async def test_a_write_that_finds_no_server_says_so(testbed: ClientTestbed, write: Write) -> None:
+    doing = asyncio.ensure_future(write(testbed.client))
+    (await testbed.server.asked()).refuse()
 
     with pytest.raises(ConnectError):
         await doing
 
 
 @pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "amend"])
-async def test_a_write_is_seen_at_once(desk: Desk, name: str) -> None:
-    await desk.watched(Ship, ship("a", "1"))
+async def test_a_write_is_seen_at_once(testbed: ClientTestbed, name: str) -> None:
+    await testbed.watched(Ship, ship("a", "1"))
 
-    await desk.answered(_call(WRITES[name], desk.client), ship("a", "9"))
+    await testbed.answered(_call(WRITES[name], testbed.client), ship("a", "9"))
 
-    assert seen(desk) == "9"
+    assert seen(testbed) == "9"
 
 
 @pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "amend"])
-async def test_a_write_that_outlives_its_reconcile_is_seen_too(desk: Desk, name: str) -> None:
-    await desk.watched(Ship, ship("a", "1"))
-    doing = asyncio.ensure_future(WRITES[name](desk.client))
-    asked = await desk.server.asked()
+async def test_a_write_that_outlives_its_reconcile_is_seen_too(
+    testbed: ClientTestbed, name: str
+) -> None:
+    await testbed.watched(Ship, ship("a", "1"))
+    doing = asyncio.ensure_future(WRITES[name](testbed.client))
+    asked = await testbed.server.asked()
     doing.cancel()
     await settle()
 
@@ -168,20 +174,20 @@ async def test_a_write_that_outlives_its_reconcile_is_seen_too(desk: Desk, name:
     await settle()
 
     assert doing.cancelled()
-    assert seen(desk) == "9"
+    assert seen(testbed) == "9"
 
 
 @pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "delete"])
-async def test_metadata_alone_is_not_written(desk: Desk, name: str) -> None:
-    await desk.watched(Metadata[Chart], chart("a", "1"))
-    obj = await desk.client.get(Metadata[Chart], "a", "sea")
+async def test_metadata_alone_is_not_written(testbed: ClientTestbed, name: str) -> None:
+    await testbed.watched(Metadata[Chart], chart("a", "1"))
+    obj = await testbed.client.get(Metadata[Chart], "a", "sea")
     labelled = replace(obj, metadata=replace(obj.metadata, labels={"x": "y"}))
-    write = getattr(desk.client, name)
+    write = getattr(testbed.client, name)
     more: dict[str, Any] = {"patch": {"since": obj}}.get(name, {})
     status = [ShipStatus()] if name == "set_status" else []
 
     with pytest.raises(ConfigError, match="Metadata alone is not a kind\nbecause: an object read"):
-        await desk.unasked(write(labelled, *status, **more))
+        await testbed.unasked(write(labelled, *status, **more))
 
 
 async def _call(write: Write, client: Client) -> Any:
@@ -191,9 +197,9 @@ async def _call(write: Write, client: Client) -> Any:
 # Create.
 
 
-async def test_a_created_object_is_returned_as_stored(desk: Desk) -> None:
-    stored, [asked] = await desk.answered(
-        desk.client.create(chart("a", data={"x": "y"})), chart("a", "7", data={"x": "y"})
+async def test_a_created_object_is_returned_as_stored(testbed: ClientTestbed) -> None:
+    stored, [asked] = await testbed.answered(
+        testbed.client.create(chart("a", data={"x": "y"})), chart("a", "7", data={"x": "y"})
     )
 
     assert stored == chart("a", "7", data={"x": "y"})
@@ -203,36 +209,36 @@ async def test_a_created_object_is_returned_as_stored(desk: Desk) -> None:
     assert not asked.call.idempotent
 
 
-async def test_a_taken_name_is_told(desk: Desk) -> None:
-    doing, asked = await desk.ask(desk.client.create(chart("a")))
+async def test_a_taken_name_is_told(testbed: ClientTestbed) -> None:
+    doing, asked = await testbed.ask(testbed.client.create(chart("a")))
     asked.fail(409, "taken", "AlreadyExists")
 
     with pytest.raises(AlreadyExists):
         await doing
 
 
-async def test_a_stored_object_that_does_not_fit_is_told(desk: Desk) -> None:
+async def test_a_stored_object_that_does_not_fit_is_told(testbed: ClientTestbed) -> None:
     with pytest.raises(Undecodable):
-        await desk.answered(
-            desk.client.create(ship("a")), b'{"metadata":{"name":"a"},"spec":{"crew":"many"}}'
+        await testbed.answered(
+            testbed.client.create(ship("a")), b'{"metadata":{"name":"a"},"spec":{"crew":"many"}}'
         )
 
 
-async def test_a_write_is_seen_in_every_projection(desk: Desk) -> None:
-    await desk.watched(Chart)
-    await desk.watched(ChartView)
+async def test_a_write_is_seen_in_every_projection(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
+    await testbed.watched(ChartView)
 
-    await desk.answered(desk.client.create(chart("a")), chart("a", "7"))
+    await testbed.answered(testbed.client.create(chart("a")), chart("a", "7"))
 
-    assert seen(desk, kind=Chart) == seen(desk, kind=ChartView) == "7"
+    assert seen(testbed, kind=Chart) == seen(testbed, kind=ChartView) == "7"
 
 
 # Apply.
 
 
-async def test_an_apply_is_sent_as_the_server_wants_it(desk: Desk) -> None:
-    stored, [asked] = await desk.answered(
-        desk.client.apply(chart("a", "3", data={"x": "y"})), chart("a", "7")
+async def test_an_apply_is_sent_as_the_server_wants_it(testbed: ClientTestbed) -> None:
+    stored, [asked] = await testbed.answered(
+        testbed.client.apply(chart("a", "3", data={"x": "y"})), chart("a", "7")
     )
 
     assert stored == chart("a", "7")
@@ -243,102 +249,116 @@ async def test_an_apply_is_sent_as_the_server_wants_it(desk: Desk) -> None:
     assert asked.call.idempotent
 
 
-async def test_an_apply_may_respect_other_managers(desk: Desk) -> None:
-    _, [asked] = await desk.answered(desk.client.apply(chart("a"), force=False), chart("a", "7"))
+async def test_an_apply_may_respect_other_managers(testbed: ClientTestbed) -> None:
+    _, [asked] = await testbed.answered(
+        testbed.client.apply(chart("a"), force=False), chart("a", "7")
+    )
 
     assert asked.query == {"fieldManager": "tester"}
 
 
-async def test_an_apply_without_a_cache_is_always_sent(desk: Desk) -> None:
+async def test_an_apply_without_a_cache_is_always_sent(testbed: ClientTestbed) -> None:
     for version in ("7", "7"):
-        await desk.answered(desk.bare.apply(chart("a")), chart("a", version))
+        await testbed.answered(testbed.bare.apply(chart("a")), chart("a", version))
 
 
-async def test_the_same_apply_is_sent_once(desk: Desk) -> None:
-    await desk.watched(Chart)
+async def test_the_same_apply_is_sent_once(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
     wanted = chart("a", uid="", data={"x": "y"})
-    stored, _ = await desk.answered(
-        desk.client.apply(wanted), chart("a", "7", uid="u", data={"x": "y"})
+    stored, _ = await testbed.answered(
+        testbed.client.apply(wanted), chart("a", "7", uid="u", data={"x": "y"})
     )
 
-    assert await desk.unasked(desk.client.apply(wanted)) == stored
-    desk.stream.say(modified(stored))
+    assert await testbed.unasked(testbed.client.apply(wanted)) == stored
+    testbed.stream.say(modified(stored))
     await settle()
-    assert await desk.unasked(desk.client.apply(wanted)) == stored
+    assert await testbed.unasked(testbed.client.apply(wanted)) == stored
 
 
-async def test_another_body_is_sent(desk: Desk) -> None:
-    await desk.watched(Chart)
-    await desk.answered(desk.client.apply(chart("a", data={"x": "y"})), chart("a", "7"))
+async def test_another_body_is_sent(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
+    await testbed.answered(testbed.client.apply(chart("a", data={"x": "y"})), chart("a", "7"))
 
-    await desk.answered(desk.client.apply(chart("a", data={"x": "z"})), chart("a", "8"))
+    await testbed.answered(testbed.client.apply(chart("a", data={"x": "z"})), chart("a", "8"))
 
 
-async def test_drift_is_put_right_once(desk: Desk) -> None:
-    await desk.watched(Ship)
+async def test_drift_is_put_right_once(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship)
     wanted = ship("a", labels={"x": "y"})
-    await desk.answered(desk.client.apply(wanted), ship("a", "7", generation=1, labels={"x": "y"}))
+    await testbed.answered(
+        testbed.client.apply(wanted), ship("a", "7", generation=1, labels={"x": "y"})
+    )
 
-    desk.stream.say(modified(ship("a", "8", generation=1, labels={"x": "other"})))
+    testbed.stream.say(modified(ship("a", "8", generation=1, labels={"x": "other"})))
     await settle()
     mended = ship("a", "9", generation=1, labels={"x": "y"})
-    await desk.answered(desk.client.apply(wanted), mended)
+    await testbed.answered(testbed.client.apply(wanted), mended)
 
-    assert await desk.unasked(desk.client.apply(wanted)) == mended
+    assert await testbed.unasked(testbed.client.apply(wanted)) == mended
 
 
-async def test_a_new_status_causes_no_apply(desk: Desk) -> None:
-    await desk.watched(Ship)
+async def test_a_new_status_causes_no_apply(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship)
     wanted = ship("a")
-    await desk.answered(desk.client.apply(wanted), ship("a", "7", generation=1))
+    await testbed.answered(testbed.client.apply(wanted), ship("a", "7", generation=1))
 
-    desk.stream.say(modified(replace(ship("a", "8", generation=1), status=ShipStatus(afloat=True))))
+    testbed.stream.say(
+        modified(replace(ship("a", "8", generation=1), status=ShipStatus(afloat=True)))
+    )
     await settle()
 
-    known = await desk.unasked(desk.client.apply(wanted))
+    known = await testbed.unasked(testbed.client.apply(wanted))
     assert known.metadata.resource_version == "8"
 
 
-async def test_a_deleted_object_is_applied_anew(desk: Desk) -> None:
-    await desk.watched(Chart)
+async def test_a_deleted_object_is_applied_anew(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
     wanted = chart("a", uid="")
-    await desk.answered(desk.client.apply(wanted), chart("a", "7", uid="first"))
-    desk.stream.say(modified(chart("a", "7", uid="first")), deleted(chart("a", "8", uid="first")))
+    await testbed.answered(testbed.client.apply(wanted), chart("a", "7", uid="first"))
+    testbed.stream.say(
+        modified(chart("a", "7", uid="first")), deleted(chart("a", "8", uid="first"))
+    )
     await settle()
 
-    await desk.answered(desk.client.apply(wanted), chart("a", "9", uid="second"))
+    await testbed.answered(testbed.client.apply(wanted), chart("a", "9", uid="second"))
 
 
-async def test_an_apply_to_one_object_is_not_held_back_by_its_namesake(desk: Desk) -> None:
-    await desk.watched(Chart)
-    await desk.answered(desk.client.apply(chart("a", uid="old")), chart("a", "7", uid="new"))
+async def test_an_apply_to_one_object_is_not_held_back_by_its_namesake(
+    testbed: ClientTestbed,
+) -> None:
+    await testbed.watched(Chart)
+    await testbed.answered(testbed.client.apply(chart("a", uid="old")), chart("a", "7", uid="new"))
 
-    await desk.answered(desk.client.apply(chart("a", uid="old")), chart("a", "7", uid="new"))
+    await testbed.answered(testbed.client.apply(chart("a", uid="old")), chart("a", "7", uid="new"))
 
 
-async def test_each_manager_applies_for_itself(desk: Desk) -> None:
-    await desk.watched(Chart)
-    await desk.answered(desk.client.apply(chart("a")), chart("a", "7"))
+async def test_each_manager_applies_for_itself(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
+    await testbed.answered(testbed.client.apply(chart("a")), chart("a", "7"))
 
-    _, [asked] = await desk.answered(desk.client.named("other").apply(chart("a")), chart("a", "7"))
+    _, [asked] = await testbed.answered(
+        testbed.client.named("other").apply(chart("a")), chart("a", "7")
+    )
 
     assert asked.query["fieldManager"] == "other"
 
 
-async def test_a_kind_watched_in_two_selections_can_be_applied(desk: Desk) -> None:
-    await desk.watched(Chart, labels={"x": "1"})
-    await desk.watched(Chart, labels={"x": "2"})
+async def test_a_kind_watched_in_two_selections_can_be_applied(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart, labels={"x": "1"})
+    await testbed.watched(Chart, labels={"x": "2"})
     wanted = chart("a", labels={"x": "2"})
 
-    stored, _ = await desk.answered(desk.client.apply(wanted), chart("a", "7", labels={"x": "2"}))
+    stored, _ = await testbed.answered(
+        testbed.client.apply(wanted), chart("a", "7", labels={"x": "2"})
+    )
 
-    assert await desk.unasked(desk.client.apply(wanted)) == stored
+    assert await testbed.unasked(testbed.client.apply(wanted)) == stored
 
 
-async def test_no_status_is_applied_with_its_object(desk: Desk) -> None:
+async def test_no_status_is_applied_with_its_object(testbed: ClientTestbed) -> None:
     obj = Harbour(metadata=meta(), status=HarbourStatus(berths=3))
 
-    _, [asked] = await desk.answered(desk.client.apply(obj), obj)
+    _, [asked] = await testbed.answered(testbed.client.apply(obj), obj)
 
     assert "status" not in asked.body
 
@@ -346,11 +366,11 @@ async def test_no_status_is_applied_with_its_object(desk: Desk) -> None:
 # Patch.
 
 
-async def test_a_patch_is_the_difference_and_the_version_it_is_from(desk: Desk) -> None:
+async def test_a_patch_is_the_difference_and_the_version_it_is_from(testbed: ClientTestbed) -> None:
     old = ship("a", "3", labels={"x": "1"})
     new = replace(old, spec=ShipSpec(rig="ketch"), metadata=meta("a", "3", labels={"x": "2"}))
 
-    stored, [asked] = await desk.answered(desk.client.patch(new, since=old), ship("a", "7"))
+    stored, [asked] = await testbed.answered(testbed.client.patch(new, since=old), ship("a", "7"))
 
     assert stored == ship("a", "7")
     assert (asked.call.method, asked.call.path) == ("PATCH", f"{SHIPS}/a")
@@ -363,47 +383,47 @@ async def test_a_patch_is_the_difference_and_the_version_it_is_from(desk: Desk) 
     assert asked.call.idempotent
 
 
-async def test_a_patch_of_nothing_is_not_sent(desk: Desk) -> None:
+async def test_a_patch_of_nothing_is_not_sent(testbed: ClientTestbed) -> None:
     old = ship("a", "3")
 
-    assert await desk.unasked(desk.client.patch(old, since=old)) is old
+    assert await testbed.unasked(testbed.client.patch(old, since=old)) is old
 
 
-async def test_a_patch_may_go_to_the_status(desk: Desk) -> None:
+async def test_a_patch_may_go_to_the_status(testbed: ClientTestbed) -> None:
     old = ship("a", "3")
     new = replace(old, status=ShipStatus(port="x"))
 
-    _, [asked] = await desk.answered(
-        desk.client.patch(new, since=old, sub="status"), ship("a", "7")
+    _, [asked] = await testbed.answered(
+        testbed.client.patch(new, since=old, sub="status"), ship("a", "7")
     )
 
     assert asked.call.path == f"{SHIPS}/a/status"
     assert asked.body == {"metadata": {"resourceVersion": "3"}, "status": {"port": "x"}}
 
 
-async def test_a_patch_of_what_has_changed_is_a_conflict(desk: Desk) -> None:
+async def test_a_patch_of_what_has_changed_is_a_conflict(testbed: ClientTestbed) -> None:
     with pytest.raises(Conflict):
-        await desk.answered(
-            desk.client.patch(ship("a", "3", rig="ketch"), since=ship("a", "3")), 409
+        await testbed.answered(
+            testbed.client.patch(ship("a", "3", rig="ketch"), since=ship("a", "3")), 409
         )
 
 
-async def test_a_patch_that_would_lose_fields_is_not_sent(desk: Desk) -> None:
+async def test_a_patch_that_would_lose_fields_is_not_sent(testbed: ClientTestbed) -> None:
     old = Harbour(metadata=meta("a", "3"), piers=(Mast(height=1),))
     new = replace(old, piers=(Mast(height=2),))
 
     with pytest.raises(ConfigError, match="the list piers changed"):
-        await desk.unasked(desk.client.patch(new, since=old))
+        await testbed.unasked(testbed.client.patch(new, since=old))
 
 
 # Status.
 
 
-async def test_a_status_is_applied_alone_through_its_subresource(desk: Desk) -> None:
+async def test_a_status_is_applied_alone_through_its_subresource(testbed: ClientTestbed) -> None:
     obj = ship("a", "3", labels={"x": "y"})
 
-    _, [asked] = await desk.answered(
-        desk.client.set_status(obj, ShipStatus(afloat=True)), ship("a", "7")
+    _, [asked] = await testbed.answered(
+        testbed.client.set_status(obj, ShipStatus(afloat=True)), ship("a", "7")
     )
 
     assert (asked.call.method, asked.call.path) == ("PATCH", f"{SHIPS}/a/status")
@@ -417,83 +437,89 @@ async def test_a_status_is_applied_alone_through_its_subresource(desk: Desk) -> 
     }
 
 
-async def test_a_status_that_is_so_already_is_not_sent(desk: Desk) -> None:
+async def test_a_status_that_is_so_already_is_not_sent(testbed: ClientTestbed) -> None:
     stale = ship("a", "3")
     known = replace(ship("a", "4"), status=ShipStatus(afloat=True))
-    await desk.watched(Ship, known)
+    await testbed.watched(Ship, known)
 
-    assert await desk.unasked(desk.client.set_status(stale, ShipStatus(afloat=True))) == known
+    assert await testbed.unasked(testbed.client.set_status(stale, ShipStatus(afloat=True))) == known
 
 
-async def test_without_a_cache_the_objects_own_status_is_compared(desk: Desk) -> None:
+async def test_without_a_cache_the_objects_own_status_is_compared(testbed: ClientTestbed) -> None:
     obj = replace(ship("a", "3"), status=ShipStatus(afloat=True))
 
-    assert await desk.unasked(desk.bare.set_status(obj, ShipStatus(afloat=True))) is obj
-    await desk.answered(desk.bare.set_status(obj, ShipStatus(afloat=False)), ship("a", "7"))
+    assert await testbed.unasked(testbed.bare.set_status(obj, ShipStatus(afloat=True))) is obj
+    await testbed.answered(testbed.bare.set_status(obj, ShipStatus(afloat=False)), ship("a", "7"))
 
 
-async def test_a_status_shared_with_others_is_sent_once(desk: Desk) -> None:
+async def test_a_status_shared_with_others_is_sent_once(testbed: ClientTestbed) -> None:
     obj = ship("a", "3")
-    await desk.watched(Ship, obj)
+    await testbed.watched(Ship, obj)
     both = replace(ship("a", "7"), status=ShipStatus(afloat=True, port="theirs"))
-    await desk.answered(desk.client.set_status(obj, ShipStatus(afloat=True)), both)
-    assert await desk.unasked(desk.client.set_status(obj, ShipStatus(afloat=True))) == both
+    await testbed.answered(testbed.client.set_status(obj, ShipStatus(afloat=True)), both)
+    assert await testbed.unasked(testbed.client.set_status(obj, ShipStatus(afloat=True))) == both
 
     labelled = replace(
         ship("a", "8", labels={"x": "y"}), status=ShipStatus(afloat=True, port="theirs")
     )
-    desk.stream.say(modified(labelled))
+    testbed.stream.say(modified(labelled))
     await settle()
-    assert await desk.unasked(desk.client.set_status(obj, ShipStatus(afloat=True))) == labelled
+    assert (
+        await testbed.unasked(testbed.client.set_status(obj, ShipStatus(afloat=True))) == labelled
+    )
 
-    desk.stream.say(modified(replace(ship("a", "9"), status=ShipStatus(port="theirs"))))
+    testbed.stream.say(modified(replace(ship("a", "9"), status=ShipStatus(port="theirs"))))
     await settle()
-    await desk.answered(desk.client.set_status(obj, ShipStatus(afloat=True)), both)
+    await testbed.answered(testbed.client.set_status(obj, ShipStatus(afloat=True)), both)
 
 
-async def test_the_status_of_a_namesake_is_not_ours(desk: Desk) -> None:
-    await desk.watched(Ship, replace(ship("a", "4", uid="new"), status=ShipStatus(afloat=True)))
+async def test_the_status_of_a_namesake_is_not_ours(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship, replace(ship("a", "4", uid="new"), status=ShipStatus(afloat=True)))
     gone = ship("a", "3", uid="old")
 
     with pytest.raises(Conflict):
-        await desk.answered(desk.client.set_status(gone, ShipStatus(afloat=True)), 409)
+        await testbed.answered(testbed.client.set_status(gone, ShipStatus(afloat=True)), 409)
 
 
-async def test_a_kind_without_a_status_has_none_to_set(desk: Desk) -> None:
+async def test_a_kind_without_a_status_has_none_to_set(testbed: ClientTestbed) -> None:
     with pytest.raises(ConfigError, match=r"Chart has no status subresource\ntry: declare it"):
-        await desk.unasked(desk.client.set_status(chart("a"), ShipStatus()))
+        await testbed.unasked(testbed.client.set_status(chart("a"), ShipStatus()))
 
 
 # Amend.
 
 
-async def test_an_amendment_is_a_json_patch_and_needs_no_typed_object(desk: Desk) -> None:
-    await desk.watched(Ship)
+async def test_an_amendment_is_a_json_patch_and_needs_no_typed_object(
+    testbed: ClientTestbed,
+) -> None:
+    await testbed.watched(Ship)
     operations = [{"op": "remove", "path": "/metadata/finalizers/0"}]
     misfit = b'{"metadata":{"name":"a","namespace":"sea"},"spec":{"crew":"many"}}'
 
-    _, [asked] = await desk.answered(desk.client.amend(Ship, meta("a"), operations), misfit)
+    _, [asked] = await testbed.answered(testbed.client.amend(Ship, meta("a"), operations), misfit)
 
     assert (asked.call.method, asked.call.path) == ("PATCH", f"{SHIPS}/a")
     assert asked.call.headers["content-type"] == "application/json-patch+json"
     assert asked.body == operations
     assert not asked.call.idempotent
-    assert seen(desk) is None
+    assert seen(testbed) is None
 
 
 # Delete.
 
 
-async def test_a_deletion_means_this_very_object(desk: Desk) -> None:
-    _, [asked] = await desk.answered(desk.client.delete(chart("a", "3", uid="u")), SUCCESS)
+async def test_a_deletion_means_this_very_object(testbed: ClientTestbed) -> None:
+    _, [asked] = await testbed.answered(testbed.client.delete(chart("a", "3", uid="u")), SUCCESS)
 
     assert (asked.call.method, asked.call.path) == ("DELETE", f"{CHARTS}/a")
     assert asked.body == {"propagationPolicy": "Background", "preconditions": {"uid": "u"}}
 
 
-async def test_a_deletion_may_wait_for_dependants_and_for_nobodys_change(desk: Desk) -> None:
-    _, [asked] = await desk.answered(
-        desk.client.delete(chart("a", "3", uid="u"), foreground=True, unchanged=True), SUCCESS
+async def test_a_deletion_may_wait_for_dependants_and_for_nobodys_change(
+    testbed: ClientTestbed,
+) -> None:
+    _, [asked] = await testbed.answered(
+        testbed.client.delete(chart("a", "3", uid="u"), foreground=True, unchanged=True), SUCCESS
     )
 
     assert asked.body == {
@@ -502,101 +528,101 @@ async def test_a_deletion_may_wait_for_dependants_and_for_nobodys_change(desk: D
     }
 
 
-async def test_all_that_is_selected_is_deleted_in_one_request(desk: Desk) -> None:
-    selected = desk.client.delete_all(Chart, "sea", labels={"a": "1"}, fields={"b": "2"})
-    _, [asked] = await desk.answered(selected, SUCCESS)
+async def test_all_that_is_selected_is_deleted_in_one_request(testbed: ClientTestbed) -> None:
+    selected = testbed.client.delete_all(Chart, "sea", labels={"a": "1"}, fields={"b": "2"})
+    _, [asked] = await testbed.answered(selected, SUCCESS)
 
     assert (asked.call.method, asked.call.path) == ("DELETE", CHARTS)
     assert asked.query == {"labelSelector": "a=1", "fieldSelector": "b=2"}
     assert asked.body == {"propagationPolicy": "Background"}
 
 
-async def test_a_collection_of_no_namespace_is_not_deleted(desk: Desk) -> None:
+async def test_a_collection_of_no_namespace_is_not_deleted(testbed: ClientTestbed) -> None:
     with pytest.raises(ConfigError, match="without a namespace"):
-        await desk.client.delete_all(Chart)
+        await testbed.client.delete_all(Chart)
 
 
-async def test_unknown_fields_are_refused_for_a_strict_client(desk: Desk) -> None:
-    strict = having(desk.client, validation="Strict")
+async def test_unknown_fields_are_refused_for_a_strict_client(testbed: ClientTestbed) -> None:
+    strict = having(testbed.client, validation="Strict")
     for write in (strict.create(ship("a")), strict.apply(ship("a"))):
-        _, [asked] = await desk.answered(write, ship("a", "1"))
+        _, [asked] = await testbed.answered(write, ship("a", "1"))
         assert asked.query["fieldValidation"] == "Strict"
 
 
-async def test_an_object_without_uid_is_deleted_by_name(desk: Desk) -> None:
-    _, [asked] = await desk.answered(desk.client.delete(chart("a", uid="")), SUCCESS)
+async def test_an_object_without_uid_is_deleted_by_name(testbed: ClientTestbed) -> None:
+    _, [asked] = await testbed.answered(testbed.client.delete(chart("a", uid="")), SUCCESS)
 
     assert asked.body["preconditions"] == {}
 
 
 @pytest.mark.parametrize("answer", [SUCCESS, 404, chart("a", "3"), b""])
-async def test_what_is_deleted_is_not_seen_any_more(desk: Desk, answer: Any) -> None:
-    await desk.watched(Chart, chart("a", "3"))
+async def test_what_is_deleted_is_not_seen_any_more(testbed: ClientTestbed, answer: Any) -> None:
+    await testbed.watched(Chart, chart("a", "3"))
 
-    await desk.answered(desk.client.delete(chart("a", "3")), answer)
-    assert seen(desk, kind=Chart) is None
+    await testbed.answered(testbed.client.delete(chart("a", "3")), answer)
+    assert seen(testbed, kind=Chart) is None
 
-    desk.stream.say(modified(chart("a", "6")))
+    testbed.stream.say(modified(chart("a", "6")))
     await settle()
-    assert seen(desk, kind=Chart) is None
+    assert seen(testbed, kind=Chart) is None
 
 
-async def test_what_was_deleted_before_it_was_seen_is_not_seen(desk: Desk) -> None:
-    await desk.watched(Chart)
+async def test_what_was_deleted_before_it_was_seen_is_not_seen(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart)
 
-    await desk.answered(desk.client.delete(chart("a", "7")), SUCCESS)
-    desk.stream.say(modified(chart("a", "7")))
+    await testbed.answered(testbed.client.delete(chart("a", "7")), SUCCESS)
+    testbed.stream.say(modified(chart("a", "7")))
     await settle()
 
-    assert seen(desk, kind=Chart) is None
+    assert seen(testbed, kind=Chart) is None
 
 
-async def test_what_a_finalizer_holds_is_seen_going(desk: Desk) -> None:
-    await desk.watched(Ship, ship("a", "3", finalizers=("f",)))
+async def test_what_a_finalizer_holds_is_seen_going(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship, ship("a", "3", finalizers=("f",)))
     going = ship("a", "7", finalizers=("f",), deletion_timestamp="2026-01-01T00:00:00Z")
 
-    await desk.answered(desk.client.delete(ship("a", "3")), going)
+    await testbed.answered(testbed.client.delete(ship("a", "3")), going)
 
-    found = await desk.client.get(Ship, "a", "sea")
+    found = await testbed.client.get(Ship, "a", "sea")
     assert found.deleting
 
 
-async def test_a_namesake_is_not_deleted(desk: Desk) -> None:
-    await desk.watched(Chart, chart("a", "3"))
+async def test_a_namesake_is_not_deleted(testbed: ClientTestbed) -> None:
+    await testbed.watched(Chart, chart("a", "3"))
 
     with pytest.raises(Conflict):
-        await desk.answered(desk.client.delete(chart("a", "3")), 409)
+        await testbed.answered(testbed.client.delete(chart("a", "3")), 409)
 
-    assert seen(desk, kind=Chart) == "3"
+    assert seen(testbed, kind=Chart) == "3"
 
 
-async def test_a_deletion_without_caches_is_a_deletion(desk: Desk) -> None:
+async def test_a_deletion_without_caches_is_a_deletion(testbed: ClientTestbed) -> None:
     going = ship("a", "7", deletion_timestamp="2026-01-01T00:00:00Z")
     for answer in (SUCCESS, 404, going):
-        await desk.answered(desk.bare.delete(ship("a", "3")), answer)
+        await testbed.answered(testbed.bare.delete(ship("a", "3")), answer)
 
 
-async def test_what_is_deleted_is_forgotten_as_applied(desk: Desk) -> None:
-    await desk.answered(desk.client.apply(chart("a")), chart("a", "7"))
-    assert len(desk.client.applied) == 1
+async def test_what_is_deleted_is_forgotten_as_applied(testbed: ClientTestbed) -> None:
+    await testbed.answered(testbed.client.apply(chart("a")), chart("a", "7"))
+    assert len(testbed.client.applied) == 1
 
-    await desk.answered(desk.client.delete(chart("a", "7")), SUCCESS)
+    await testbed.answered(testbed.client.delete(chart("a", "7")), SUCCESS)
 
-    assert len(desk.client.applied) == 0
+    assert len(testbed.client.applied) == 0
 
 
-async def test_an_object_without_a_name_never_means_all_of_them(desk: Desk) -> None:
+async def test_an_object_without_a_name_never_means_all_of_them(testbed: ClientTestbed) -> None:
     for nameless in (Chart(metadata=meta("")), Chart()):
         with pytest.raises(ConfigError, match="without a name"):
-            await desk.unasked(desk.client.delete(nameless))
+            await testbed.unasked(testbed.client.delete(nameless))
 
 
 # Anything else.
 
 
-async def test_any_request_can_be_made(desk: Desk) -> None:
-    found, [asked] = await desk.answered(
-        desk.client.raw("GET", "/version?a=1&b=&c=x%20y", headers={"accept": "text/plain"}),
+async def test_any_request_can_be_made(testbed: ClientTestbed) -> None:
+    found, [asked] = await testbed.answered(
+        testbed.client.raw("GET", "/version?a=1&b=&c=x%20y", headers={"accept": "text/plain"}),
         b"body",
     )
 
@@ -604,16 +630,16 @@ async def test_any_request_can_be_made(desk: Desk) -> None:
     assert (asked.call.path, asked.query) == ("/version", {"a": "1", "b": "", "c": "x y"})
     assert asked.call.headers == {"accept": "text/plain"}
 
-    _, [asked] = await desk.answered(desk.client.raw("POST", "/x", body=b"{}"), b"")
+    _, [asked] = await testbed.answered(testbed.client.raw("POST", "/x", body=b"{}"), b"")
     assert (asked.call.method, asked.call.body) == ("POST", b"{}")
 
 
-async def test_a_raw_read_passes_a_closed_fence(desk: Desk) -> None:
+async def test_a_raw_read_passes_a_closed_fence(testbed: ClientTestbed) -> None:
     def fence() -> None:
         raise NotLeader
 
-    client = having(desk.client, fence=fence, dry_run=True)
+    client = having(testbed.client, fence=fence, dry_run=True)
 
-    _, [asked] = await desk.answered(client.raw("GET", "/version"), b"")
+    _, [asked] = await testbed.answered(client.raw("GET", "/version"), b"")
 
     assert asked.query == {}

@@ -14,24 +14,33 @@ from quintant.runtime.cache.follow import await_state, follow
 from quintant.runtime.cache.informer import ObjectChange
 from quintant.runtime.cache.scope import WatchScope
 from quintant.testing.loop import VirtualLoop, settle
-from unit.runtime.doubles import Asked, Scripted, added, bookmark, deleted, modified
 from unit.runtime.kinds import Ship, ship
+from unit.runtime.scripted_transport import (
+    Asked,
+    ScriptedTransport,
+    added,
+    bookmark,
+    deleted,
+    modified,
+)
 
 
-async def state(server: Scripted, *objects: Ship) -> Asked:
+async def state(server: ScriptedTransport, *objects: Ship) -> Asked:
     asked = await server.asked()
     asked.accept()
     asked.say(*map(added, objects), bookmark("5", initial=True))
     return asked
 
 
-def waiting(server: Scripted, until: Callable[[Ship | None], bool]) -> asyncio.Future[Ship | None]:
+def waiting(
+    server: ScriptedTransport, until: Callable[[Ship | None], bool]
+) -> asyncio.Future[Ship | None]:
     scope = WatchScope(Ship, "sea", fields={"metadata.name": "a"})
     return asyncio.ensure_future(await_state(Rest(server), scope, Random(0), until))
 
 
 async def test_following_yields_what_is_there_and_then_what_changes() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     changes = follow(Rest(server), WatchScope(Ship, "sea", {"fleet": "ours"}), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         first = asyncio.ensure_future(anext(changes))
@@ -52,7 +61,7 @@ async def test_following_yields_what_is_there_and_then_what_changes() -> None:
 
 
 async def test_following_goes_on_when_a_stream_breaks() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     changes = follow(Rest(server), WatchScope(Ship), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         coming = asyncio.ensure_future(anext(changes))
@@ -65,7 +74,7 @@ async def test_following_goes_on_when_a_stream_breaks() -> None:
 
 
 async def test_a_wait_ends_with_the_state_that_was_accepted() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     wait = waiting(server, lambda obj: obj is not None and obj.spec.rig == "ketch")
     asked = await state(server, ship("a", "1"))
     asked.say(modified(ship("a", "6")))
@@ -80,7 +89,7 @@ async def test_a_wait_ends_with_the_state_that_was_accepted() -> None:
 
 
 async def test_a_wait_sees_that_there_is_nothing() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     wait = waiting(server, lambda obj: obj is None)
     await state(server)
 
@@ -88,7 +97,7 @@ async def test_a_wait_sees_that_there_is_nothing() -> None:
 
 
 async def test_a_wait_sees_a_deletion() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     wait = waiting(server, lambda obj: obj is None)
     asked = await state(server, ship("a", "1"))
     await settle()
@@ -100,7 +109,7 @@ async def test_a_wait_sees_a_deletion() -> None:
 
 
 async def test_an_error_of_the_condition_is_its_authors() -> None:
-    server = Scripted()
+    server = ScriptedTransport()
     wait = waiting(server, lambda obj: bool(1 / 0))
     asked = await state(server, ship("a", "1"))
 

@@ -15,9 +15,10 @@ from quintant.core.object import Object, ObjectMeta, Request
 from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.observer import RestartReason
 from quintant.testing.loop import VirtualLoop, settle
-from unit.runtime.doubles import (
+from unit.runtime.kinds import Ocean, Ship, meta, ship
+from unit.runtime.scripted_transport import (
     Asked,
-    Scripted,
+    ScriptedTransport,
     added,
     bookmark,
     deleted,
@@ -25,7 +26,6 @@ from unit.runtime.doubles import (
     event,
     modified,
 )
-from unit.runtime.kinds import Ocean, Ship, meta, ship
 
 A, B = Request("a", "sea"), Request("b", "sea")
 
@@ -64,7 +64,7 @@ class World:
     """An informer at work, and what it tells."""
 
     def __init__(self, kind: type[Object] = Ship, namespaces: Sequence[str] = (), **more: Any):
-        self.server, self.counts = Scripted(), Counts()
+        self.server, self.counts = ScriptedTransport(), Counts()
         self.informer: Informer[Any] = Informer(
             Rest(self.server),
             kind,

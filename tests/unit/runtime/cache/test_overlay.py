@@ -13,7 +13,7 @@ from quintant.core.object import Request
 from quintant.runtime.cache.overlay import EXPIRY_SECONDS, Overlay, precedes, reached
 from quintant.runtime.cache.store import Indexer
 from quintant.testing.loop import VirtualLoop, advance, run
-from unit.runtime.cache.sea import Voyage
+from unit.runtime.cache.api_model import CacheRun
 from unit.runtime.kinds import Chart, chart
 
 A = Request("a", "sea")
@@ -338,21 +338,21 @@ STEPS = st.one_of(
 )
 
 
-async def sail(steps: list[tuple[object, ...]]) -> None:
-    voyage = Voyage()
-    await voyage.begin()
+async def play(steps: list[tuple[object, ...]]) -> None:
+    run = CacheRun()
+    await run.begin()
     for name, *args in steps:
-        pending = getattr(voyage, str(name))(*args)
+        pending = getattr(run, str(name))(*args)
         if pending is not None:
             await pending
-        voyage.check()
-    await voyage.arrive()
-    voyage.check()
-    voyage.check_arrived()
+        run.check()
+    await run.arrive()
+    run.check()
+    run.check_arrived()
     await advance(EXPIRY_SECONDS)
-    voyage.check_arrived()
-    assert len(voyage.informer.overlay) == 0
-    await voyage.close()
+    run.check_arrived()
+    assert len(run.informer.overlay) == 0
+    await run.close()
 
 
 # It left the selection and came back before we deleted it; we hear of it in that order.
@@ -369,4 +369,4 @@ async def sail(steps: list[tuple[object, ...]]) -> None:
 @given(st.lists(STEPS, max_size=30))
 def test_whatever_happens_when_nothing_we_did_is_undone(steps: list[tuple[object, ...]]) -> None:
     with capture_logs():
-        run(sail(steps))
+        run(play(steps))

@@ -21,9 +21,10 @@ from quintant.runtime.cache.sink import InitialState
 from quintant.runtime.cache.states import WatchOutcome
 from quintant.runtime.cache.timeouts import Timers
 from quintant.testing.loop import advance, run, settle
-from unit.runtime.doubles import (
+from unit.runtime.kinds import Ship, ship
+from unit.runtime.scripted_transport import (
     Asked,
-    Scripted,
+    ScriptedTransport,
     added,
     bookmark,
     deleted,
@@ -32,7 +33,6 @@ from unit.runtime.doubles import (
     modified,
     page,
 )
-from unit.runtime.kinds import Ship, ship
 
 MISFIT = {"metadata": {"name": "m", "namespace": "sea", "uid": "m", "resourceVersion": "9"}}
 MISFIT_LINE = event("ADDED", {**MISFIT, "spec": {"crew": "many"}})
@@ -76,7 +76,7 @@ class World:
     """A reflector at work against a server that the test speaks for."""
 
     def __init__(self, timers: Timers = Timers(), seed: int = 0, **scope: Any) -> None:
-        self.server, self.seen = Scripted(), Seen()
+        self.server, self.seen = ScriptedTransport(), Seen()
         self.reflector: Reflector[Ship] = Reflector(
             Rest(self.server),
             WatchScope(Ship, scope.pop("namespace", "sea"), **scope),

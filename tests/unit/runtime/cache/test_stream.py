@@ -15,8 +15,8 @@ from quintant.runtime.cache.states import WatchOutcome
 from quintant.runtime.cache.stream import BookmarkRhythm, WatchStream
 from quintant.runtime.cache.timeouts import Timers
 from quintant.testing.loop import advance
-from unit.runtime.doubles import Scripted, added, bookmark, error
 from unit.runtime.kinds import Ship, ship
+from unit.runtime.scripted_transport import ScriptedTransport, added, bookmark, error
 
 
 async def said(*lines: bytes, pause: float = 0.0) -> AsyncIterator[bytes]:
@@ -28,7 +28,7 @@ async def said(*lines: bytes, pause: float = 0.0) -> AsyncIterator[bytes]:
 def opened(
     *, initial: bool, rhythm: BookmarkRhythm | None = None
 ) -> tuple[WatchStream[Ship], Informer[Ship]]:
-    informer = Informer(Rest(Scripted()), Ship, random=Random())
+    informer = Informer(Rest(ScriptedTransport()), Ship, random=Random())
     rhythm = rhythm or BookmarkRhythm(Timers())
     return WatchStream(WatchScope(Ship), informer, rhythm, life=300, initial=initial), informer
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.cel import Uncompilable, compile_rule
-from unit.cluster.apiserver.cel.world import SELF, program
+from unit.cluster.apiserver.cel.sample_object import SELF, program
 
 
 @pytest.mark.parametrize(

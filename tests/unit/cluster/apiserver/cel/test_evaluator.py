@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from quintant.cluster.apiserver.cel import CelError, TooExpensive
-from unit.cluster.apiserver.cel.world import program, run, value
+from unit.cluster.apiserver.cel.sample_object import program, run, value
 
 _HERE = Path(__file__).parent
 _NO_QUANTITY = (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.cel.schemas import convert, declare, escape
-from unit.cluster.apiserver.cel.world import OBJECT, SELF
-from unit.cluster.jsons import JSON, SCHEMAS
+from unit.cluster.apiserver.cel.sample_object import OBJECT, SELF
+from unit.cluster.json_strategies import JSON, SCHEMAS
 
 
 @pytest.mark.parametrize(

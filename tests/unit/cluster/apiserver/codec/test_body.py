@@ -9,22 +9,22 @@ import pytest
 
 from quintant.cluster.apiserver.codec.protobuf import MAGIC
 from unit.cluster.api import CMS, CRDS, FOOS, PODS, api, config_map, foo, foo_definition, pod
-from unit.cluster.wires import Wire, body
+from unit.cluster.protobuf_samples import ProtobufWriter, body
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
-def metadata(name: str) -> Wire:
-    return Wire().text(1, name)
+def metadata(name: str) -> ProtobufWriter:
+    return ProtobufWriter().text(1, name)
 
 
-def entry(key: str, value: str) -> Wire:
-    return Wire().text(1, key).text(2, value)
+def entry(key: str, value: str) -> ProtobufWriter:
+    return ProtobufWriter().text(1, key).text(2, value)
 
 
 def sent_config_map(name: str = "a", api_version: str = "v1", kind: str = "ConfigMap") -> bytes:
-    message = Wire().text(1, metadata(name)).text(2, entry("k", "v"))
+    message = ProtobufWriter().text(1, metadata(name)).text(2, entry("k", "v"))
     return body(api_version, kind, message)
 
 
@@ -32,14 +32,14 @@ async def test_an_object_in_protobuf_is_created_and_replaced() -> None:
     client = api()
     created = await client.create(CMS, sent_config_map(), media=PROTOBUF)
     assert (created["kind"], created["data"]) == ("ConfigMap", {"k": "v"})
-    again = Wire().text(1, metadata("a")).text(2, entry("k", "w"))
+    again = ProtobufWriter().text(1, metadata("a")).text(2, entry("k", "w"))
     await client.put(f"{CMS}/a", body("v1", "ConfigMap", again), media=PROTOBUF)
     assert (await client.get(f"{CMS}/a"))["data"] == {"k": "w"}
 
 
 async def test_it_is_the_same_as_in_json() -> None:
-    spec = Wire().text(2, Wire().text(1, "main").text(2, "image"))
-    message = Wire().text(1, metadata("wire")).text(2, spec)
+    spec = ProtobufWriter().text(2, ProtobufWriter().text(1, "main").text(2, "image"))
+    message = ProtobufWriter().text(1, metadata("wire")).text(2, spec)
     client = api()
     wire = await client.create(PODS, body("v1", "Pod", message), media=PROTOBUF)
     text = await client.create(PODS, pod("text"))
@@ -59,14 +59,14 @@ async def test_a_body_need_not_name_its_kind() -> None:
 async def test_options_of_a_deletion_come_in_protobuf_under_any_version() -> None:
     client = api()
     await client.create(CMS, config_map("a"))
-    preconditions = Wire().text(2, Wire().text(1, "another"))
+    preconditions = ProtobufWriter().text(2, ProtobufWriter().text(1, "another"))
     path = f"{CMS}/a"
     await client.delete(path, body("v1", "DeleteOptions", preconditions), media=PROTOBUF, code=409)
-    for foreign in (body("v1", "Foo", Wire()), {"apiVersion": "v1", "kind": "Foo"}):
+    for foreign in (body("v1", "Foo", ProtobufWriter()), {"apiVersion": "v1", "kind": "Foo"}):
         media = PROTOBUF if isinstance(foreign, bytes) else "application/json"
         refused = await client.delete(path, foreign, media=media, code=400)
         assert refused["message"].startswith('no kind "Foo" is registered for version "v1"')
-    await client.delete(path, body("apps/v1", "DeleteOptions", Wire()), media=PROTOBUF)
+    await client.delete(path, body("apps/v1", "DeleteOptions", ProtobufWriter()), media=PROTOBUF)
 
 
 async def test_a_scale_and_a_binding_come_in_protobuf() -> None:
@@ -76,13 +76,13 @@ async def test_a_scale_and_a_binding_come_in_protobuf() -> None:
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
     spec = {"selector": {"matchLabels": labels}, "template": template}
     await client.create(DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": spec})
-    scale = Wire().text(1, metadata("d")).text(2, Wire().number(1, 4))
+    scale = ProtobufWriter().text(1, metadata("d")).text(2, ProtobufWriter().number(1, 4))
     path = f"{DEPLOYMENTS}/d/scale"
     answer = await client.put(path, body("autoscaling/v1", "Scale", scale), media=PROTOBUF)
     assert answer["spec"] == {"replicas": 4}
 
     await client.create(PODS, pod("p"))
-    target = Wire().text(1, metadata("p")).text(2, Wire().text(3, "node"))
+    target = ProtobufWriter().text(1, metadata("p")).text(2, ProtobufWriter().text(3, "node"))
     binding = body("v1", "Binding", target)
     await client.create(f"{PODS}/p/binding", binding, media=PROTOBUF)
     assert (await client.get(f"{PODS}/p"))["spec"]["nodeName"] == "node"
@@ -122,12 +122,12 @@ async def test_what_is_no_envelope_is_refused_and_shown(sent: bytes, message: st
     ("sent", "message"),
     [
         (
-            body("v1", "ConfigMap", Wire().number(2, 1)),
+            body("v1", "ConfigMap", ProtobufWriter().number(2, 1)),
             'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
             "proto: wrong wireType = 0 for field data",
         ),
         (
-            body("v1", "Foo", Wire()),
+            body("v1", "Foo", ProtobufWriter()),
             'Foo in version "v1" cannot be handled as a ConfigMap: '
             'no kind "Foo" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
         ),
@@ -139,7 +139,7 @@ async def test_what_is_no_object_of_the_kind_is_refused(sent: bytes, message: st
 
 
 async def test_an_object_of_another_kind_is_refused() -> None:
-    await api().create(CMS, body("v1", "Secret", Wire()), media=PROTOBUF, code=400)
+    await api().create(CMS, body("v1", "Secret", ProtobufWriter()), media=PROTOBUF, code=400)
 
 
 async def test_an_unreadable_text_is_shown_from_its_beginning() -> None:

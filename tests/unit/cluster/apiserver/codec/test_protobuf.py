@@ -11,7 +11,7 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.protobuf import DEPTH_LIMIT, MAGIC, unwrap
 from quintant.cluster.apiserver.tables import message
 from quintant.wire.protobuf import Malformed
-from unit.cluster.wires import Sample, Wire, body, samples
+from unit.cluster.protobuf_samples import ProtobufWriter, Sample, body, samples
 
 SAMPLES = samples()
 KINDS = sorted({sample.kind for sample in SAMPLES})
@@ -24,7 +24,7 @@ def decode(data: bytes) -> dict[str, object]:
     return {"apiVersion": opened.api_version, "kind": opened.kind, **opened.read(kind)}
 
 
-def config_map(message: Wire) -> dict[str, object]:
+def config_map(message: ProtobufWriter) -> dict[str, object]:
     return decode(body("v1", "ConfigMap", message))
 
 
@@ -59,7 +59,7 @@ def test_a_garbled_body_is_an_object_or_malformed(data: st.DataObject) -> None:
 @given(kind=st.sampled_from(KINDS), raw=st.binary(max_size=200))
 def test_random_bytes_are_an_object_or_malformed(kind: str, raw: bytes) -> None:
     api_version, _, name = kind.rpartition("/")
-    survive(body(api_version, name, Wire(raw)))
+    survive(body(api_version, name, ProtobufWriter(raw)))
     survive(raw)
     survive(MAGIC + raw)
 
@@ -76,11 +76,11 @@ def survive(data: bytes) -> None:
 
 
 def test_nesting_has_a_limit() -> None:
-    schema = Wire()
+    schema = ProtobufWriter()
     for _ in range(DEPTH_LIMIT):
-        schema = Wire().text(28, schema)
-    version = Wire().text(4, Wire().text(1, schema))
-    definition = Wire().text(2, Wire().text(7, version))
+        schema = ProtobufWriter().text(28, schema)
+    version = ProtobufWriter().text(4, ProtobufWriter().text(1, schema))
+    definition = ProtobufWriter().text(2, ProtobufWriter().text(7, version))
     with pytest.raises(Malformed, match="nested more than 100 deep"):
         decode(body("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition))
 
@@ -102,38 +102,42 @@ def test_what_is_no_envelope_is_malformed(data: bytes, why: str) -> None:
 
 def test_a_known_field_in_a_wrong_form_is_malformed() -> None:
     with pytest.raises(Malformed, match="wrong wireType = 0 for field metadata"):
-        config_map(Wire().number(1, 1))
+        config_map(ProtobufWriter().number(1, 1))
 
 
 def test_a_string_that_is_no_text_is_malformed() -> None:
     with pytest.raises(Malformed, match="not valid UTF-8"):
-        config_map(Wire().text(1, Wire().text(1, b"\xff")))
+        config_map(ProtobufWriter().text(1, ProtobufWriter().text(1, b"\xff")))
 
 
 def test_unknown_fields_are_passed_over() -> None:
-    found = config_map(Wire().text(99, "x").number(98, 5).text(1, Wire().text(1, "a")))
+    found = config_map(
+        ProtobufWriter().text(99, "x").number(98, 5).text(1, ProtobufWriter().text(1, "a"))
+    )
     assert found["metadata"] == {"name": "a"}
 
 
 def test_the_last_of_two_values_counts() -> None:
-    metadata = Wire().text(1, "a").text(1, "b")
-    assert config_map(Wire().text(1, metadata))["metadata"] == {"name": "b"}
+    metadata = ProtobufWriter().text(1, "a").text(1, "b")
+    assert config_map(ProtobufWriter().text(1, metadata))["metadata"] == {"name": "b"}
 
 
 def test_an_entry_without_key_or_value_is_an_empty_one() -> None:
-    assert config_map(Wire().text(2, Wire()).text(3, Wire()))["data"] == {"": ""}
+    assert config_map(ProtobufWriter().text(2, ProtobufWriter()).text(3, ProtobufWriter()))[
+        "data"
+    ] == {"": ""}
 
 
 def test_an_explicit_zero_behind_a_pointer_survives() -> None:
-    spec = Wire().number(1, 0).number(5, 0)
-    found = decode(body("apps/v1", "Deployment", Wire().text(2, spec)))
+    spec = ProtobufWriter().number(1, 0).number(5, 0)
+    found = decode(body("apps/v1", "Deployment", ProtobufWriter().text(2, spec)))
     expected = message("apps.v1.DeploymentSpec").zero() | {"replicas": 0}
     assert found["spec"] == expected
 
 
 def test_a_list_of_numbers_may_be_packed() -> None:
-    rows = Wire().number(4, 7).text(4, b"\x08\x96\x01").number(4, -1)
-    context = Wire().text(2, Wire().text(14, rows))
+    rows = ProtobufWriter().number(4, 7).text(4, b"\x08\x96\x01").number(4, -1)
+    context = ProtobufWriter().text(2, ProtobufWriter().text(14, rows))
     found = decode(body("v1", "Pod", context))
     assert found["spec"] == {
         "containers": None,
@@ -143,18 +147,24 @@ def test_a_list_of_numbers_may_be_packed() -> None:
 
 @pytest.mark.parametrize("seconds", [2**62, -(2**62)])
 def test_a_time_nobody_can_write_is_malformed(seconds: int) -> None:
-    when = Wire().number(1, seconds)
+    when = ProtobufWriter().number(1, seconds)
     with pytest.raises(Malformed, match="out of range"):
-        config_map(Wire().text(1, Wire().text(8, when)))
+        config_map(ProtobufWriter().text(1, ProtobufWriter().text(8, when)))
 
 
 def test_a_quantity_that_is_none_is_malformed() -> None:
-    limits = Wire().text(1, "cpu").text(2, Wire().text(1, "many"))
-    quota = Wire().text(2, Wire().text(1, limits))
+    limits = ProtobufWriter().text(1, "cpu").text(2, ProtobufWriter().text(1, "many"))
+    quota = ProtobufWriter().text(2, ProtobufWriter().text(1, limits))
     with pytest.raises(Malformed, match="not a quantity"):
         decode(body("v1", "ResourceQuota", quota))
 
 
 def test_raw_json_that_is_none_is_malformed() -> None:
     with pytest.raises(Malformed, match="JSON"):
-        decode(body("apps/v1", "ControllerRevision", Wire().text(2, Wire().text(1, "{oops"))))
+        decode(
+            body(
+                "apps/v1",
+                "ControllerRevision",
+                ProtobufWriter().text(2, ProtobufWriter().text(1, "{oops")),
+            )
+        )

@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource_schema
 from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.resource import Scale
-from unit.cluster.jsons import OBJECTS, ROOTS
+from unit.cluster.json_strategies import OBJECTS, ROOTS
 
 INTEGER = {"type": "integer"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from quintant.cluster.apiserver.crd.definition import default, prepare_for_create
 from quintant.cluster.apiserver.crd.validate import validate_definition
 from quintant.cluster.apiserver.schema.check import schema_causes
-from unit.cluster.jsons import ROOTS
+from unit.cluster.json_strategies import ROOTS
 
 TEXT = {"type": "string", "maxLength": 9}
 SCALE = "spec.subresources.scale"

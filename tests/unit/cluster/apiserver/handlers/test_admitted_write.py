@@ -9,7 +9,7 @@ import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain
-from unit.cluster.hooks import StubDialer, allow, install, rule
+from unit.cluster.stub_webhooks import StubDialer, allow, install, rule
 
 SERVICES = "/api/v1/namespaces/default/services"
 

@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.handlers.meter import (
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.object import Request
 from unit.cluster.api import PODS, Api, server
-from unit.cluster.simulated.hall import NODES, pod, simulated
+from unit.cluster.simulated.simulated_cluster import NODES, pod, simulated
 
 ROOT = "/apis/metrics.k8s.io/v1beta1"
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import given
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.schema.cel_rule import BadRule
 from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
-from unit.cluster.jsons import JSON
+from unit.cluster.json_strategies import JSON
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string", "maxLength": 9}

@@ -9,7 +9,7 @@ from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
 from quintant.cluster.apiserver.schema.validate import Validator
 from quintant.cluster.apiserver.schema.validate_logic import check_count
-from unit.cluster.jsons import JSON, SCHEMAS
+from unit.cluster.json_strategies import JSON, SCHEMAS
 
 INTEGER = {"type": "integer"}
 

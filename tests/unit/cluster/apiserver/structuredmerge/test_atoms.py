@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind, atom_error
-from unit.cluster.jsons import JSON
+from unit.cluster.json_strategies import JSON
 
 
 @pytest.mark.parametrize(

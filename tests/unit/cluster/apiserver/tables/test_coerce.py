@@ -9,7 +9,7 @@ import pytest
 
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
-from unit.cluster.wires import Sample, samples
+from unit.cluster.protobuf_samples import Sample, samples
 
 Plain = dict[str, Any]
 

@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.webhooks.configuration import (
     read_client_config,
     read_webhooks,
 )
-from unit.cluster.hooks import rule
+from unit.cluster.stub_webhooks import rule
 
 KINDS = {kind.resource.full_name: kind for kind in builtin_kinds()}
 

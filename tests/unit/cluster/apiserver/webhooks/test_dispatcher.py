@@ -8,7 +8,7 @@ import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain
-from unit.cluster.hooks import Answer, StubDialer, allow, deny, install, patch, rule
+from unit.cluster.stub_webhooks import Answer, StubDialer, allow, deny, install, patch, rule
 
 ALL = rule("configmaps")
 CREATE = rule("configmaps", "CREATE")

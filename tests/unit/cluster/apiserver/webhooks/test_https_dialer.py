@@ -30,7 +30,7 @@ from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.observe.listen import listen
 from unit.cluster.api import Api, config_map
-from unit.cluster.hooks import REGISTRATION, rule
+from unit.cluster.stub_webhooks import REGISTRATION, rule
 
 pytestmark = pytest.mark.realtime
 

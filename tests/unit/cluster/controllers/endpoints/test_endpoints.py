@@ -20,7 +20,7 @@ from quintant.cluster.controllers.endpoints.endpoints import CAPACITY_ANNOTATION
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
-from unit.cluster.controllers.services import pod, seen, service, started
+from unit.cluster.controllers.service_samples import pod, seen, service, started
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from quintant.cluster.controllers.endpoints import endpointslices
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
-from unit.cluster.controllers.services import node, pod, service, started
+from unit.cluster.controllers.service_samples import node, pod, service, started
 
 
 @pytest.fixture(autouse=True)

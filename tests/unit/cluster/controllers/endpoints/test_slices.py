@@ -14,7 +14,7 @@ from quintant.cluster.controllers.endpoints.slices import MOST, plan
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import replace
-from unit.cluster.controllers.services import NODE, node, pod, seen, service
+from unit.cluster.controllers.service_samples import NODE, node, pod, seen, service
 
 NODES = {NODE: NodeState(metadata=node().metadata)}
 

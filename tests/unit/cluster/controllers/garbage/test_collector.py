@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.controllers.garbage import declare
 from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, config_map
-from unit.cluster.controllers.plane import controlled, exists, gone, owner, until
+from unit.cluster.controllers.running_controllers import controlled, exists, gone, owner, until
 
 BACKGROUND = {"propagationPolicy": "Background"}
 FOREGROUND = {"propagationPolicy": "Foreground"}

@@ -13,7 +13,7 @@ from quintant.core.object import Request
 from quintant.core.resource import Resource
 from quintant.runtime.controller.workqueue import Workqueue
 from unit.cluster.api import CMS, Api, Plain, api, config_map
-from unit.cluster.controllers.plane import owner
+from unit.cluster.controllers.running_controllers import owner
 
 MAPS = Resource("", "v1", "ConfigMap", "configmaps")
 NOTHING = Resource("example.com", "v1", "Nothing", "nothings")

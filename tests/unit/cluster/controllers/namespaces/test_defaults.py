@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.cluster.controllers.namespaces.defaults import declare, publishing
 from unit.cluster.api import Api
-from unit.cluster.controllers.plane import controlled, until
+from unit.cluster.controllers.running_controllers import controlled, until
 
 SPACES = "/api/v1/namespaces"
 CERTIFICATE = b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"

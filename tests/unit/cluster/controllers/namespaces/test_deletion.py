@@ -17,7 +17,7 @@ from quintant.cluster.controllers.namespaces.deletion import (
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import Resource
 from unit.cluster.api import Api, Plain, config_map
-from unit.cluster.controllers.plane import controlled, exists, gone, until
+from unit.cluster.controllers.running_controllers import controlled, exists, gone, until
 
 SPACES = "/api/v1/namespaces"
 MAPS = f"{SPACES}/a/configmaps"

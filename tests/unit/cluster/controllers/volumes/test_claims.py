@@ -26,8 +26,8 @@ from quintant.core.errors import Forbidden
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
-from unit.cluster.controllers.disks import claim, storage_class, volume
-from unit.cluster.controllers.services import pod, started
+from unit.cluster.controllers.service_samples import pod, started
+from unit.cluster.controllers.volume_samples import claim, storage_class, volume
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, 
 from quintant.cluster.kubeproxy.dns.zone import Zone, records
 from quintant.cluster.kubeproxy.routes import Backend, Front
 from quintant.core.object import Request
-from unit.cluster.controllers.services import service
+from unit.cluster.controllers.service_samples import service
 
 BASE = "web.default.svc.cluster.local"
 KEY = Request("web", "default")

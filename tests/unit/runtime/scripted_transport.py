@@ -87,7 +87,7 @@ class Asked:
             yield chunk
 
 
-class Scripted:
+class ScriptedTransport:
     """A Transport that hands every request to the test."""
 
     def __init__(self) -> None:

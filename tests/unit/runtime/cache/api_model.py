@@ -1,8 +1,8 @@
 """A model of an API server with one kind, and of everything that may happen between it and a cache.
 
-`Sea` is the server: it keeps the history of every key. `Voyage` is a controller's view of it: an
-informer that watches the selected ships, own writes whose answers come when the test says so, a
-watch that delivers when the test says so, and the promises that must hold after each step.
+`ApiModel` is the server: it keeps the history of every key. `CacheRun` is a controller's view of
+it: an informer that watches the selected ships, own writes whose answers come when the test says
+so, a watch that delivers when the test says so, and the promises that must hold after each step.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.overlay import EXPIRY_SECONDS
 from quintant.testing.loop import advance, settle
-from unit.runtime.doubles import Asked, Scripted, bookmark, error, event
 from unit.runtime.kinds import Ship, ship
+from unit.runtime.scripted_transport import Asked, ScriptedTransport, bookmark, error, event
 
 SELECTOR = {"fleet": "ours"}
 
@@ -35,7 +35,7 @@ def selected(obj: Ship | None) -> bool:
 
 
 @dataclass
-class Sea:
+class ApiModel:
     """The server."""
 
     version: int = 0
@@ -100,11 +100,11 @@ class Ack:
     at: float
 
 
-class Voyage:
+class CacheRun:
     """A cache of the selected ships, and everything that reaches it."""
 
     def __init__(self) -> None:
-        self.sea, self.server = Sea(), Scripted()
+        self.model, self.server = ApiModel(), ScriptedTransport()
         self.informer: Informer[Ship] = Informer(
             Rest(self.server), Ship, random=Random(0), labels=SELECTOR
         )
@@ -129,10 +129,10 @@ class Voyage:
     # What happens on the server.
 
     def others_write(self, key: Request, ours: bool) -> None:
-        self.sea.write(key, ours=ours)
+        self.model.write(key, ours=ours)
 
     def others_delete(self, key: Request) -> None:
-        self.sea.delete(key)
+        self.model.delete(key)
 
     # What we do; the answer is processed by `answer`.
 
@@ -147,19 +147,19 @@ class Voyage:
             self.answer(-1)
 
     def write(self, key: Request, ours: bool) -> None:
-        stored = self.sea.write(key, ours=ours)
-        self.answers.append(Answer(self.sea.version, stored))
+        stored = self.model.write(key, ours=ours)
+        self.answers.append(Answer(self.model.version, stored))
 
     def delete(self, key: Request) -> None:
         """Delete what we see, or what there is, with its uid as precondition."""
-        known = self.informer.store.get(key) or self.sea.get(key)
+        known = self.informer.store.get(key) or self.model.get(key)
         if known is None:
             return
-        there = self.sea.get(key)
+        there = self.model.get(key)
         if there is not None and there.metadata.uid != known.metadata.uid:
             return  # the server refuses
-        self.sea.delete(key)
-        gone = max(moment.version for moment in self.sea.history[key] if moment.obj is None)
+        self.model.delete(key)
+        gone = max(moment.version for moment in self.model.history[key] if moment.obj is None)
         self.answers.append(Answer(gone, None, known.metadata))
 
     def answer(self, number: int) -> None:
@@ -205,13 +205,13 @@ class Voyage:
         """Everything under way comes in."""
         while self.answers:
             self.answer(0)
-        await self.deliver(len(self.sea.log) + 1)
+        await self.deliver(len(self.model.log) + 1)
 
     # What must hold.
 
     def check(self) -> None:
         assert self._delivered() == self.told
-        for key in self.sea.history:
+        for key in self.model.history:
             seen = self.informer.store.get(key)
             self._check_real(key, seen)
             self._check_delivered(key, seen)
@@ -221,10 +221,10 @@ class Voyage:
 
     def check_arrived(self) -> None:
         """The cache is what the server has."""
-        assert {obj.key: obj for obj in self.informer.store} == self.sea.fleet() == self.told
+        assert {obj.key: obj for obj in self.informer.store} == self.model.fleet() == self.told
 
     def _check_real(self, key: Request, seen: Ship | None) -> None:
-        assert seen is None or seen in [moment.obj for moment in self.sea.history[key]]
+        assert seen is None or seen in [moment.obj for moment in self.model.history[key]]
 
     def _check_delivered(self, key: Request, seen: Ship | None) -> None:
         """Nothing older than what the watch brought is seen."""
@@ -239,14 +239,14 @@ class Voyage:
         elif seen is not None:
             assert _version(seen) >= own.version
         else:
-            known = [w for w in self.sea.absences(key) if w <= self.progress]
+            known = [w for w in self.model.absences(key) if w <= self.progress]
             known += [
                 ack.answer.version for ack in self.acks[key] if not selected(ack.answer.stored)
             ]
             assert not selected(own.stored) or any(w > own.version for w in known)
 
     def _delivered(self) -> dict[Request, Ship]:
-        overlay, keys = self.informer.overlay, self.sea.history
+        overlay, keys = self.informer.overlay, self.model.history
         found = {key: overlay.delivered(key) for key in keys}
         return {key: obj for key, obj in found.items() if obj is not None}
 
@@ -257,17 +257,17 @@ class Voyage:
         self._stream.accept()
         query = self._stream.query
         if "sendInitialEvents" in query:
-            state = [event("ADDED", obj) for obj in self.sea.fleet().values()]
-            end = bookmark(str(self.sea.version), initial=True)
-            self._pipe = [(self.sea.version, (*state, end))]
-            self._taken = self.sea.version
+            state = [event("ADDED", obj) for obj in self.model.fleet().values()]
+            end = bookmark(str(self.model.version), initial=True)
+            self._pipe = [(self.model.version, (*state, end))]
+            self._taken = self.model.version
         else:
             self._pipe = []
             self._taken = int(query["resourceVersion"])
 
     def _refill(self) -> None:
         """Events reach the stream when they are asked for, in their order."""
-        for version, line in self.sea.log:
+        for version, line in self.model.log:
             if version > self._taken:
                 self._pipe.append((version, (line,)))
                 self._taken = version

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.controllers import cronjob, garbage
 from quintant.cluster.controllers.job import ttl
 from unit.cluster.api import Api, Plain
-from unit.cluster.controllers.plane import controlled, gone, until
+from unit.cluster.controllers.running_controllers import controlled, gone, until
 
 BATCH = "/apis/batch/v1/namespaces/default"
 CRONS, JOBS = f"{BATCH}/cronjobs", f"{BATCH}/jobs"

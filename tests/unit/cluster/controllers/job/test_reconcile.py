@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.controllers import garbage
 from quintant.cluster.controllers.job import declare
 from unit.cluster.api import PODS, Api, Plain
-from unit.cluster.controllers.plane import controlled, exists, gone, until
+from unit.cluster.controllers.running_controllers import controlled, exists, gone, until
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 EVENTS = "/api/v1/namespaces/default/events"

@@ -11,10 +11,10 @@ from quintant.cluster.volumes.component import driver
 from quintant.cluster.volumes.directories import Disk, Nowhere
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
-from unit.cluster.controllers.disks import claim
+from unit.cluster.controllers.volume_samples import claim
 
 
-async def furnish(cluster: InProcessCluster, disk: Disk | None = None) -> None:
+async def start_volumes(cluster: InProcessCluster, disk: Disk | None = None) -> None:
     """Run what makes storage work."""
     manager = Manager("kube-controller-manager")
     for module in (claims, protection, volumes):

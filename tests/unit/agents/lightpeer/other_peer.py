@@ -13,7 +13,7 @@ from quintant.wire import lightpeer as wire
 from unit.agents.lightpeer.peer_network import AnsweringHost, Wire
 
 
-class Opaque(AnsweringHost):
+class OtherPeer(AnsweringHost):
     """A host with such a peer. It crashes where the first one did."""
 
     peer: Any

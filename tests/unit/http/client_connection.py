@@ -12,7 +12,7 @@ from quintant.http.request import RequestLimits
 from quintant.http.server import Handler, Server
 
 
-class Line(asyncio.Transport):
+class ClientConnection(asyncio.Transport):
     """The server's end of a connection; the test is the client."""
 
     def __init__(self) -> None:
@@ -69,21 +69,23 @@ class _Socket:
 
 
 @asynccontextmanager
-async def town(handler: Handler, limits: RequestLimits = RequestLimits()) -> AsyncIterator[Town]:
+async def in_memory_server(
+    handler: Handler, limits: RequestLimits = RequestLimits()
+) -> AsyncIterator[ServerFixture]:
     """A server and its clients."""
-    found = Town(Server(handler, limits))
+    found = ServerFixture(Server(handler, limits))
     yield found
     await found.server.stop(0)
 
 
-class Town:
+class ServerFixture:
     """Where clients come from."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
 
-    def dial(self) -> Line:
-        line = Line()
+    def dial(self) -> ClientConnection:
+        line = ClientConnection()
         line.protocol = Connection(self.server.arrive)
         line.protocol.connection_made(line)
         return line

@@ -5,9 +5,9 @@ from __future__ import annotations
 from quintant.cluster.controllers import deployment, replicaset
 from quintant.core.codec import encode
 from unit.cluster.api import Api, Plain
-from unit.cluster.controllers.kubelets import APPS, attended, pods, ready, settled, workload
-from unit.cluster.controllers.plane import controlled
-from unit.cluster.pods import every_field
+from unit.cluster.controllers.running_controllers import controlled
+from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, ready, settled, workload
+from unit.cluster.full_pod import every_field
 
 DEPLOYMENT = f"{APPS}/deployments/a"
 

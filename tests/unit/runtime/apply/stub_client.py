@@ -1,4 +1,4 @@
-"""A small world that stores ConfigMaps, with the answers an API server gives."""
+"""A client that stores ConfigMaps, with the answers an API server gives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, cast
 from quintant.api.core import ConfigMap
 from quintant.core.errors import Cause, Conflict, Details, Invalid, Status
 from quintant.core.object import K, Object, ObjectMeta, Request, replace
-from unit.runtime.apply.family import sinking, stored
+from unit.runtime.apply.fleet import sinking, stored
 
 
-class World:
+class StubClient:
     """Objects by key. `writes` counts what reached it, `held` delays deletions for ever."""
 
     def __init__(self, *objects: ConfigMap, held: bool = False) -> None:

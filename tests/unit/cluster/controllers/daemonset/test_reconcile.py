@@ -6,8 +6,8 @@ from typing import Any
 
 from quintant.cluster.controllers import daemonset
 from unit.cluster.api import PODS, Api, Plain
-from unit.cluster.controllers.kubelets import APPS, attended, pods, settled, workload
-from unit.cluster.controllers.plane import controlled
+from unit.cluster.controllers.running_controllers import controlled
+from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
 
 SETS = f"{APPS}/daemonsets"
 NODES = "/api/v1/nodes"

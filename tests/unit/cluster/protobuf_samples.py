@@ -29,18 +29,18 @@ def samples() -> list[Sample]:
 
 
 @dataclass(frozen=True)
-class Wire:
+class ProtobufWriter:
     """A message under construction."""
 
     data: bytes = b""
 
-    def text(self, number: int, value: str | bytes | Wire) -> Wire:
-        raw = value.data if isinstance(value, Wire) else value
+    def text(self, number: int, value: str | bytes | ProtobufWriter) -> ProtobufWriter:
+        raw = value.data if isinstance(value, ProtobufWriter) else value
         raw = raw.encode() if isinstance(raw, str) else raw
-        return Wire(self.data + varint(number << 3 | 2) + varint(len(raw)) + raw)
+        return ProtobufWriter(self.data + varint(number << 3 | 2) + varint(len(raw)) + raw)
 
-    def number(self, number: int, value: int) -> Wire:
-        return Wire(self.data + varint(number << 3) + varint(value & (2**64 - 1)))
+    def number(self, number: int, value: int) -> ProtobufWriter:
+        return ProtobufWriter(self.data + varint(number << 3) + varint(value & (2**64 - 1)))
 
 
 def varint(value: int) -> bytes:
@@ -52,6 +52,6 @@ def varint(value: int) -> bytes:
     return bytes(written)
 
 
-def body(api_version: str, kind: str, message: Wire) -> bytes:
-    said = Wire().text(1, api_version).text(2, kind)
-    return MAGIC + Wire().text(1, said).text(2, message).data
+def body(api_version: str, kind: str, message: ProtobufWriter) -> bytes:
+    said = ProtobufWriter().text(1, api_version).text(2, kind)
+    return MAGIC + ProtobufWriter().text(1, said).text(2, message).data

@@ -6,8 +6,8 @@ import asyncio
 
 from quintant.cluster.controllers import deployment, garbage, replicaset
 from unit.cluster.api import Api, Plain
-from unit.cluster.controllers.kubelets import APPS, attended, pods, settled, workload
-from unit.cluster.controllers.plane import controlled, until
+from unit.cluster.controllers.running_controllers import controlled, until
+from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
 
 DEPLOYMENTS = f"{APPS}/deployments"
 BOTH = (deployment.declare, replicaset.declare)

@@ -12,7 +12,7 @@ from quintant.cluster.controllers import nodes
 from quintant.cluster.controllers.pods import gc
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain
-from unit.cluster.simulated.hall import NODES, condition, pod, read, simulated
+from unit.cluster.simulated.simulated_cluster import NODES, condition, pod, read, simulated
 
 EVENTS = "/api/v1/namespaces/default/events"
 

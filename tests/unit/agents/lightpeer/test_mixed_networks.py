@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from quintant.wire.lightpeer import CONNECT_NEW_PEER, HEALTH_WATCH, JOIN_NETWORK
-from unit.agents.lightpeer.opaque import Opaque
+from unit.agents.lightpeer.other_peer import OtherPeer
 from unit.agents.lightpeer.peer_network import PeerHost, PeerNetwork, join, persist, query
 
 
@@ -21,8 +21,8 @@ async def network() -> AsyncIterator[PeerNetwork]:
     await built.close()
 
 
-def opaque(network: PeerNetwork, number: int) -> Opaque:
-    made = Opaque(network, f"10.0.1.{number}:9081")
+def opaque(network: PeerNetwork, number: int) -> OtherPeer:
+    made = OtherPeer(network, f"10.0.1.{number}:9081")
     made.open()
     network.hosts[made.address] = made
     return made

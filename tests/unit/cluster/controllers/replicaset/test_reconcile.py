@@ -13,8 +13,8 @@ from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named, watch
 from quintant.testing.faults.match import kind, verb
 from unit.cluster.api import PODS
-from unit.cluster.controllers.kubelets import APPS, attended, pods, settled, workload
-from unit.cluster.controllers.plane import controlled
+from unit.cluster.controllers.running_controllers import controlled
+from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
 
 SETS = f"{APPS}/replicasets"
 CREATES = verb("create") & kind(Pod)

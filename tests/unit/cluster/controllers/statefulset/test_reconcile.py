@@ -7,8 +7,8 @@ from typing import Any
 
 from quintant.cluster.controllers import garbage, statefulset
 from unit.cluster.api import PODS, Api, Plain
-from unit.cluster.controllers.kubelets import APPS, attended, pods, ready, settled, workload
-from unit.cluster.controllers.plane import controlled, until
+from unit.cluster.controllers.running_controllers import controlled, until
+from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, ready, settled, workload
 
 SETS = f"{APPS}/statefulsets"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"

@@ -1,4 +1,4 @@
-"""A client at its desk: a server that the test speaks for, caches, and the writes under way."""
+"""A client under test: a server that the test speaks for, caches, and the writes under way."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer
 from quintant.testing.loop import settle
-from unit.runtime.doubles import Asked, Scripted, added, bookmark
+from unit.runtime.scripted_transport import Asked, ScriptedTransport, added, bookmark
 
 T = TypeVar("T")
 
 
-class Desk:
+class ClientTestbed:
     """A client with caches; `bare` is one without."""
 
     def __init__(self) -> None:
-        self.server = Scripted()
+        self.server = ScriptedTransport()
         random = Random(0)
         rest = Rest(self.server, write_timeout=3.0)
         self.caches = Caches(rest, random)

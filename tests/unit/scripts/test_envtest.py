@@ -1,4 +1,4 @@
-"""What the real pair's fixture promises, without Go and without a cluster."""
+"""What envtest promises, without Go and without a cluster."""
 
 import base64
 import os

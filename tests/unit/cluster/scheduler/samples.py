@@ -43,13 +43,13 @@ def pod(name: str, *, on: str = "", cpu: str = "", labels: Any = None, **spec: A
     )
 
 
-def board(*nodes: NodeView, pods: tuple[PodView, ...] = ()) -> NodeSnapshot:
-    """A board with nodes, and pods on them."""
+def snapshot(*nodes: NodeView, pods: tuple[PodView, ...] = ()) -> NodeSnapshot:
+    """A snapshot with nodes, and pods on them."""
     made = NodeSnapshot()
     made.sync(nodes, pods)
     return made
 
 
-def wished(given: PodView, *, real: bool = False) -> PodInfo:
+def pod_info(given: PodView, *, real: bool = False) -> PodInfo:
     """What a pod wishes for; with `real`, a real node could run it."""
     return wish(given, lambda image, command: "a program" if real else None)

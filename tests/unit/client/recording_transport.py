@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 
-class Carrier(asyncio.Transport):
+class RecordingTransport(asyncio.Transport):
     """Carries nothing anywhere."""
 
     def __init__(self) -> None:
