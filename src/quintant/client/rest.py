@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from quintant.client.api_time import add_api_time
 from quintant.client.retry import NO_ANSWER
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.core import codec
@@ -164,6 +165,8 @@ class Rest(Struct, frozen=True):
         except TransportError:
             self._count(call, began, NO_ANSWER)
             raise
+        finally:  # a reconcile that is cut short has waited, too
+            add_api_time(monotonic() - began)
         self._count(call, began, reply.status, len(reply.body))
         if not 200 <= reply.status < 300:
             retry_after = reply.headers.get("retry-after", "")

@@ -17,6 +17,7 @@ from typing import Generic
 
 from msgspec import Struct
 
+from quintant.client.api_time import measure_api_time
 from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
@@ -141,7 +142,10 @@ class Controller(Generic[K]):
         self._running.add(key)
         self._metrics.active(1)
         try:
-            with logs.reconciling(self.name, str(key), self._services.random.id()):
+            with (
+                logs.reconciling(self.name, str(key), self._services.random.id()),
+                measure_api_time() as api_time,
+            ):
                 ending = await self._attempt(key)
                 self._conclude(lease, ending)
         finally:
@@ -149,7 +153,7 @@ class Controller(Generic[K]):
             self._running.discard(key)
             self._ended.append(key)
         label = _LABELS.get(ending.outcome, "error")
-        self._metrics.reconciled(label, monotonic() - started)
+        self._metrics.reconciled(label, monotonic() - started, api_time.seconds)
 
     async def _attempt(self, key: Request) -> _Ending:
         ending = await self._try(key)

@@ -123,6 +123,12 @@ class Families:
         self.conflicts = self._counter(
             name + "conflicts_total", "Reconciles that lost a race and try again.", "controller"
         )
+        self.reconcile_api_seconds = self._histogram(
+            name + "reconcile_api_seconds",
+            "The part of a reconcile spent waiting for the API server.",
+            RECONCILE_BUCKETS,
+            "controller",
+        )
         self.restarts = self._counter(
             name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
         )

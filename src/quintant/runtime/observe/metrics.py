@@ -122,6 +122,7 @@ class ControllerMetrics:
             result: families.reconciles.labels(name, result) for result in get_args(Outcome)
         }
         self._seconds = families.reconcile_seconds.labels(name)
+        self._api_seconds = families.reconcile_api_seconds.labels(name)
         self.error = families.errors.labels(name).inc
         self.terminal = families.terminals.labels(name).inc
         self.panic = families.panics.labels(name).inc
@@ -130,10 +131,11 @@ class ControllerMetrics:
         self.active = families.active.labels(name).inc
         families.workers.labels(name).set(workers)
 
-    def reconciled(self, result: Outcome, seconds: float) -> None:
+    def reconciled(self, result: Outcome, seconds: float, api_seconds: float) -> None:
         """A reconcile ended; errors and conflicts are counted by their own calls as well."""
         self._results[result].inc()
         self._seconds.observe(seconds)
+        self._api_seconds.observe(api_seconds)
 
 
 class QueueMetrics:

@@ -145,6 +145,22 @@ async def test_result_asks_to_be_called_again(cluster: InProcessCluster) -> None
     assert sample(engine, "controller_runtime_reconcile_total", result="requeue_after") == 3
 
 
+async def test_time_spent_waiting_for_the_server_is_measured_per_reconcile(
+    cluster: InProcessCluster,
+) -> None:
+    async def look(obj: Thing, ctx: Context[Thing]) -> None:
+        await asyncio.sleep(5)
+        await ctx.client.find(ConfigMap, "none", "default", live=True)
+
+    cluster.faults.delay(2, kind(ConfigMap))
+    engine = await cluster.run(manager_of(look))
+    await cluster.create(thing())
+    await cluster.advance(10)
+
+    assert sample(engine, "quintant_reconcile_api_seconds_count") == 1
+    assert sample(engine, "quintant_reconcile_api_seconds_sum") == pytest.approx(2, abs=0.01)
+
+
 async def test_terminal_error_is_told_to_the_user_and_not_retried(
     cluster: InProcessCluster,
 ) -> None:

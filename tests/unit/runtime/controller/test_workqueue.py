@@ -198,11 +198,8 @@ async def test_shutdown_drops_the_rest_and_sends_every_worker_home() -> None:
         await settle()
         queue.add("waiting", after=10)
         queue.shutdown()
-    assert sorted(str(worker.result()) for worker in workers) == [
-        "WorkItem(key='a', priority=0)",
-        "None",
-        "None",
-    ]
+    results = [worker.result() for worker in workers]
+    assert results == [WorkItem("a", 0), None, None]
     queue.add("too late")
     queue.done("a")
     assert await queue.get() is None

@@ -78,6 +78,7 @@ def test_declared_controller_shows_every_series_at_zero(metrics: Metrics) -> Non
         "controller_runtime_reconcile_time_seconds_count",
         "controller_runtime_active_workers",
         "quintant_conflicts_total",
+        "quintant_reconcile_api_seconds_count",
     ):
         assert value(metrics, name, controller="portal") == 0
     assert value(metrics, "controller_runtime_max_concurrent_reconciles", controller="portal") == 4
@@ -85,8 +86,8 @@ def test_declared_controller_shows_every_series_at_zero(metrics: Metrics) -> Non
 
 def test_reconcile_is_counted_by_result_and_timed(metrics: Metrics) -> None:
     controller = metrics.controller("portal")
-    controller.reconciled("success", 0.02)
-    controller.reconciled("requeue_after", 3)
+    controller.reconciled("success", 0.02, 0.01)
+    controller.reconciled("requeue_after", 3, 1)
 
     found = scraped(metrics)
     totals = found["controller_runtime_reconcile_total"]
@@ -96,6 +97,8 @@ def test_reconcile_is_counted_by_result_and_timed(metrics: Metrics) -> None:
     assert totals[("controller", "portal"), ("result", "requeue_after")] == 1
     assert buckets[("controller", "portal"), ("le", "0.025")] == 1
     assert sums[(("controller", "portal"),)] == pytest.approx(3.02)
+    waited = found["quintant_reconcile_api_seconds_sum"]
+    assert waited[(("controller", "portal"),)] == pytest.approx(1.01)
 
 
 def test_each_way_to_fail_has_its_own_counter(metrics: Metrics) -> None:
