@@ -1,0 +1,56 @@
+"""The tests of a module stand where the module stands.
+
+`tests/unit/<room>/test_<module>.py` is about `src/quintant/<room>/<module>.py`, or about the room
+itself if it has its name. What holds for several modules at once is a promise, named below.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+UNIT = ROOT / "tests/unit"
+PRODUCT = ROOT / "src/quintant"
+ELSEWHERE = {
+    "benchmarks": ROOT / "benchmarks",
+    "scripts": ROOT / "scripts",
+    "conformance": ROOT / "tests/conformance",
+    "real": ROOT / "tests/real",
+}
+"""Rooms of tests whose subject is no part of the product."""
+PROMISES = {
+    "test_docs.py": "documents name what there is, and their examples run",
+    "test_imports.py": "what a command loads",
+    "test_layout.py": "this",
+    "test_public.py": "what users import",
+    "test_words.py": "names",
+    "agents/lightpeer/test_mixed_networks.py": "peers beside those of another make",
+    "api/test_every_kind.py": "what every built-in kind has",
+    "cli/test_no_grpc_before_fork.py": "what is loaded where programs are started",
+    "cluster/apiserver/test_any_field_value.py": "every request is answered",
+    "cluster/apiserver/test_costly_requests.py": "large requests beside small ones",
+    "cluster/apiserver/test_recorded_refusals.py": "the words of a real server",
+    "cluster/apiserver/test_stored_kinds.py": "kinds that others act on",
+    "cluster/controllers/deployment/test_whole_templates.py": "templates reach pods",
+    "operators/test_shape.py": "every operator has the same files",
+    "operators/klight/test_readme.py": "the contract table is true",
+    "operators/portal/test_readme.py": "the contract table is true",
+}
+"""Tests that are about several modules, and what they promise."""
+
+
+def subjects(test: Path) -> list[Path]:
+    """Where the module that a test module is about may be."""
+    room, name = test.parent, test.stem.removeprefix("test_")
+    first, *rest = room.parts or ("",)
+    home = ELSEWHERE[first].joinpath(*rest) if first in ELSEWHERE else PRODUCT / room
+    own = [home / "__init__.py"] if name == room.name else []
+    return [home / f"{name}.py", home / name / "__init__.py", *own]
+
+
+TESTS = sorted(path.relative_to(UNIT) for path in UNIT.rglob("test_*.py"))
+
+
+def test_a_test_module_stands_where_its_subject_does() -> None:
+    lost = [test for test in TESTS if not any(path.is_file() for path in subjects(test))]
+    assert {test.as_posix() for test in lost} == PROMISES.keys()
