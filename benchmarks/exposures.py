@@ -27,14 +27,12 @@ from quintant.cluster.kubelet.options import NodeOptions as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.object import K
-from quintant.operators.portal import sample
+from quintant.operators.portal import declare, sample, tunnel_class
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.metrics import Meter, PortalMetrics
 from quintant.operators.portal.options import Options
-from quintant.operators.portal.reconcile import Reconcile
-from quintant.operators.portal.remote import Scraper, http_lines
-from quintant.operators.portal.wiring import classes, exposes
+from quintant.operators.portal.remote import http_lines
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
@@ -260,8 +258,8 @@ async def _opened() -> AsyncIterator[Bench]:
         metrics = Recording()
         manager = Manager("portal")
         chosen = Options(enable_webhooks=False)
-        exposes(manager, Reconcile(chosen, Scraper(http_lines), metrics))
-        classes(manager)
+        declare(manager, chosen, http_lines, metrics)
+        tunnel_class.controllers(manager)
         transport = _transport(cluster)
         await install(transport, [PortalExpose, TunnelClass])
         client = Client(Rest(transport), manager="bench")

@@ -35,7 +35,7 @@ from quintant.operators.portal.api import (
     TunnelClassSpec,
 )
 from quintant.operators.portal.options import Options
-from quintant.operators.portal.remote import Unreachable
+from quintant.runtime.controller.follower import Unreachable
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import Account, InProcessCluster, grant

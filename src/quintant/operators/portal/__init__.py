@@ -4,24 +4,56 @@ from __future__ import annotations
 
 import os
 
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod, Service
 from quintant.core.options import from_environment
+from quintant.operators.portal import observe, tunnel_class
 from quintant.operators.portal.admission import admit
+from quintant.operators.portal.api import FINALIZER, PortalExpose, TunnelClass
+from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
+from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
+from quintant.operators.portal.observe import CLASS_INDEX, SERVICE_INDEX
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.reconcile import Reconcile
-from quintant.operators.portal.remote import Lines, Scraper, http_lines
-from quintant.operators.portal.wiring import classes, exposes
+from quintant.operators.portal.remote import TunnelLines, http_lines, reports_by, same
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.follower import Follower
+from quintant.runtime.controller.predicates import changed, deleted
 from quintant.runtime.manager.manager import Manager
 
 
-def controllers(manager: Manager, given: Options | None = None, lines: Lines = http_lines) -> None:
-    """Declare everything that Portal Expose does; `lines` is how tunnels are listened to."""
-    chosen = given or from_environment(Options, os.environ)
-    manager.configure(**chosen.settings)
-    metrics = PortalMetrics()
+def controllers(
+    manager: Manager, options: Options | None = None, remote: TunnelLines | None = None
+) -> None:
+    """Declare everything that Portal Expose does; `remote` is how tunnels are listened to."""
+    options = options or from_environment(Options, os.environ)
+    manager.configure(**options.settings)
+    declare(manager, options, remote or http_lines, PortalMetrics())
+    tunnel_class.controllers(manager)
+    if options.enable_webhooks:
+        admit(manager)
+
+
+def declare(
+    manager: Manager, options: Options, remote: TunnelLines, metrics: PortalMetrics
+) -> None:
+    """Declare the controller of PortalExposes."""
     manager.add_collectors(*metrics.collectors())
     manager.add(metrics.gauges.bind)
-    exposes(manager, Reconcile(chosen, Scraper(lines), metrics))
-    classes(manager)
-    if chosen.enable_webhooks:
-        admit(manager)
+    reports = Follower(reports_by(remote), same=same)
+    (
+        manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
+        .index(SERVICE_INDEX, observe.service_key)
+        .index(CLASS_INDEX, observe.class_name)
+        .owns(Deployment)
+        .watches(Deployment, to=observe.namesake, when=deleted)
+        .watches(Pod, to=observe.expose_of, when=changed(observe.pod_aspects), labels=TUNNEL_LABELS)
+        .watches(Service, to=by_index(SERVICE_INDEX), when=changed(observe.service_aspects))
+        .watches(TunnelClass, to=by_index(CLASS_INDEX, observe.affected), when=tunnel_class.CHANGED)
+        .on(reports)
+        .on_deleted(reports.forget)
+        .workers(options.max_concurrent_reconciles)
+        .finalize(FINALIZER, cleanup)
+        .reconcile(Reconcile(options, reports, metrics))
+    )

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator
 
 from quintant.api.core import Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
-from quintant.operators.portal.classes import defaults, missing, resolve
 from quintant.operators.portal.rules import (
-    class_complaints,
-    expose_complaints,
     is_address,
     relay_host,
+    validate_class,
+    validate_expose,
 )
+from quintant.operators.portal.tunnel_class.plan import defaults, missing_class, resolve
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Admission, Allowed, Verdict, WebhookSettings, invalid
 
@@ -41,8 +41,8 @@ async def check_expose(
     if new is None or new.deleting or (old is not None and old.spec == new.spec):
         return None
     warnings = tuple([said async for said in _expose_warnings(new, admission)])
-    if complaints := tuple(expose_complaints(new.spec)):
-        return invalid(*complaints, warnings=warnings)
+    if errors := tuple(validate_expose(new.spec)):
+        return invalid(*errors, warnings=warnings)
     return Allowed(warnings)
 
 
@@ -56,8 +56,8 @@ async def check_class(
         return None
     warnings = await _rivals(old, new, admission)
     unchanged = old is not None and old.spec == new.spec
-    complaints = () if unchanged else tuple(class_complaints(new.spec))
-    return invalid(*complaints, warnings=warnings) if complaints else Allowed(warnings)
+    errors = () if unchanged else tuple(validate_class(new.spec))
+    return invalid(*errors, warnings=warnings) if errors else Allowed(warnings)
 
 
 async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIterator[str]:
@@ -65,7 +65,7 @@ async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIter
     if await client.find(Service, app.service.name, place) is None:
         yield f"Service '{app.service.name}' does not exist in namespace '{place}' yet"
     if resolve(new, await client.list(TunnelClass)) is None:
-        yield missing(new)[1]
+        yield missing_class(new)[1]
     for target in new.spec.relay.targets:
         if is_address(target.url):
             yield f"relay '{target.name}' is an IP address: there is no public URL before it"

@@ -6,6 +6,7 @@ implementation is taken over as it is. Secrets are referred to and never read.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -35,6 +36,7 @@ from quintant.api.core import (
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
 from quintant.core.object import ObjectMeta, Opaque
+from quintant.core.owner import controller_of
 from quintant.operators.portal.api import GROUP, TARGET_TLS, PortalExpose, Size, TunnelClass
 
 CONTAINER = "tunnel"
@@ -43,6 +45,8 @@ EXPOSE_LABEL = f"{GROUP}/portalexpose"
 EXPOSE_NAME = f"{GROUP}/portalexpose-name"
 MANAGER = "portal-expose-controller"
 """Who manages the tunnels: a label of theirs, and the field manager."""
+TUNNEL_LABELS = {"app.kubernetes.io/managed-by": MANAGER}
+"""What all tunnel pods are found by."""
 _SUFFIX = "-tunnel"
 # Label values hold 63 characters, names 253; a longer name is cut and made unique by its hash.
 _LABEL_LENGTH, _NAME_LENGTH, _HASH_LENGTH = 63, 253, 8
@@ -102,9 +106,14 @@ def labels(expose: str) -> dict[str, str]:
     return {
         "app.kubernetes.io/name": "portal-tunnel",
         "app.kubernetes.io/component": "tunnel",
-        "app.kubernetes.io/managed-by": MANAGER,
+        **TUNNEL_LABELS,
         EXPOSE_LABEL: _shortened(expose, _LABEL_LENGTH),
     }
+
+
+def adoptable(found: Deployment, wanted: Mapping[str, str]) -> bool:
+    """Whether nobody controls it, and it says itself by these labels whose it is."""
+    return controller_of(found) is None and wanted.items() <= found.metadata.labels.items()
 
 
 def deployment(

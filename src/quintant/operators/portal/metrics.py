@@ -26,8 +26,8 @@ from quintant.operators.portal.api import (
     RelayState,
     TunnelClass,
 )
-from quintant.operators.portal.classes import references
-from quintant.operators.portal.world import World
+from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.tunnel_class.plan import references
 from quintant.runtime.cache.client import Client
 
 # Seconds; half a second is what the contract promises, API calls excepted.
@@ -126,15 +126,15 @@ class PortalMetrics:
             self.duration.observe(monotonic() - began)
             self.api.observe(meter.seconds)
 
-    def lagged(self, world: World, status: PortalExposeStatus) -> None:
+    def lagged(self, observed: Observed, status: PortalExposeStatus) -> None:
         """Note how old the newest report was when it was told in the status."""
-        before = world.expose.status
+        before = observed.expose.status
         if before is not None and before.relay == status.relay:
             return
-        told = [each.observed_at for each in world.reports.values() if each.observed_at]
+        told = [each.observed_at for each in observed.reports.values() if each.observed_at]
         if told:
             newest = max(map(parse_timestamp, told))
-            self.lag.observe(max((world.now - newest).total_seconds(), 0.0))
+            self.lag.observe(max((observed.now - newest).total_seconds(), 0.0))
 
 
 class Gauges(Collector):

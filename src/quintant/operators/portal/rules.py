@@ -33,7 +33,7 @@ _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 _PORTS = range(1, 65536)
 
 
-def expose_complaints(spec: PortalExposeSpec) -> Iterator[Cause]:
+def validate_expose(spec: PortalExposeSpec) -> Iterator[Cause]:
     """Everything that is wrong with what shall be exposed."""
     app = spec.app
     if not _LABEL.fullmatch(app.name) or len(app.name) > LABEL_LENGTH:
@@ -49,11 +49,11 @@ def expose_complaints(spec: PortalExposeSpec) -> Iterator[Cause]:
         where = f"spec.relay.targets[{at}]"
         if names[target.name] > 1:
             yield Cause("FieldValueDuplicate", f'"{target.name}" is there twice', f"{where}.name")
-        if complaint := _url_complaint(target.url):
-            yield Cause("FieldValueInvalid", complaint, f"{where}.url")
+        if error := _url_error(target.url):
+            yield Cause("FieldValueInvalid", error, f"{where}.url")
 
 
-def class_complaints(spec: TunnelClassSpec) -> Iterator[Cause]:
+def validate_class(spec: TunnelClassSpec) -> Iterator[Cause]:
     """Everything that is wrong with a class of tunnels."""
     if spec.replicas < 1:
         yield _wrong("spec.replicas", spec.replicas, "must be at least 1")
@@ -63,8 +63,8 @@ def class_complaints(spec: TunnelClassSpec) -> Iterator[Cause]:
         if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value) or len(value) > LABEL_LENGTH:
             yield _wrong("spec.nodeSelector", f"{key}={value}", "is not a label")
     for at, toleration in enumerate(spec.tolerations):
-        if complaint := _toleration_complaint(toleration):
-            yield Cause("FieldValueInvalid", complaint, f"spec.tolerations[{at}]")
+        if error := _toleration_error(toleration):
+            yield Cause("FieldValueInvalid", error, f"spec.tolerations[{at}]")
 
 
 def public_url(app: str, target: RelayTarget) -> str:
@@ -92,8 +92,8 @@ def is_address(url: str) -> bool:
     return True
 
 
-def _url_complaint(url: str) -> str:
-    """The complaint never repeats the URL: what stands before an @ in it is a secret."""
+def _url_error(url: str) -> str:
+    """The error never repeats the URL: what stands before an @ in it is a secret."""
     parts = _parts(url)
     if parts is None or parts.scheme != "wss" or not parts.hostname:
         return "must be wss://host[:port][/path]"
@@ -111,7 +111,7 @@ def _parts(url: str) -> SplitResult | None:
     return parts
 
 
-def _toleration_complaint(toleration: Toleration) -> str:
+def _toleration_error(toleration: Toleration) -> str:
     if toleration.operator not in _OPERATORS:
         return f'operator "{toleration.operator}" is neither Exists nor Equal'
     if toleration.effect not in _EFFECTS:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from quintant.agents.tunnel.status import TunnelStatus
-from quintant.operators.portal import reports
+from quintant.operators.portal import remote
 from quintant.wire.tunnelreport import RelayReport, ServiceReport, State
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,7 +28,7 @@ async def test_the_operator_understands_what_is_told() -> None:
     status = TunnelStatus("uid", Clock())
     status.tell(relay(State.CONNECTED, public_url="https://hello.a"))
     status.reach("refused")
-    told = reports.parse(msgspec.json.encode(status.report()))
+    told = remote.parse(msgspec.json.encode(status.report()))
     assert told is not None
     assert (told.v, told.seq, told.pod, told.draining) == (1, 2, "uid", False)
     assert told.service == ServiceReport(False, "refused")

@@ -6,14 +6,16 @@ import re
 from pathlib import Path
 
 from quintant.operators import portal
-from quintant.operators.portal import conditions, notices
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
+from quintant.operators.portal.plan import conditions, events
+from quintant.operators.portal.tunnel_class.plan import TOLD
+from quintant.runtime.events.transitions import PlannedEvent
 from quintant.runtime.manager.manager import Manager
 
 FOLDER = Path(portal.__file__).parent
 README = (FOLDER / "README.md").read_text()
-SOURCES = "".join(path.read_text() for path in sorted(FOLDER.glob("*.py")))
+SOURCES = "".join(path.read_text() for path in sorted(FOLDER.rglob("*.py")))
 
 
 def rows(title: str) -> list[list[str]]:
@@ -25,13 +27,14 @@ def rows(title: str) -> list[list[str]]:
 
 def test_every_event_of_the_code_is_listed_with_its_type_and_text() -> None:
     listed = {reason: (type, text) for type, reason, text in rows("Events")}
-    fixed = [each for each in vars(notices).values() if isinstance(each, notices.Notice)]
+    fixed = [each for each in vars(events).values() if isinstance(each, PlannedEvent)]
     assert len(fixed) == 8
     for notice in fixed:
         assert listed[notice.reason] == (notice.type, notice.note)
-    literal = set(re.findall(r'Notice\(\s*"\w+", "(\w+)"', SOURCES))
-    reasons = {reason for _, reason in notices._REASONS}
-    assert literal | reasons | {"MultipleDefaults"} == set(listed)
+    literal = set(re.findall(r'PlannedEvent\(\s*"\w+", "(\w+)"', SOURCES))
+    reasons = {each.event or each.reason for each in (*events.REASONS, *TOLD)}
+    missing = set(re.findall(r'Transition\(.*event="(\w+)"', SOURCES))
+    assert literal | reasons | missing == set(listed)
 
 
 def test_every_condition_in_the_table_is_one_of_the_code() -> None:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from quintant.api.core import Pod, PodStatus
-from quintant.api.meta import Condition
 from quintant.core.clock import Random
-from quintant.core.object import ObjectMeta, Request
+from quintant.core.errors import TransportError
+from quintant.core.object import Request
 from quintant.http.request import Request as HttpRequest
 from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
-from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
+from quintant.operators.portal.remote import (
+    TunnelPod,
+    http_lines,
+    newer,
+    parse,
+    reports_by,
+    same,
+)
+from quintant.runtime.controller.follower import Follower, Unreachable
 from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import advance, settle
@@ -52,19 +60,23 @@ class Voice:
             self.open -= 1
 
 
-def pod(uid: str = "u", address: str = "10.0.0.1", ready: bool = False) -> Pod:
-    conditions = (Condition(type="Ready", status=str(ready)),)
-    status = PodStatus(pod_ip=address, conditions=conditions)
-    return Pod(metadata=ObjectMeta(name=uid, uid=uid), status=status)
+POD = TunnelPod("u", "10.0.0.1")
+Reports = Follower[TunnelPod, Report]
+
+
+def heard(reports: Reports, pod: TunnelPod = POD) -> str | None:
+    """The state that a pod told last; from now on it is listened to."""
+    report = reports.want(SHOP, {pod.uid: pod}).get(pod.uid)
+    return report.relays[0].state if report else None
 
 
 @asynccontextmanager
-async def listening(voice: Voice) -> AsyncIterator[tuple[Scraper, Workqueue[Request]]]:
-    scraper, queue = Scraper(voice), Workqueue[Request]()
-    feed = SourceContext(queue, tuple, Random())
-    task = asyncio.ensure_future(scraper.run(feed))
+async def listening(voice: Voice) -> AsyncIterator[tuple[Reports, Workqueue[Request]]]:
+    reports = Follower(reports_by(voice), same=same)
+    context = SourceContext(Workqueue[Request](), tuple, Random())
+    task = asyncio.ensure_future(reports(context))
     try:
-        yield scraper, queue
+        yield reports, context.queue
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -81,98 +93,76 @@ async def taken(queue: Workqueue[Request]) -> int:
     return woken
 
 
-def state(heard: Any) -> str | None:
-    report: Report | None = heard.get("u")
-    return report.relays[0].state if report else None
-
-
 async def test_news_wakes_its_portal_expose_and_repetition_does_not() -> None:
     voice = Voice()
-    async with listening(voice) as (scraper, queue):
-        assert scraper.listen(SHOP, [pod()]) == {}
+    async with listening(voice) as (reports, queue):
+        assert heard(reports) is None
         voice.words.put_nowait(line(1))
         assert await taken(queue) == 1
-        assert state(scraper.listen(SHOP, [pod()])) == "Connected"
+        assert heard(reports) == "Connected"
         voice.words.put_nowait(line(2))
         assert await taken(queue) == 0
         voice.words.put_nowait(line(3, "Backoff"))
         assert await taken(queue) == 1
-        assert state(scraper.listen(SHOP, [pod()])) == "Backoff"
+        assert heard(reports) == "Backoff"
 
 
 async def test_nonsense_and_words_of_other_pods_are_not_believed() -> None:
     voice = Voice()
-    async with listening(voice) as (scraper, queue):
-        scraper.listen(SHOP, [pod()])
+    async with listening(voice) as (reports, queue):
+        heard(reports)
         for word in (b"nonsense", line(9, pod="other")):
             voice.words.put_nowait(word)
         assert await taken(queue) == 0
-        assert scraper.listen(SHOP, [pod()]) == {}
+        assert heard(reports) is None
+
+
+async def test_older_word_than_the_last_is_not_believed() -> None:
+    voice = Voice()
+    async with listening(voice) as (reports, queue):
+        heard(reports)
+        voice.words.put_nowait(line(5))
+        assert await taken(queue) == 1
+        voice.words.put_nowait(line(4, "Backoff"))
+        assert await taken(queue) == 0
+        assert heard(reports) == "Connected"
 
 
 async def test_lost_tunnel_is_forgotten_once_it_cannot_be_reached() -> None:
     voice = Voice()
-    async with listening(voice) as (scraper, queue):
-        scraper.listen(SHOP, [pod()])
+    async with listening(voice) as (reports, queue):
+        heard(reports)
         voice.words.put_nowait(line(5))
         assert await taken(queue) == 1
         voice.deaf = True
         voice.words.put_nowait(None)
         await settle()
-        assert state(scraper.listen(SHOP, [pod()])) == "Connected"
+        assert heard(reports) == "Connected"
         await advance(2)
         assert await taken(queue) == 1
-        assert scraper.listen(SHOP, [pod()]) == {}
+        assert heard(reports) is None
 
 
 async def test_restarted_tunnel_is_believed_from_its_first_word() -> None:
     voice = Voice()
-    async with listening(voice) as (scraper, _):
-        scraper.listen(SHOP, [pod()])
+    async with listening(voice) as (reports, _):
+        heard(reports)
         voice.words.put_nowait(line(50))
         voice.words.put_nowait(None)
         voice.words.put_nowait(line(1, "Backoff"))
         await advance(2)
-        assert state(scraper.listen(SHOP, [pod()])) == "Backoff"
-
-
-async def test_silent_tunnel_is_asked_after_one_second_and_ever_more_rarely() -> None:
-    voice = Voice()
-    voice.deaf = True
-    async with listening(voice) as (scraper, _):
-        scraper.listen(SHOP, [pod()])
-        await advance(120)
-    gaps = [after - before for before, after in zip(voice.calls, voice.calls[1:], strict=False)]
-    assert 0.8 <= gaps[0] <= 1.2
-    assert all(12 <= gap <= 18 for gap in gaps[5:])
-
-
-async def test_tunnel_that_becomes_ready_is_asked_at_once() -> None:
-    voice = Voice()
-    voice.deaf = True
-    async with listening(voice) as (scraper, _):
-        scraper.listen(SHOP, [pod()])
-        await advance(100)
-        voice.deaf, asked = False, len(voice.calls)
-        scraper.listen(SHOP, [pod(ready=True)])
-        await settle()
-        assert len(voice.calls) == asked + 1
+        assert heard(reports) == "Backoff"
 
 
 async def test_tunnels_that_go_are_hung_up_on() -> None:
     voice = Voice()
-    async with listening(voice) as (scraper, _):
-        scraper.listen(SHOP, [pod("u", "10.0.0.1"), pod("v", "10.0.0.2")])
-        scraper.listen(Request("other"), [pod("w", "10.0.0.3")])
-        await settle()
-        assert voice.open == 3
-        scraper.listen(SHOP, [pod("v", "10.0.0.2")])
+    async with listening(voice) as (reports, _):
+        reports.want(SHOP, {"u": POD, "v": TunnelPod("v", "10.0.0.2")})
         await settle()
         assert voice.open == 2
-        scraper.forget(SHOP)
+        reports.forget(SHOP)
         await settle()
-        assert voice.open == 1
-    assert voice.open == 0
+        assert voice.open == 0
 
 
 @pytest.mark.realtime
@@ -187,7 +177,7 @@ async def test_http_lines_come_as_they_are_told() -> None:
 
     async with serving(status, "127.0.9.8", 9808):
         assert [each async for each in http_lines("127.0.9.8")] == [b"one", b"two"]
-    with pytest.raises(Unreachable, match="cannot be reached"):
+    with pytest.raises(TransportError, match="cannot be reached"):
         _ = [each async for each in http_lines("127.0.9.8")]
 
 
@@ -199,3 +189,21 @@ async def test_a_tunnel_that_answers_with_an_error_tells_nothing() -> None:
     async with serving(status, "127.0.9.8", 9808):
         with pytest.raises(Unreachable, match="answered with 500"):
             _ = [each async for each in http_lines("127.0.9.8")]
+
+
+def test_older_or_foreign_report_changes_nothing() -> None:
+    known = Report(1, 5, pod="a")
+    assert newer(known, Report(1, 4, pod="a"), "a") is known
+    assert newer(known, Report(1, 6, pod="b"), "a") is known
+    assert newer(known, None, "a") is known
+    assert newer(known, Report(1, 6, pod="a"), "a") == Report(1, 6, pod="a")
+
+
+@given(st.binary())
+def test_garbage_is_no_report(raw: bytes) -> None:
+    assert parse(raw) is None
+
+
+def test_report_of_another_version_is_not_understood() -> None:
+    assert parse(b'{"v":2,"seq":1}') is None
+    assert parse(b'{"v":1,"seq":1,"more":true}') == Report(1, 1)

@@ -14,11 +14,11 @@ from quintant.operators.portal.api import (
     TunnelClassSpec,
 )
 from quintant.operators.portal.rules import (
-    class_complaints,
-    expose_complaints,
     is_address,
     public_url,
     relay_host,
+    validate_class,
+    validate_expose,
 )
 
 
@@ -35,7 +35,7 @@ def spec(
 
 
 def test_spec_of_the_contract_is_right() -> None:
-    assert not list(expose_complaints(spec()))
+    assert not list(validate_expose(spec()))
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_spec_of_the_contract_is_right() -> None:
     ],
 )
 def test_broken_rule_is_found_at_its_field(given: PortalExposeSpec, field: str) -> None:
-    assert [cause.field for cause in expose_complaints(given)] == [field]
+    assert [cause.field for cause in validate_expose(given)] == [field]
 
 
 def test_every_broken_rule_is_told_at_once() -> None:
-    assert len(list(expose_complaints(spec(app="-", port=0, one="ws://x")))) == 3
+    assert len(list(validate_expose(spec(app="-", port=0, one="ws://x")))) == 3
 
 
 def test_password_in_a_url_is_refused_and_not_repeated() -> None:
-    (cause,) = expose_complaints(spec(one="wss://me:geheim@relay.example.com/"))
+    (cause,) = validate_expose(spec(one="wss://me:geheim@relay.example.com/"))
     assert "authSecretRef" in cause.message
     assert "geheim" not in cause.message
 
@@ -69,7 +69,7 @@ def test_password_in_a_url_is_refused_and_not_repeated() -> None:
 def test_relays_of_one_name_are_refused() -> None:
     target = RelayTarget(name="one", url="wss://relay.example.com")
     given = PortalExposeSpec(app=spec().app, relay=RelaySpec(targets=(target, target)))
-    found = [cause.field for cause in expose_complaints(given)]
+    found = [cause.field for cause in validate_expose(given)]
     assert found == ["spec.relay.targets[0].name", "spec.relay.targets[1].name"]
 
 
@@ -116,4 +116,4 @@ def test_address_is_no_name() -> None:
     ],
 )
 def test_broken_rule_of_a_class_is_found(given: TunnelClassSpec, field: str) -> None:
-    assert [cause.field for cause in class_complaints(given)] == [field]
+    assert [cause.field for cause in validate_class(given)] == [field]

@@ -13,7 +13,7 @@ from quintant.operators.portal.api import Phase
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Observation:
     """What is seen of the tunnels of one PortalExpose."""
 
     blocked: bool = False
@@ -32,7 +32,7 @@ class Sighting:
     """Its Deployment was made just now: nothing can work yet."""
 
 
-def step(before: Phase | None, seen: Sighting) -> Phase:
+def step(before: Phase | None, seen: Observation) -> Phase:
     """The phase that follows."""
     if seen.blocked:
         return "Failed"

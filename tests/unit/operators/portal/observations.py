@@ -1,4 +1,4 @@
-"""Worlds for the tests of decisions: everything there and well, unless told otherwise."""
+"""Observations for the tests of decisions: everything there and well, unless told otherwise."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassSpec,
 )
-from quintant.operators.portal.world import World
+from quintant.operators.portal.observe import Observed
 from quintant.wire.tunnelreport import RelayReport, Report, ServiceReport
 
+OWNER = OwnerReference(kind="PortalExpose", name="shop", uid="u", controller=True)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "wss://{}.example.com/relay"
 
@@ -58,7 +59,7 @@ def report(*up: str, down: str = "", error: str = "") -> Report:
 def deployed(replicas: int = 2, **status: Any) -> Deployment:
     settled = {"replicas": replicas, "updated_replicas": replicas, "ready_replicas": replicas}
     return Deployment(
-        metadata=ObjectMeta(name="shop-tunnel"),
+        metadata=ObjectMeta(name="shop-tunnel", owner_references=(OWNER,)),
         spec=DeploymentSpec(replicas=replicas),
         status=DeploymentStatus(**{**settled, **status}),
     )
@@ -69,7 +70,7 @@ def overdue() -> Deployment:
     return deployed(ready_replicas=0, conditions=(said,))
 
 
-def world(**changes: Any) -> World:
+def observed(**changes: Any) -> Observed:
     """Two ready pods, connected to both relays; `expose` and all other parts can be replaced."""
     whole: dict[str, Any] = {
         "expose": exposing(),
@@ -79,9 +80,9 @@ def world(**changes: Any) -> World:
         "tunnel_class": TunnelClass(
             metadata=ObjectMeta(name="small"), spec=TunnelClassSpec(replicas=2, size="small")
         ),
-        "deployment": deployed(),
+        "found": deployed(),
         "pods": (pod("p"), pod("q")),
         "reports": {"p": report("a", "b"), "q": report("a", "b")},
         "now": NOW,
     }
-    return World(**{**whole, **changes})
+    return Observed(**{**whole, **changes})

@@ -8,11 +8,11 @@ from enum import Enum, auto
 from quintant.core.errors import QuintantError
 
 
-class Outcome(Enum):
-    """What became of the Deployment in this pass."""
+class OperationResult(Enum):
+    """What was done about the Deployment in this pass."""
 
     NONE = auto()  # nothing was tried: something it depends on is missing
-    LEFT = auto()  # it is as desired
+    UNCHANGED = auto()  # it is as desired
     CREATED = auto()
     UPDATED = auto()  # what we want has changed
     CORRECTED = auto()  # somebody else had changed it
@@ -22,12 +22,12 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """An outcome, and what was said about it."""
+class Outcome:
+    """A result, and what was said about it."""
 
-    outcome: Outcome = Outcome.NONE
-    said: str = ""
-    first: bool = True
+    result: OperationResult = OperationResult.NONE
+    message: str = ""
+    creating: bool = True
     """With REFUSED: whether it was to be created."""
     error: QuintantError | None = None
     """With REFUSED: what the server answered; the next try is the queue's."""

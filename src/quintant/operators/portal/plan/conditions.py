@@ -1,17 +1,17 @@
-"""The conditions of a PortalExpose: what is claimed of the world, one claim for each. Pure."""
+"""The conditions of a PortalExpose: what is claimed of what was read, one claim for each. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from quintant.api.apps import Deployment
-from quintant.api.meta import Condition, condition_of
-from quintant.operators.portal import reports
+from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.operators.portal.api import Phase, RelayConnection
-from quintant.operators.portal.classes import missing
-from quintant.operators.portal.deed import Deed, Outcome
+from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.plan.outcome import OperationResult, Outcome
+from quintant.operators.portal.plan.relays import clean_error, refusing
 from quintant.operators.portal.rules import is_address
-from quintant.operators.portal.world import World
+from quintant.operators.portal.tunnel_class.plan import missing_class
 
 OVERDUE = "ProgressDeadlineExceeded"
 DEPLOYED = "Deployed"
@@ -28,8 +28,7 @@ BLOCKING = frozenset(
 """The reasons for which there can be no tunnels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """What is to be said about one condition."""
 
     type: str
@@ -38,28 +37,35 @@ class Claim:
     message: str
 
 
-def claims(
-    world: World, deed: Deed, relays: tuple[RelayConnection, ...], phase: Phase
-) -> list[Claim]:
-    """Everything that is to be said, in this order."""
-    found = [_service(world), *_port(world), _class(world), _deployment(world, deed)]
-    found += [_connected(world, relays), *_name(world)]
-    found += [_available(world, deed, found, phase)]
-    return [*found, _progressing(world, deed), *_deployed(world, deed)]
+def conditions(
+    observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, ...], phase: Phase
+) -> tuple[Condition, ...]:
+    """All conditions; those that nothing is to be said about stay as they are."""
+    found = [_service(observed), *_port(observed), _class(observed)]
+    found += [_deployment(observed, outcome), _connected(observed, relays), *_name(observed)]
+    found += [_available(observed, found, phase)]
+    found += [_progressing(observed, outcome), *_deployed(observed, outcome)]
+    known, generation = _before(observed), observed.expose.metadata.generation
+    for type, status, reason, message in found:
+        known = set_condition(
+            known, type, status=status, reason=reason,
+            message=message, generation=generation, now=observed.now,
+        )  # fmt: skip
+    return known
 
 
-def _service(world: World) -> Claim:
-    name = world.expose.spec.app.service.name
-    if world.service is not None:
+def _service(observed: Observed) -> Claim:
+    name = observed.expose.spec.app.service.name
+    if observed.service is not None:
         return Claim("ServiceExists", "True", "ServiceFound", "Service exists")
-    place = world.expose.metadata.namespace
+    place = observed.expose.metadata.namespace
     said = f"Service '{name}' not found in namespace '{place}'"
     return Claim("ServiceExists", "False", "ServiceNotFound", said)
 
 
-def _port(world: World) -> list[Claim]:
+def _port(observed: Observed) -> list[Claim]:
     """Only once a port was seen to be missing is it worth saying that it is there."""
-    port, service = world.expose.spec.app.service.port, world.service
+    port, service = observed.expose.spec.app.service.port, observed.service
     if service is None:
         return []
     numbers = [each.port for each in service.spec.ports]
@@ -67,42 +73,42 @@ def _port(world: World) -> list[Claim]:
         listed = ", ".join(map(str, numbers))
         said = f"Service '{service.metadata.name}' has no port {port}; it has {listed}"
         return [Claim("ServicePortExists", "False", "ServicePortNotFound", said)]
-    if condition_of(_before(world), "ServicePortExists") is None:
+    if condition_of(_before(observed), "ServicePortExists") is None:
         return []
     return [Claim("ServicePortExists", "True", "ServicePortFound", f"Service has port {port}")]
 
 
-def _before(world: World) -> tuple[Condition, ...]:
-    return world.expose.status.conditions if world.expose.status else ()
+def _before(observed: Observed) -> tuple[Condition, ...]:
+    return observed.expose.status.conditions if observed.expose.status else ()
 
 
-def _class(world: World) -> Claim:
-    if world.tunnel_class is not None:
-        said = f"TunnelClass '{world.tunnel_class.metadata.name}' is in force"
+def _class(observed: Observed) -> Claim:
+    if observed.tunnel_class is not None:
+        said = f"TunnelClass '{observed.tunnel_class.metadata.name}' is in force"
         return Claim("TunnelClassExists", "True", "TunnelClassFound", said)
-    return Claim("TunnelClassExists", "False", *missing(world.expose))
+    return Claim("TunnelClassExists", "False", *missing_class(observed.expose))
 
 
-def _deployment(world: World, deed: Deed) -> Claim:
-    type, counted = "TunnelDeploymentReady", f"{world.ready}/{world.total} tunnel pods ready"
-    if deed.outcome is Outcome.CONFLICT:
-        return Claim(type, "False", "DeploymentConflict", deed.said)
-    if deed.outcome is Outcome.REFUSED:
-        verb = "Create" if deed.first else "Update"
-        return Claim(type, "False", f"Deployment{verb}Failed", deed.said)
-    if deed.outcome is Outcome.WAITING:
-        return Claim(type, "False", "DeploymentTerminating", deed.said)
-    if world.total and world.ready >= world.total:
+def _deployment(observed: Observed, outcome: Outcome) -> Claim:
+    type, counted = "TunnelDeploymentReady", f"{observed.ready}/{observed.total} tunnel pods ready"
+    if outcome.result is OperationResult.CONFLICT:
+        return Claim(type, "False", "DeploymentConflict", outcome.message)
+    if outcome.result is OperationResult.REFUSED:
+        verb = "Create" if outcome.creating else "Update"
+        return Claim(type, "False", f"Deployment{verb}Failed", outcome.message)
+    if outcome.result is OperationResult.WAITING:
+        return Claim(type, "False", "DeploymentTerminating", outcome.message)
+    if observed.total and observed.ready >= observed.total:
         return Claim(type, "True", "AllPodsReady", counted)
-    if overdue(world.deployment) and deed.outcome is Outcome.LEFT:
-        return Claim(type, "False", OVERDUE, f"{counted}{_trouble(world)}")
-    return Claim(type, "False", "PodsNotReady", f"{counted}{_trouble(world)}")
+    if overdue(observed.deployment) and outcome.result is OperationResult.UNCHANGED:
+        return Claim(type, "False", OVERDUE, f"{counted}{_trouble(observed)}")
+    return Claim(type, "False", "PodsNotReady", f"{counted}{_trouble(observed)}")
 
 
-def _connected(world: World, relays: tuple[RelayConnection, ...]) -> Claim:
+def _connected(observed: Observed, relays: tuple[RelayConnection, ...]) -> Claim:
     type, up = "RelayConnected", sum(relay.status == "Connected" for relay in relays)
     if relays and up == len(relays):
-        reason = "Assumed" if world.assume else "AllRelaysConnected"
+        reason = "Assumed" if observed.assume else "AllRelaysConnected"
         return Claim(type, "True", reason, f"Connected to {up}/{len(relays)} relays")
     if all(relay.status == "Unknown" for relay in relays):
         return Claim(type, "Unknown", "NotReported", "No tunnel has told of its relays yet")
@@ -111,61 +117,56 @@ def _connected(world: World, relays: tuple[RelayConnection, ...]) -> Claim:
     return Claim(type, "False", "PartialRelayConnection" if up else "NoRelayConnected", said)
 
 
-def _name(world: World) -> list[Claim]:
+def _name(observed: Observed) -> list[Claim]:
     """Only once a name was seen to be another's is it worth saying that it is ours."""
-    type, app = "NameAvailable", world.expose.spec.app.name
-    if taken := reports.refused(world.expose.spec.relay.targets, world.tunnels):
+    type, app = "NameAvailable", observed.expose.spec.app.name
+    if taken := refusing(observed.expose.spec.relay.targets, observed.tunnels):
         said = f"The name '{app}' is another's at {', '.join(taken)}: free it there or change it"
         return [Claim(type, "False", "NameConflict", said)]
-    if condition_of(_before(world), type) is None:
+    if condition_of(_before(observed), type) is None:
         return []
     return [Claim(type, "True", "NameFree", f"No relay has given '{app}' to somebody else")]
 
 
-def _available(
-    world: World,
-    deed: Deed,
-    claims: list[Claim],
-    phase: Phase,
-) -> Claim:
-    if world.complaints:
-        said = "; ".join(f"{cause.field}: {cause.message}" for cause in world.complaints)
+def _available(observed: Observed, claims: list[Claim], phase: Phase) -> Claim:
+    if observed.errors:
+        said = "; ".join(f"{cause.field}: {cause.message}" for cause in observed.errors)
         return Claim("Available", "False", "InvalidSpec", said)
     for claim in claims:
         if claim.status == "False" and claim.reason in BLOCKING:
             return Claim("Available", "False", claim.reason, claim.message)
     if phase in ("Ready", "Degraded"):
-        return Claim("Available", "True", "PortalExposeAvailable", _reachability(world))
+        return Claim("Available", "True", "PortalExposeAvailable", _reachability(observed))
     return Claim("Available", "False", "PortalExposeNotAvailable", f"The phase is {phase}")
 
 
-def _reachability(world: World) -> str:
-    for tunnel in world.tunnels:
+def _reachability(observed: Observed) -> str:
+    for tunnel in observed.tunnels:
         if tunnel.report is not None and not tunnel.report.service.reachable:
-            return f"Tunnel up, but the Service fails: {reports.tidy(tunnel.report.service.error)}"
-    targets = world.expose.spec.relay.targets
+            return f"Tunnel up, but the Service fails: {clean_error(tunnel.report.service.error)}"
+    targets = observed.expose.spec.relay.targets
     if targets and is_address(targets[0].url):
         return "Available, without a public URL: no name can stand before the relay's IP address"
     return "Reachable under its public URL"
 
 
-def _progressing(world: World, deed: Deed) -> Claim:
+def _progressing(observed: Observed, outcome: Outcome) -> Claim:
     type = "Progressing"
-    match deed.outcome:
-        case Outcome.CREATED:
+    match outcome.result:
+        case OperationResult.CREATED:
             return Claim(type, "True", "DeploymentCreated", "Tunnel pods are being started")
-        case Outcome.UPDATED | Outcome.CORRECTED:
+        case OperationResult.UPDATED | OperationResult.CORRECTED:
             return Claim(type, "True", "DeploymentUpdating", "Rolling update in progress")
-    found = world.deployment
+    found = observed.deployment
     if found is not None and overdue(found):
         return Claim(type, "False", OVERDUE, "The tunnel pods did not become ready in time")
-    if found is not None and _rolling(found, world.total):
+    if found is not None and _rolling(found, observed.total):
         return Claim(type, "True", "RollingUpdate", "Rolling update in progress")
     return Claim(type, "False", "DeploymentStable", "Nothing is being changed")
 
 
-def _deployed(world: World, deed: Deed) -> list[Claim]:
-    if world.deployment is None and deed.outcome is not Outcome.CREATED:
+def _deployed(observed: Observed, outcome: Outcome) -> list[Claim]:
+    if observed.deployment is None and outcome.result is not OperationResult.CREATED:
         return []
     return [Claim(DEPLOYED, "True", "DeploymentCreated", "The tunnel Deployment was created")]
 
@@ -184,9 +185,9 @@ def overdue(deployment: Deployment | None) -> bool:
     return found is not None and found.reason == OVERDUE
 
 
-def _trouble(world: World) -> str:
+def _trouble(observed: Observed) -> str:
     """What the first pod that is not ready complains about."""
-    for pod in world.living:
+    for pod in observed.living:
         for each in (*pod.status.init_container_statuses, *pod.status.container_statuses):
             if each.state.waiting and each.state.waiting.reason:
                 return f": {each.state.waiting.reason} {each.state.waiting.message}".rstrip()

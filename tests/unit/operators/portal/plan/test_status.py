@@ -14,12 +14,20 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import Cause
 from quintant.core.object import replace
 from quintant.operators.portal.api import PortalExposeStatus, TunnelPods
-from quintant.operators.portal.deed import Deed, Outcome
-from quintant.operators.portal.status import judged
-from quintant.operators.portal.world import World
-from unit.operators.portal.worlds import NOW, deployed, exposing, overdue, pod, report, world
+from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.plan.outcome import OperationResult, Outcome
+from quintant.operators.portal.plan.status import status_of
+from unit.operators.portal.observations import (
+    NOW,
+    deployed,
+    exposing,
+    observed,
+    overdue,
+    pod,
+    report,
+)
 
-LEFT = Deed(Outcome.LEFT)
+UNCHANGED = Outcome(OperationResult.UNCHANGED)
 
 
 def said(status: PortalExposeStatus, type: str) -> tuple[str, str, str]:
@@ -30,7 +38,7 @@ def said(status: PortalExposeStatus, type: str) -> tuple[str, str, str]:
 
 
 def test_everything_well_is_ready_with_every_condition() -> None:
-    status = judged(world(), LEFT)
+    status = status_of(observed(), UNCHANGED)
     assert status.phase == "Ready"
     assert status.public_url == "https://shop.a.example.com"
     assert status.tunnel_pods == TunnelPods(ready=2, total=2)
@@ -48,16 +56,16 @@ def test_everything_well_is_ready_with_every_condition() -> None:
 
 
 def test_unchanged_world_gives_an_equal_status_however_late() -> None:
-    first = judged(world(), LEFT)
-    later = judged(world(expose=exposing(first), now=NOW + timedelta(hours=1)), LEFT)
+    first = status_of(observed(), UNCHANGED)
+    later = status_of(observed(expose=exposing(first), now=NOW + timedelta(hours=1)), UNCHANGED)
     assert later == first
 
 
 def test_transition_time_moves_only_when_a_condition_flips() -> None:
-    first = judged(world(), LEFT)
+    first = status_of(observed(), UNCHANGED)
     later = NOW + timedelta(minutes=1)
-    lost = judged(
-        world(expose=exposing(first), reports={"p": report("a", down="b")}, now=later), LEFT
+    lost = status_of(
+        observed(expose=exposing(first), reports={"p": report("a", down="b")}, now=later), UNCHANGED
     )
     moved = {
         each.type for each in lost.conditions if each.last_transition_time != "2026-01-01T00:00:00Z"
@@ -66,7 +74,7 @@ def test_transition_time_moves_only_when_a_condition_flips() -> None:
 
 
 def test_missing_service_fails_it_and_tells_the_rest_truthfully() -> None:
-    status = judged(world(service=None), Deed())
+    status = status_of(observed(service=None), Outcome())
     assert status.phase == "Failed"
     assert said(status, "ServiceExists") == (
         "False", "ServiceNotFound", "Service 'web' not found in namespace 'store'",
@@ -76,7 +84,7 @@ def test_missing_service_fails_it_and_tells_the_rest_truthfully() -> None:
 
 
 def test_missing_class_fails_it_and_keeps_the_count_of_its_tunnels() -> None:
-    status = judged(world(tunnel_class=None), Deed())
+    status = status_of(observed(tunnel_class=None), Outcome())
     assert status.phase == "Failed"
     assert said(status, "Available")[:2] == ("False", "NoDefaultTunnelClass")
     assert status.tunnel_pods == TunnelPods(ready=2, total=2)
@@ -84,7 +92,7 @@ def test_missing_class_fails_it_and_keeps_the_count_of_its_tunnels() -> None:
 
 def test_wrong_spec_is_told_with_every_field() -> None:
     causes = (Cause("x", "bad name", "spec.app.name"), Cause("x", "bad port", "spec.port"))
-    status = judged(world(complaints=causes), Deed())
+    status = status_of(observed(errors=causes), Outcome())
     assert status.phase == "Failed"
     assert said(status, "Available") == (
         "False", "InvalidSpec", "spec.app.name: bad name; spec.port: bad port",
@@ -93,12 +101,12 @@ def test_wrong_spec_is_told_with_every_field() -> None:
 
 def test_missing_port_is_told_apart_and_its_coming_too() -> None:
     other = Service(spec=ServiceSpec(ports=(ServicePort(port=81),)))
-    status = judged(world(service=other), LEFT)
+    status = status_of(observed(service=other), UNCHANGED)
     assert status.phase == "Ready"
     assert said(status, "ServicePortExists")[:2] == ("False", "ServicePortNotFound")
-    after = judged(world(expose=exposing(status)), LEFT)
+    after = status_of(observed(expose=exposing(status)), UNCHANGED)
     assert said(after, "ServicePortExists")[:2] == ("True", "ServicePortFound")
-    assert condition_of(judged(world(), LEFT).conditions, "ServicePortExists") is None
+    assert condition_of(status_of(observed(), UNCHANGED).conditions, "ServicePortExists") is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +116,10 @@ def test_missing_port_is_told_apart_and_its_coming_too() -> None:
 )
 def test_ports_that_cannot_be_known_are_not_missed(service: Service) -> None:
     assert (
-        condition_of(judged(world(service=service), LEFT).conditions, "ServicePortExists") is None
+        condition_of(
+            status_of(observed(service=service), UNCHANGED).conditions, "ServicePortExists"
+        )
+        is None
     )
 
 
@@ -131,7 +142,7 @@ def unscheduled() -> Any:
     ],
 )
 def test_pods_that_are_not_ready_say_why(found: Any, message: str) -> None:
-    status = judged(world(pods=(found,), reports={}), LEFT)
+    status = status_of(observed(pods=(found,), reports={}), UNCHANGED)
     assert said(status, "TunnelDeploymentReady") == ("False", "PodsNotReady", message)
     assert status.phase == "Pending"
 
@@ -144,51 +155,55 @@ SILENT: dict[str, Any] = {"pods": (pod("p", False),), "reports": {}}
 
 
 @pytest.mark.parametrize(
-    ("changes", "deed", "phase"),
+    ("changes", "outcome", "phase"),
     [
-        ({"expose": before("Ready"), **SILENT}, LEFT, "Failed"),
-        ({"expose": before("Failed"), **SILENT}, LEFT, "Failed"),
-        ({"expose": before("Ready"), **SILENT}, Deed(Outcome.CREATED), "Pending"),
-        ({"expose": before("Ready"), **SILENT}, Deed(Outcome.REFUSED), "Pending"),
-        ({"expose": before("Degraded")}, Deed(Outcome.REFUSED, first=False), "Degraded"),
-        ({"expose": before("Pending"), **SILENT, "deployment": overdue()}, LEFT, "Failed"),
-        ({"expose": before("Ready"), **SILENT}, Deed(Outcome.CONFLICT), "Failed"),
-        ({"expose": before(None), **SILENT}, Deed(Outcome.WAITING), "Pending"),
+        ({"expose": before("Ready"), **SILENT}, UNCHANGED, "Failed"),
+        ({"expose": before("Failed"), **SILENT}, UNCHANGED, "Failed"),
+        ({"expose": before("Ready"), **SILENT}, Outcome(OperationResult.CREATED), "Pending"),
+        ({"expose": before("Ready"), **SILENT}, Outcome(OperationResult.REFUSED), "Pending"),
+        (
+            {"expose": before("Degraded")},
+            Outcome(OperationResult.REFUSED, creating=False),
+            "Degraded",
+        ),
+        ({"expose": before("Pending"), **SILENT, "found": overdue()}, UNCHANGED, "Failed"),
+        ({"expose": before("Ready"), **SILENT}, Outcome(OperationResult.CONFLICT), "Failed"),
+        ({"expose": before(None), **SILENT}, Outcome(OperationResult.WAITING), "Pending"),
     ],
 )
 def test_phase_follows_from_what_was_and_what_is(
-    changes: dict[str, Any], deed: Deed, phase: str
+    changes: dict[str, Any], outcome: Outcome, phase: str
 ) -> None:
-    assert judged(world(**changes), deed).phase == phase
+    assert status_of(observed(**changes), outcome).phase == phase
 
 
 @pytest.mark.parametrize(
     ("outcome", "reason"),
     [
-        (Deed(Outcome.CONFLICT, "taken"), "DeploymentConflict"),
-        (Deed(Outcome.REFUSED, "quota"), "DeploymentCreateFailed"),
-        (Deed(Outcome.REFUSED, "quota", first=False), "DeploymentUpdateFailed"),
-        (Deed(Outcome.WAITING, "going"), "DeploymentTerminating"),
+        (Outcome(OperationResult.CONFLICT, "taken"), "DeploymentConflict"),
+        (Outcome(OperationResult.REFUSED, "quota"), "DeploymentCreateFailed"),
+        (Outcome(OperationResult.REFUSED, "quota", creating=False), "DeploymentUpdateFailed"),
+        (Outcome(OperationResult.WAITING, "going"), "DeploymentTerminating"),
     ],
 )
-def test_what_became_of_the_deployment_is_told(outcome: Deed, reason: str) -> None:
-    status = judged(world(), outcome)
-    assert said(status, "TunnelDeploymentReady") == ("False", reason, outcome.said)
+def test_what_became_of_the_deployment_is_told(outcome: Outcome, reason: str) -> None:
+    status = status_of(observed(), outcome)
+    assert said(status, "TunnelDeploymentReady") == ("False", reason, outcome.message)
 
 
 @pytest.mark.parametrize(
-    ("deployment", "deed", "reason"),
+    ("deployment", "outcome", "reason"),
     [
-        (None, Deed(Outcome.CREATED), "DeploymentCreated"),
-        (deployed(), Deed(Outcome.UPDATED), "DeploymentUpdating"),
-        (deployed(updated_replicas=1), LEFT, "RollingUpdate"),
-        (deployed(observed_generation=-1), LEFT, "RollingUpdate"),
-        (deployed(replicas=2, updated_replicas=2) , LEFT, "DeploymentStable"),
-        (overdue(), LEFT, "ProgressDeadlineExceeded"),
+        (None, Outcome(OperationResult.CREATED), "DeploymentCreated"),
+        (deployed(), Outcome(OperationResult.UPDATED), "DeploymentUpdating"),
+        (deployed(updated_replicas=1), UNCHANGED, "RollingUpdate"),
+        (deployed(observed_generation=-1), UNCHANGED, "RollingUpdate"),
+        (deployed(replicas=2, updated_replicas=2) , UNCHANGED, "DeploymentStable"),
+        (overdue(), UNCHANGED, "ProgressDeadlineExceeded"),
     ],
 )  # fmt: skip
-def test_progress_is_told(deployment: Any, deed: Deed, reason: str) -> None:
-    assert said(judged(world(deployment=deployment), deed), "Progressing")[1] == reason
+def test_progress_is_told(deployment: Any, outcome: Outcome, reason: str) -> None:
+    assert said(status_of(observed(found=deployment), outcome), "Progressing")[1] == reason
 
 
 @pytest.mark.parametrize(
@@ -200,22 +215,27 @@ def test_progress_is_told(deployment: Any, deed: Deed, reason: str) -> None:
     ],
 )
 def test_relays_are_told_as_tunnels_tell_of_them(reports: Any, status: str, reason: str) -> None:
-    assert said(judged(world(reports=reports), LEFT), "RelayConnected")[:2] == (status, reason)
+    assert said(status_of(observed(reports=reports), UNCHANGED), "RelayConnected")[:2] == (
+        status,
+        reason,
+    )
 
 
 def test_errors_of_relays_are_in_the_message() -> None:
-    found = said(judged(world(reports={"p": report("a", down="b")}), LEFT), "RelayConnected")
+    found = said(
+        status_of(observed(reports={"p": report("a", down="b")}), UNCHANGED), "RelayConnected"
+    )
     assert found[2] == "Only 1/2 relays connected: b: refused"
 
 
 def test_assumed_connections_say_that_they_are_assumed() -> None:
-    status = judged(world(reports={}, assume=True), LEFT)
+    status = status_of(observed(reports={}, assume=True), UNCHANGED)
     assert said(status, "RelayConnected")[:2] == ("True", "Assumed")
     assert status.phase == "Ready"
 
 
 def test_service_that_tunnels_cannot_reach_is_told_and_no_phase() -> None:
-    status = judged(world(reports={"p": report("a", "b", error="refused")}), LEFT)
+    status = status_of(observed(reports={"p": report("a", "b", error="refused")}), UNCHANGED)
     assert status.phase == "Ready"
     assert said(status, "Available")[2] == "Tunnel up, but the Service fails: refused"
 
@@ -227,18 +247,18 @@ def test_relay_without_a_name_gives_no_url_and_says_so() -> None:
         given.spec,
         relay=replace(given.spec.relay, targets=(replace(target, url="wss://10.0.0.1"),)),
     )
-    status = judged(world(expose=replace(given, spec=spec), reports={}), LEFT)
+    status = status_of(observed(expose=replace(given, spec=spec), reports={}), UNCHANGED)
     assert status.public_url == ""
     assert "IP address" in said(status, "Available")[2]
 
 
 def test_readiness_is_the_deployments_word_where_no_pods_are_seen() -> None:
-    seen: World = world(pods=(), reports={}, assume=True)
-    assert judged(seen, LEFT).phase == "Ready"
+    seen: Observed = observed(pods=(), reports={}, assume=True)
+    assert status_of(seen, UNCHANGED).phase == "Ready"
 
 
 def test_more_ready_pods_than_wanted_are_not_counted() -> None:
-    status = judged(world(pods=(pod("p"), pod("q"), pod("r"))), LEFT)
+    status = status_of(observed(pods=(pod("p"), pod("q"), pod("r"))), UNCHANGED)
     assert status.tunnel_pods == TunnelPods(ready=2, total=2)
 
 
@@ -247,4 +267,4 @@ def test_silence_of_a_ready_tunnel_is_degraded_after_three_seconds(age: int, pha
     since = timestamp(NOW - timedelta(seconds=age))
     fresh = replace(pod("p").status.conditions[0], last_transition_time=since)
     found = replace(pod("p"), status=replace(pod("p").status, conditions=(fresh,)))
-    assert judged(world(pods=(found,), reports={}), LEFT).phase == phase
+    assert status_of(observed(pods=(found,), reports={}), UNCHANGED).phase == phase

@@ -8,54 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-import msgspec
-
+from quintant.core.clock import timestamp
 from quintant.operators.portal.api import (
+    PortalExposeStatus,
     RelayConnection,
     RelayState,
     RelayStatus,
     RelayTarget,
 )
+from quintant.operators.portal.observe import Observed, Tunnel
 from quintant.wire.portal import Close
-from quintant.wire.tunnelreport import ERROR_LENGTH, VERSION, RelayReport, Report, State
+from quintant.wire.tunnelreport import ERROR_LENGTH, RelayReport, State
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]+")
 _USER = re.compile(r"://[^/@\s]*@")
 
 
-@dataclass(frozen=True, slots=True)
-class Tunnel:
-    """A tunnel pod that is not going away, and what it told last."""
-
-    ready: bool
-    report: Report | None
-
-
-def parse(raw: bytes) -> Report | None:
-    """The report that bytes hold; None if they hold none that we understand."""
-    try:
-        report = msgspec.json.decode(raw, type=Report)
-    except msgspec.DecodeError:
-        return None
-    return report if report.v == VERSION else None
-
-
-def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None:
-    """What to believe of a pod: the newest report that is its own."""
-    if heard is None or (heard.pod and heard.pod != uid):
-        return known
-    return known if known is not None and heard.seq < known.seq else heard
-
-
-def same(one: Report, other: Report | None) -> bool:
-    """Whether two reports tell the same, whenever they did."""
-    return other is not None and (one.draining, one.service, one.relays) == (
-        other.draining,
-        other.service,
-        other.relays,
-    )
+def relays_of(observed: Observed) -> tuple[RelayConnection, ...]:
+    """How every relay of the spec is connected, as far as that is to be believed now."""
+    before = observed.expose.status or PortalExposeStatus()
+    targets = observed.expose.spec.relay.targets
+    if observed.assume:
+        return assumed(targets, observed.ready, before.relay, timestamp(observed.now))
+    found = connections(targets, observed.tunnels, before.relay)
+    unchanged = before.observed_generation == observed.expose.metadata.generation
+    return keep_known(found, before.relay) if observed.expected and unchanged else found
 
 
 def connections(
@@ -66,7 +44,7 @@ def connections(
     return tuple(_connection(target, told, known.get(target.name)) for target in targets)
 
 
-def patient(
+def keep_known(
     now: Sequence[RelayConnection], before: RelayStatus | None
 ) -> tuple[RelayConnection, ...]:
     """What to believe while not every tunnel has told: good news at once, all other news later.
@@ -77,7 +55,7 @@ def patient(
     return tuple(_better(each, known.get(each.name)) for each in now)
 
 
-def refused(targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel]) -> list[str]:
+def refusing(targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel]) -> list[str]:
     """The relays at which somebody else has the name already."""
     told = tuple(tunnels)
     return [
@@ -102,7 +80,7 @@ def assumed(
     )
 
 
-def tidy(error: str) -> str:
+def clean_error(error: str) -> str:
     """An error fit for a status: one short line, without passwords."""
     plain = _UNSEEN.sub(" ", _USER.sub("://", error)).strip()
     return plain[:ERROR_LENGTH]
@@ -114,7 +92,9 @@ def _connection(
     told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
     up = [relay for ready, relay in told if ready and relay.state == State.CONNECTED]
     down = [relay for _, relay in told if relay.state != State.CONNECTED]
-    errors = sorted((relay.since, tidy(relay.last_error)) for relay in down if relay.last_error)
+    errors = sorted(
+        (relay.since, clean_error(relay.last_error)) for relay in down if relay.last_error
+    )
     status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
     return RelayConnection(
         name=target.name,

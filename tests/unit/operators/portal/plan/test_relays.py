@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quintant.operators.portal.api import RelayConnection, RelayStatus, RelayTarget
-from quintant.operators.portal.reports import (
-    Tunnel,
+from quintant.operators.portal.observe import Tunnel
+from quintant.operators.portal.plan.relays import (
     assumed,
+    clean_error,
     connections,
-    newer,
-    parse,
-    patient,
-    refused,
-    tidy,
+    keep_known,
+    refusing,
 )
 from quintant.wire.tunnelreport import RelayReport, Report
 
@@ -65,14 +61,6 @@ def test_word_about_another_address_of_the_relay_counts_for_nothing() -> None:
     assert one(Tunnel(True, Report(1, 1, relays=(old,)))).status == "Unknown"
 
 
-def test_older_or_foreign_report_changes_nothing() -> None:
-    known = Report(1, 5, pod="a")
-    assert newer(known, Report(1, 4, pod="a"), "a") is known
-    assert newer(known, Report(1, 6, pod="b"), "a") is known
-    assert newer(known, None, "a") is known
-    assert newer(known, Report(1, 6, pod="a"), "a") == Report(1, 6, pod="a")
-
-
 def test_assumption_keeps_the_time_of_the_first() -> None:
     (first,) = assumed([ONE], 1, None, EARLY)
     (again,) = assumed([ONE], 1, RelayStatus(connected=(first,)), LATE)
@@ -82,20 +70,10 @@ def test_assumption_keeps_the_time_of_the_first() -> None:
 
 
 def test_errors_are_short_single_lines_without_passwords() -> None:
-    said = tidy("cannot dial wss://me:geheim@relay/\n\x1b[31mrefused" + "x" * 500)
+    said = clean_error("cannot dial wss://me:geheim@relay/\n\x1b[31mrefused" + "x" * 500)
     assert "geheim" not in said
     assert "\n" not in said
     assert len(said) == 256
-
-
-@given(st.binary())
-def test_garbage_is_no_report(raw: bytes) -> None:
-    assert parse(raw) is None
-
-
-def test_report_of_another_version_is_not_understood() -> None:
-    assert parse(b'{"v":2,"seq":1}') is None
-    assert parse(b'{"v":1,"seq":1,"more":true}') == Report(1, 1)
 
 
 def connected(tunnels: int) -> RelayConnection:
@@ -123,7 +101,7 @@ def test_while_tunnels_have_yet_to_tell_only_good_news_is_believed(
     before: RelayConnection | None, now: RelayConnection, believed: RelayConnection
 ) -> None:
     known = RelayStatus(connected=(before,)) if before else None
-    assert patient((now,), known) == (believed,)
+    assert keep_known((now,), known) == (believed,)
 
 
 def test_relays_that_gave_the_name_to_another_are_named() -> None:
@@ -133,4 +111,4 @@ def test_relays_that_gave_the_name_to_another_are_named() -> None:
     )
     held = Report(1, 1, relays=told)
     targets = [RelayTarget(name=name, url=f"wss://{name}") for name in "ab"]
-    assert refused(targets, [Tunnel(False, held)]) == ["a"]
+    assert refusing(targets, [Tunnel(False, held)]) == ["a"]

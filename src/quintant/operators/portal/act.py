@@ -1,0 +1,90 @@
+"""Carries out what was planned: the Deployment of the tunnels, the status, the events.
+
+Ours is what its PortalExpose controls, by uid. One without any controller that carries our labels
+is adopted, as those made by the contract's first implementation are. Everybody else's is never
+touched. The Deployment is written first, the status after it, and events only once what they tell
+is written. Where everything is as it should be, nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.api.apps import Deployment
+from quintant.core.errors import ApiError, Conflict, NotFound, Terminal
+from quintant.operators.portal.api import GROUP, PortalExpose
+from quintant.operators.portal.builders import adoptable
+from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.plan.events import outcome_event
+from quintant.operators.portal.plan.outcome import OperationResult, Outcome
+from quintant.operators.portal.plan.relays import clean_error
+from quintant.runtime.apply import (
+    NAME_TAKEN,
+    Changes,
+    Mark,
+    Policy,
+    control,
+    drifted,
+    strays,
+)
+from quintant.runtime.apply.control import ChildClient
+from quintant.runtime.controller.context import Context
+from quintant.runtime.events.transitions import PlannedEvent
+
+MARK = Mark(key=f"{GROUP}/spec-hash")
+POLICY = Policy(
+    mark=MARK,
+    drifted=drifted,
+    strays=strays,
+    adopts=lambda have, want: adoptable(have, want.metadata.labels),
+    delete="leave",
+)
+
+
+async def write_children(
+    ctx: Context[PortalExpose],
+    client: ChildClient,
+    observed: Observed,
+    wanted: Iterable[Deployment],
+) -> Outcome:
+    """Bring the Deployment in line, and tell of it; Conflict if somebody else is doing so, too."""
+    outcome = Outcome()
+    for want in wanted:
+        outcome = await _write(client, observed, want)
+        if (event := outcome_event(observed, outcome)) is not None:
+            tell(ctx, event)
+    return outcome
+
+
+def tell(ctx: Context[PortalExpose], *events: PlannedEvent) -> None:
+    """Record events that were planned."""
+    for event in events:
+        ctx.event(event.reason, event.note, type=event.type, action=event.action)
+
+
+async def _write(client: ChildClient, observed: Observed, want: Deployment) -> Outcome:
+    have = () if observed.found is None else (observed.found,)
+    try:
+        changes = await control(client, (want,), have, by=observed.expose, policy=POLICY)
+    except Terminal as error:
+        if error.reason == NAME_TAKEN:
+            return Outcome(OperationResult.CONFLICT, str(error))
+        return Outcome(OperationResult.REFUSED, str(error), creating=False, error=error)
+    except (Conflict, NotFound):
+        raise
+    except ApiError as error:
+        message, creating = clean_error(error.message), observed.deployment is None
+        return Outcome(OperationResult.REFUSED, message, creating=creating, error=error)
+    return _outcome(changes)
+
+
+def _outcome(changes: Changes[Deployment, Deployment]) -> Outcome:
+    if changes.create:
+        return Outcome(OperationResult.CREATED)
+    if changes.waiting:
+        said = "An earlier Deployment of this name is still going away"
+        return Outcome(OperationResult.WAITING, said)
+    for update in changes.update:
+        same = MARK.of(update.have) == MARK.of(update.want)
+        return Outcome(OperationResult.CORRECTED if same else OperationResult.UPDATED)
+    return Outcome(OperationResult.UNCHANGED)
