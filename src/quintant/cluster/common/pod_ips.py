@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 
 
-class Addresses:
+class PodIPs:
     """The addresses of a network: each is one pod's, or nobody's."""
 
     def __init__(self, network: IPv4Network) -> None:

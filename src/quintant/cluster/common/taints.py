@@ -26,7 +26,7 @@ _OPERATORS = {
 }
 
 
-def wanted(pod: PodView, node: Object) -> bool:
+def matches_node_affinity(pod: PodView, node: Object) -> bool:
     """Whether a pod's node selector and its required node affinity accept a node."""
     labels = node.metadata.labels
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
@@ -35,15 +35,15 @@ def wanted(pod: PodView, node: Object) -> bool:
     if affinity is None or affinity.node_affinity is None:
         return True
     required = affinity.node_affinity.required
-    return required is None or meets(required, node)
+    return required is None or matches_any_term(required, node)
 
 
-def meets(terms: NodeTerms, node: Object) -> bool:
+def matches_any_term(terms: NodeTerms, node: Object) -> bool:
     """Whether a node meets one of the alternatives."""
-    return any(matches(term, node) for term in terms.node_selector_terms)
+    return any(matches_term(term, node) for term in terms.node_selector_terms)
 
 
-def matches(term: NodeTerm, node: Object) -> bool:
+def matches_term(term: NodeTerm, node: Object) -> bool:
     """Whether a node meets a term; one that says nothing is met by none."""
     if not (term.match_expressions or term.match_fields):
         return False
@@ -53,7 +53,7 @@ def matches(term: NodeTerm, node: Object) -> bool:
     )
 
 
-def untolerated(
+def find_untolerated_taint(
     taints: Iterable[Taint], tolerations: Iterable[Toleration], effects: frozenset[str] = HARD
 ) -> Taint | None:
     """The first taint of these effects that no toleration accepts."""
@@ -78,7 +78,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
             return False
 
 
-def selector(given: LabelSelector) -> Selector:
+def compiled_selector(given: LabelSelector) -> Selector:
     """A label selector, ready to be asked often."""
     labels = tuple(given.match_labels.items())
     return Selector(

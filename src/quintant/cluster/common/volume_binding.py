@@ -33,7 +33,7 @@ _YES = "yes"
 Bound = TypeVar("Bound", PersistentVolume, PersistentVolumeClaim)
 
 
-def completed(claim: PersistentVolumeClaim) -> bool:
+def bind_completed(claim: PersistentVolumeClaim) -> bool:
     """Whether a claim was bound once."""
     return BIND_COMPLETED in claim.metadata.annotations
 
@@ -43,17 +43,17 @@ def class_name(claim: PersistentVolumeClaim) -> str:
     return claim.spec.storage_class_name or ""
 
 
-def waits(kind: StorageClass | None) -> bool:
+def waits_for_consumer(kind: StorageClass | None) -> bool:
     """Whether claims of a class get a volume when a pod uses them, by the scheduler's choice."""
     return kind is not None and kind.volume_binding_mode == WAITS
 
 
-def delayed(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
+def binding_delayed(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
     """Whether a claim has to wait until a node was chosen for a pod that uses it."""
-    return waits(kind) and SELECTED_NODE not in claim.metadata.annotations
+    return waits_for_consumer(kind) and SELECTED_NODE not in claim.metadata.annotations
 
 
-def refers(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def refers_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Whether a volume is meant for this very claim, by its author or by us."""
     ref = volume.spec.claim_ref
     if ref is None or (ref.name, ref.namespace) != claim.key:
@@ -61,20 +61,20 @@ def refers(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     return ref.uid in ("", claim.metadata.uid)
 
 
-def match(
+def find_volume(
     claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], *, reserved: bool = False
 ) -> PersistentVolume | None:
     """The volume to bind a claim to: one that is meant for it, else the smallest that fits.
 
     With `reserved`, only one that is meant for it will do.
     """
-    fitting = [each for each in volumes if not each.deleting and not misfit(claim, each)]
-    meant = [each for each in fitting if refers(each, claim)]
+    fitting = [each for each in volumes if not each.deleting and not mismatch(claim, each)]
+    meant = [each for each in fitting if refers_to_claim(each, claim)]
     free = [each for each in fitting if each.spec.claim_ref is None and _chosen(claim, each)]
     return min(meant or ([] if reserved else free), key=_order, default=None)
 
 
-def misfit(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
+def mismatch(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
     """Why a volume is not what a claim asks for; empty if it is."""
     spec, asked = volume.spec, claim.spec
     if (spec.volume_mode or FILESYSTEM) != (asked.volume_mode or FILESYSTEM):

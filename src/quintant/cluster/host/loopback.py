@@ -25,7 +25,7 @@ LOCK_PORT = 42424
 """Bound, never listened on, at the last address of a share's pods."""
 
 
-class Share(Struct, frozen=True):
+class LoopbackShare(Struct, frozen=True):
     """The addresses of one cluster."""
 
     host: str
@@ -40,17 +40,17 @@ class Share(Struct, frozen=True):
 
 
 SHARES = tuple(
-    Share(f"127.0.0.{at + 1}", IPv4Network(f"127.{42 + at}.0.0/16"),
+    LoopbackShare(f"127.0.0.{at + 1}", IPv4Network(f"127.{42 + at}.0.0/16"),
           IPv4Network(f"127.{96 + at}.0.0/16"))
     for at in range(CLUSTERS)
 )  # fmt: skip
 FIRST = SHARES[0]
-CROWDED = Share(HOST, IPv4Network(HOST), FIRST.services)
+CROWDED = LoopbackShare(HOST, IPv4Network(HOST), FIRST.services)
 """What is left where no share can be had."""
 
 
 @contextmanager
-def claimed(before: str = "") -> Iterator[Share]:
+def claim_share(before: str = "") -> Iterator[LoopbackShare]:
     """A share that no other cluster of this machine has, for as long as the context lasts.
 
     `before` is an address of a service that the cluster had: its share is tried first.
@@ -63,7 +63,7 @@ def claimed(before: str = "") -> Iterator[Share]:
     yield CROWDED
 
 
-def has(share: Share, address: str) -> bool:
+def has(share: LoopbackShare, address: str) -> bool:
     """Whether an address is of a share's services."""
     try:
         return IPv4Address(address) in share.services

@@ -21,11 +21,11 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, run_component
-from quintant.cluster.host.loopback import FIRST, Share, claimed
+from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
 from quintant.cluster.instance.kubeconfig import kubeconfig, write
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.pki import EVERYWHERE, Pki, Roots, issue
-from quintant.cluster.instance.renumber import home, move
+from quintant.cluster.instance.renumber import api_service_ip, renumber_services
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
@@ -140,8 +140,8 @@ async def _opened(stack: AsyncExitStack, plan: ClusterConfig, clock: Clock) -> _
     now, store = clock.now(), plan.store or Store()
     roots = plan.roots or Roots.make(now)
     # Only who runs something has something to dial.
-    share = FIRST if plan.node is None else stack.enter_context(claimed(home(store)))
-    move(store, share.services)
+    share = FIRST if plan.node is None else stack.enter_context(claim_share(api_service_ip(store)))
+    renumber_services(store, share.services)
     pki = issue(roots, (plan.address.host, share.api), now)
     server = ApiServer(
         clock=clock,
@@ -162,7 +162,7 @@ class _Site(Struct, frozen=True):
     """A server that answers, and what its cluster is to be."""
 
     plan: ClusterConfig
-    share: Share
+    share: LoopbackShare
     pki: Pki
     server: ApiServer
     address: BindAddress

@@ -20,10 +20,10 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.log_provider import LogProvider
 from quintant.cluster.common.labels import NODE
-from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.common.volume_paths import ROOT
 from quintant.cluster.component.component import Component
-from quintant.cluster.host.loopback import Share
+from quintant.cluster.host.loopback import LoopbackShare
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.kubelet import Kubelet
@@ -56,7 +56,7 @@ class LocalNode(Struct, frozen=True):
     component: Component
     logs: LogProvider
     images: Images
-    addresses: Addresses
+    addresses: PodIPs
     storage: Path
     stop_starting: Callable[[], None]
     """To be called as soon as the node is to go: no program is started any more."""
@@ -69,7 +69,12 @@ Names = Callable[[str], Mapping[str, str]]
 
 @asynccontextmanager
 async def local_node(
-    options: NodeOptions, share: Share, api: BindAddress, names: Names, clock: Clock, random: Random
+    options: NodeOptions,
+    share: LoopbackShare,
+    api: BindAddress,
+    names: Names,
+    clock: Clock,
+    random: Random,
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
     sign = f"{process_mark()}-{random.id()}"
@@ -82,7 +87,7 @@ async def local_node(
             options.storage or folder / ROOT,
             api,
             Images(options.programs),
-            Addresses(share.pods),
+            PodIPs(share.pods),
             LocalProcesses(),
             NetworkProber(),
             clock,

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import NODE
-from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.container.lifecycle import Moment
@@ -38,7 +38,7 @@ class NodeContext(Struct, frozen=True):
     api: BindAddress
     """Where pods reach the API server."""
     images: Images
-    addresses: Addresses
+    addresses: PodIPs
     processes: Processes
     prober: Prober
     clock: Clock

@@ -1,11 +1,12 @@
 """The scheduler of the embedded cluster: which node each pod goes to.
 
-In the order of a decision:
+In the order of a decision, `cycle` leading through it:
 
-    views ─► demand, wish ─► board, room ─► fit (terms, neighbours, volumes) ─► score, preempt
-          ─► act
+    queue ─► pod_info, resources ─► snapshot, node_info
+          ─► filter (taints, pod_affinity_spread, volume_binding) ─► score, preemption
+          ─► binder
 
-`reconcile` leads through it; all but those two is pure or plain state. Pods of other schedulers
+All but `cycle` and `binder` is pure or plain state. Pods of other schedulers
 are left alone, and count where they are.
 """
 
@@ -27,11 +28,11 @@ NAME = "kube-scheduler"
 _ROUND = (Request("round"),)
 
 
-def nothing(image: str, command: Sequence[str]) -> None:
+def no_programs(image: str, command: Sequence[str]) -> None:
     """For a cluster in which nothing is run as a real process."""
 
 
-def scheduler(locate: Locate = nothing) -> Component:
+def scheduler(locate: Locate = no_programs) -> Component:
     """The scheduler; `locate` finds the programs that the real node runs (`Images.locate`)."""
     manager = Manager(NAME)
     (

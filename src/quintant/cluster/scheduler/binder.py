@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.cluster.common.views import ClaimView, PodStatusView, PodView
-from quintant.cluster.scheduler.fit_error import Refusal
+from quintant.cluster.scheduler.fit_error import FitError
 from quintant.cluster.scheduler.preemption import Preemption
-from quintant.cluster.scheduler.queue import SCHEDULER, Entry
+from quintant.cluster.scheduler.queue import SCHEDULER, QueuedPodInfo
 from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import replace
@@ -25,17 +25,17 @@ _WHY = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
 class Placement(Struct, frozen=True):
     """A pod and the node it shall go to."""
 
-    entry: Entry
+    entry: QueuedPodInfo
     node: str
     claims: tuple[ClaimView, ...] = ()
     """Those that have to hear of the node first."""
 
 
-class Refused(Struct, frozen=True):
+class Unschedulable(Struct, frozen=True):
     """A pod that no node takes, and why; perhaps others make room for it."""
 
-    entry: Entry
-    why: Refusal
+    entry: QueuedPodInfo
+    error: FitError
     preemption: Preemption | None = None
 
 
@@ -52,7 +52,7 @@ async def bind(pod: PodView, node: str, ctx: KeyContext) -> None:
     ctx.event(pod, "Scheduled", note, action="Binding")
 
 
-async def select(decision: Placement, ctx: KeyContext) -> None:
+async def select_node_for_claims(decision: Placement, ctx: KeyContext) -> None:
     """Tell the claims of a pod for which node their volumes are wanted."""
     for claim in decision.claims:
         notes = {**claim.metadata.annotations, SELECTED_NODE: decision.node}
@@ -61,20 +61,20 @@ async def select(decision: Placement, ctx: KeyContext) -> None:
             await ctx.client.patch(replace(claim, metadata=meta), since=claim)
 
 
-async def refuse(refused: Refused, ctx: KeyContext) -> None:
+async def report_unschedulable(unschedulable: Unschedulable, ctx: KeyContext) -> None:
     """Say in a pod's status, and once in an event, why it has no node; have others make room."""
-    pod, message = refused.entry.wish.pod, refused.why.message
-    if refused.entry.said != message:
-        refused.entry.said = message
+    pod, message = unschedulable.entry.pod_info.pod, unschedulable.error.message
+    if unschedulable.entry.last_message != message:
+        unschedulable.entry.last_message = message
         ctx.event(pod, "FailedScheduling", message, type="Warning", action="Scheduling")
-    if refused.preemption is not None:
-        for victim in refused.preemption.victims:
-            await _evict(victim.pod, pod, refused.preemption.node, ctx)
-    await _say(refused, message, ctx)
+    if unschedulable.preemption is not None:
+        for victim in unschedulable.preemption.victims:
+            await _evict(victim.pod, pod, unschedulable.preemption.node, ctx)
+    await _say(unschedulable, message, ctx)
 
 
-async def _say(refused: Refused, message: str, ctx: KeyContext) -> None:
-    pod, preemption = refused.entry.wish.pod, refused.preemption
+async def _say(unschedulable: Unschedulable, message: str, ctx: KeyContext) -> None:
+    pod, preemption = unschedulable.entry.pod_info.pod, unschedulable.preemption
     known = condition_of(pod.status.conditions, SCHEDULED)
     said = known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message)
     if said and preemption is None:

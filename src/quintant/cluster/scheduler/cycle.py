@@ -15,17 +15,27 @@ from msgspec.structs import replace
 
 from quintant.api.core import Namespace
 from quintant.api.storage import StorageClass
-from quintant.cluster.common.taints import meets
+from quintant.cluster.common.taints import matches_any_term
 from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
-from quintant.cluster.scheduler.binder import Placement, Refused, bind, refuse, select
-from quintant.cluster.scheduler.filter import Fit
-from quintant.cluster.scheduler.fit_error import Refusal
-from quintant.cluster.scheduler.pod_info import Locate, Reach
+from quintant.cluster.scheduler.binder import (
+    Placement,
+    Unschedulable,
+    bind,
+    report_unschedulable,
+    select_node_for_claims,
+)
+from quintant.cluster.scheduler.filter import NodeFilter
+from quintant.cluster.scheduler.fit_error import FitError
+from quintant.cluster.scheduler.pod_info import Locate, VolumeTopology
 from quintant.cluster.scheduler.preemption import preempt
-from quintant.cluster.scheduler.queue import Entry, Pending
-from quintant.cluster.scheduler.score import best
+from quintant.cluster.scheduler.queue import QueuedPodInfo, SchedulingQueue
+from quintant.cluster.scheduler.score import select_host
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
-from quintant.cluster.scheduler.volume_binding import Claims, Storage, inspect
+from quintant.cluster.scheduler.volume_binding import (
+    PodVolumeClaims,
+    StorageLister,
+    find_pod_claims,
+)
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request
@@ -43,72 +53,87 @@ class Scheduler:
     """Gives pods nodes."""
 
     def __init__(self, locate: Locate) -> None:
-        self.board = NodeSnapshot()
-        self.fit = Fit(self.board)
-        self.pending = Pending(locate)
+        self.snapshot = NodeSnapshot()
+        self.filter = NodeFilter(self.snapshot)
+        self.queue = SchedulingQueue(locate)
         self._stored: dict[str, str] = {}
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         self._read(ctx)
         storage = _storage(ctx)
-        turn = self.pending.ready(monotonic(), self.board.eased)
-        decided = [self.decide(entry, storage, ctx.random) for entry in islice(turn, ROUND)]
+        turn = self.queue.ready(monotonic(), self.snapshot.move_cycle)
+        decided = [self.schedule_pod(entry, storage, ctx.random) for entry in islice(turn, ROUND)]
         await self._act(decided, ctx)
         if len(turn) > ROUND:
             return Result(after=0.0)
-        return Result(after=self.pending.wait(monotonic(), self.board.eased))
+        return Result(after=self.queue.next_delay(monotonic(), self.snapshot.move_cycle))
 
-    def decide(self, entry: Entry, storage: Storage, random: Random) -> Placement | Refused | None:
+    def schedule_pod(
+        self, entry: QueuedPodInfo, storage: StorageLister, random: Random
+    ) -> Placement | Unschedulable | None:
         """A node for a pod, counted as taken; why there is none; or None while others leave it."""
-        uid = entry.wish.pod.metadata.uid
-        claims, held = inspect(entry.wish.pod, storage), self.board.where(uid)
-        if held and not claims.trouble and self._reaches(held, claims.reach):
-            if any(self.board.where(each) == held for each in entry.victims):
-                entry.hold(monotonic(), self.board.eased)
+        uid = entry.pod_info.pod.metadata.uid
+        claims, held = find_pod_claims(entry.pod_info.pod, storage), self.snapshot.node_of(uid)
+        if held and not claims.reason and self._reaches(held, claims.topology):
+            if any(self.snapshot.node_of(each) == held for each in entry.victims):
+                entry.wait_for_event(monotonic(), self.snapshot.move_cycle)
                 return None
             return Placement(entry, held, claims.unbound)
         if held:
-            self.board.forget(uid)
+            self.snapshot.forget(uid)
         entry.victims = ()
-        if claims.trouble:
-            return self._refused(entry, Refusal(len(self.board.open), before=claims.trouble))
+        if claims.reason:
+            return self._refused(
+                entry, FitError(len(self.snapshot.nodes), pre_filter=claims.reason)
+            )
         return self._place(entry, claims, random)
 
-    def _place(self, entry: Entry, claims: Claims, random: Random) -> Placement | Refused:
-        wish, sieve = entry.wish, self.fit.fitting(entry.wish, claims.reach)
-        if not sieve.rooms:
-            why = Refusal(len(self.board.open), sieve.reasons, sieve.stuck)
-            return self._make_room(entry, claims.reach, self._refused(entry, why))
-        room = best(self.board, wish, sieve.rooms, random)
-        self.board.assume(wish.pod, wish.demand, room.name)
-        self.pending.company(self.board.eased)
-        return Placement(entry, room.name, claims.unbound)
+    def _place(
+        self, entry: QueuedPodInfo, claims: PodVolumeClaims, random: Random
+    ) -> Placement | Unschedulable:
+        pod_info, result = (
+            entry.pod_info,
+            self.filter.feasible_nodes(entry.pod_info, claims.topology),
+        )
+        if not result.nodes:
+            why = FitError(len(self.snapshot.nodes), result.reasons, result.unresolvable)
+            return self._make_room(entry, claims.topology, self._refused(entry, why))
+        info = select_host(self.snapshot, pod_info, result.nodes, random)
+        self.snapshot.assume(pod_info.pod, pod_info.request, info.name)
+        self.queue.move_affinity_pods(self.snapshot.move_cycle)
+        return Placement(entry, info.name, claims.unbound)
 
-    def _make_room(self, entry: Entry, reach: Reach, refused: Refused) -> Refused:
+    def _make_room(
+        self, entry: QueuedPodInfo, volume_topology: VolumeTopology, unschedulable: Unschedulable
+    ) -> Unschedulable:
         """Have less important pods leave, if that helps; the place is kept for this one."""
-        found = preempt(entry.wish, self.fit.crowded(entry.wish, reach))
+        found = preempt(
+            entry.pod_info, self.filter.preemption_candidates(entry.pod_info, volume_topology)
+        )
         if found is None:
-            return refused
+            return unschedulable
         entry.victims = tuple(each.pod.metadata.uid for each in found.victims)
-        entry.hold(monotonic(), self.board.eased)
-        self.board.assume(entry.wish.pod, entry.wish.demand, found.node)
-        return Refused(entry, replace(refused.why, makes_room=True), found)
+        entry.wait_for_event(monotonic(), self.snapshot.move_cycle)
+        self.snapshot.assume(entry.pod_info.pod, entry.pod_info.request, found.node)
+        return Unschedulable(entry, replace(unschedulable.error, preempts=True), found)
 
-    def _refused(self, entry: Entry, why: Refusal) -> Refused:
-        entry.refuse(monotonic(), self.board.eased)
-        return Refused(entry, why)
+    def _refused(self, entry: QueuedPodInfo, why: FitError) -> Unschedulable:
+        entry.back_off(monotonic(), self.snapshot.move_cycle)
+        return Unschedulable(entry, why)
 
-    def _reaches(self, name: str, reach: Reach) -> bool:
-        room = self.board.rooms.get(name)
-        node = room.node if room is not None else None
-        return node is not None and all(meets(terms, node) for terms in reach.terms)
+    def _reaches(self, name: str, volume_topology: VolumeTopology) -> bool:
+        info = self.snapshot.infos.get(name)
+        node = info.node if info is not None else None
+        return node is not None and all(
+            matches_any_term(terms, node) for terms in volume_topology.terms
+        )
 
     def _read(self, ctx: KeyContext) -> None:
         """Take in the caches as they are: a list through the client would copy them."""
         caches = _caches(ctx)
         pods = list(caches.of(PodView).store)
-        self.board.sync(caches.of(NodeView).store, pods, caches.of(Metadata[Namespace]).store)
-        self.pending.sync(pods)
+        self.snapshot.sync(caches.of(NodeView).store, pods, caches.of(Metadata[Namespace]).store)
+        self.queue.sync(pods)
         stored = {
             obj.metadata.uid: obj.metadata.resource_version
             for kind in (ClaimView, ReachView, StorageClass)
@@ -116,26 +141,28 @@ class Scheduler:
         }
         if stored != self._stored:
             self._stored = stored
-            self.board.eased += 1
+            self.snapshot.move_cycle += 1
 
-    async def _act(self, decided: Iterable[Placement | Refused | None], ctx: KeyContext) -> None:
+    async def _act(
+        self, decided: Iterable[Placement | Unschedulable | None], ctx: KeyContext
+    ) -> None:
         work = iter([self._carry_out(each, ctx) for each in decided if each is not None])
         while some := list(islice(work, BINDINGS)):
             async with asyncio.TaskGroup() as group:
                 for each in some:
                     group.create_task(each)
 
-    async def _carry_out(self, decision: Placement | Refused, ctx: KeyContext) -> None:
-        entry, pod = decision.entry, decision.entry.wish.pod
+    async def _carry_out(self, decision: Placement | Unschedulable, ctx: KeyContext) -> None:
+        entry, pod = decision.entry, decision.entry.pod_info.pod
         try:
-            if isinstance(decision, Refused):
-                await refuse(decision, ctx)
+            if isinstance(decision, Unschedulable):
+                await report_unschedulable(decision, ctx)
             elif decision.claims:
-                entry.hold(monotonic(), self.board.eased)
-                await select(decision, ctx)
+                entry.wait_for_event(monotonic(), self.snapshot.move_cycle)
+                await select_node_for_claims(decision, ctx)
             else:
                 await bind(pod, decision.node, ctx)
-                entry.settled = True
+                entry.bound = True
         except (NotFound, Conflict):
             # It is gone, or somebody else was faster: the watch will say which.
             self._again(entry)
@@ -143,15 +170,17 @@ class Scheduler:
             self._again(entry)
             ctx.log.warning("scheduling failed", pod=str(pod.key), why=str(error))
 
-    def _again(self, entry: Entry) -> None:
+    def _again(self, entry: QueuedPodInfo) -> None:
         """Take back what was decided, and try again in a while."""
-        self.board.forget(entry.wish.pod.metadata.uid)
-        entry.refuse(monotonic(), self.board.eased - 1)
+        self.snapshot.forget(entry.pod_info.pod.metadata.uid)
+        entry.back_off(monotonic(), self.snapshot.move_cycle - 1)
 
 
-def _storage(ctx: KeyContext) -> Storage:
+def _storage(ctx: KeyContext) -> StorageLister:
     caches = _caches(ctx)
-    return Storage(caches.of(ClaimView).get, caches.of(ReachView).get, caches.of(StorageClass).get)
+    return StorageLister(
+        caches.of(ClaimView).get, caches.of(ReachView).get, caches.of(StorageClass).get
+    )
 
 
 def _caches(ctx: KeyContext) -> Caches:

@@ -1,8 +1,8 @@
 """Which nodes a pod fits, and why it does not fit the others.
 
-Two sieves, in the order of a real scheduler. `sift` looks at nodes only (selector, affinity,
-taints) and is remembered for all pods of the same shape, until nodes change. `fitting` looks at
-what is left on them and at the pods around. Each node that is out has one reason, or, if something
+Two steps, in the order of a real scheduler. `filter_nodes` looks at nodes only (selector, affinity,
+taints) and is remembered for all pods that ask for the same, until nodes change. `feasible_nodes`
+looks at what is left on them and at the pods around. Each node that is out has one reason, or, if something
 is lacking, one for each thing.
 """
 
@@ -18,15 +18,15 @@ from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.common.taints import (
     NO_SCHEDULE,
     UNSCHEDULABLE,
-    meets,
+    find_untolerated_taint,
+    matches_any_term,
+    matches_node_affinity,
     tolerates,
-    untolerated,
-    wanted,
 )
 from quintant.cluster.common.views import NodeView, PodView
 from quintant.cluster.scheduler.node_info import NodeInfo
 from quintant.cluster.scheduler.pod_affinity_spread import ELSEWHERE, UNLABELLED, PodTopology
-from quintant.cluster.scheduler.pod_info import ANYWHERE, PodInfo, Reach
+from quintant.cluster.scheduler.pod_info import ANYWHERE, PodInfo, VolumeTopology
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 
 CORDONED = "node(s) were unschedulable"
@@ -41,110 +41,121 @@ _FIXED = frozenset({UNREACHABLE, ELSEWHERE, UNLABELLED})
 _CORDON = Taint(key=UNSCHEDULABLE, effect=NO_SCHEDULE)
 
 
-class Sieve(Struct):
+class FilterResult(Struct):
     """What is left of the nodes, and the reasons of the rest."""
 
-    rooms: list[NodeInfo] = field(default_factory=list)
+    nodes: list[NodeInfo] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
-    stuck: int = 0
+    unresolvable: int = 0
     """How many nodes would be out even if they were empty."""
 
 
-class Fit:
+class NodeFilter:
     """Answers which nodes a pod fits, and remembers what cannot have changed."""
 
-    def __init__(self, board: NodeSnapshot) -> None:
-        self._board = board
+    def __init__(self, snapshot: NodeSnapshot) -> None:
+        self._snapshot = snapshot
         self._layout = -1
-        self._sieves: dict[bytes, Sieve] = {}
+        self._results: dict[bytes, FilterResult] = {}
 
-    def fitting(self, wish: PodInfo, reach: Reach = ANYWHERE) -> Sieve:
+    def feasible_nodes(
+        self, pod_info: PodInfo, volume_topology: VolumeTopology = ANYWHERE
+    ) -> FilterResult:
         """The nodes a pod could go to now."""
-        first = self._sift(wish)
-        around = PodTopology(self._board, wish.pod)
-        found = Sieve(reasons=Counter(first.reasons), stuck=first.stuck)
-        if not (around or reach.terms):
-            found.rooms = [room for room in first.rooms if room.holds(wish.demand)]
-            if not found.rooms:
-                self._explain(wish, first.rooms, found)
+        first = self._filter_nodes(pod_info)
+        around = PodTopology(self._snapshot, pod_info.pod)
+        found = FilterResult(reasons=Counter(first.reasons), unresolvable=first.unresolvable)
+        if not (around or volume_topology.terms):
+            found.nodes = [info for info in first.nodes if info.fits(pod_info.request)]
+            if not found.nodes:
+                self._explain(pod_info, first.nodes, found)
             return found
-        for room in first.rooms:
-            self._judge(wish, reach, around, room, found)
+        for info in first.nodes:
+            self._judge(pod_info, volume_topology, around, info, found)
         return found
 
-    def crowded(self, wish: PodInfo, reach: Reach = ANYWHERE) -> list[NodeInfo]:
+    def preemption_candidates(
+        self, pod_info: PodInfo, volume_topology: VolumeTopology = ANYWHERE
+    ) -> list[NodeInfo]:
         """The nodes that a pod could go to if other pods left them."""
-        around = PodTopology(self._board, wish.pod)
+        around = PodTopology(self._snapshot, pod_info.pod)
         return [
-            room
-            for room in self._sift(wish).rooms
-            if room.node is not None
-            and not room.hopeless(wish.demand)
-            and all(meets(terms, room.node) for terms in reach.terms)
-            and not around.reason(room.node)
+            info
+            for info in self._filter_nodes(pod_info).nodes
+            if info.node is not None
+            and not info.never_fits(pod_info.request)
+            and all(matches_any_term(terms, info.node) for terms in volume_topology.terms)
+            and not around.reason(info.node)
         ]
 
-    def _sift(self, wish: PodInfo) -> Sieve:
-        if self._board.layout != self._layout or len(self._sieves) > SHAPES:
-            self._layout = self._board.layout
-            self._sieves.clear()
-        found = self._sieves.get(wish.shape)
+    def _filter_nodes(self, pod_info: PodInfo) -> FilterResult:
+        if self._snapshot.generation != self._layout or len(self._results) > SHAPES:
+            self._layout = self._snapshot.generation
+            self._results.clear()
+        found = self._results.get(pod_info.filter_key)
         if found is None:
-            found = self._sieves[wish.shape] = sift(wish, self._board.open)
+            found = self._results[pod_info.filter_key] = filter_nodes(
+                pod_info, self._snapshot.nodes
+            )
         return found
 
     def _judge(
-        self, wish: PodInfo, reach: Reach, around: PodTopology, room: NodeInfo, found: Sieve
+        self,
+        pod_info: PodInfo,
+        volume_topology: VolumeTopology,
+        around: PodTopology,
+        info: NodeInfo,
+        found: FilterResult,
     ) -> None:
-        assert room.node is not None, "open rooms have a node"
-        if not room.holds(wish.demand):
-            self._explain(wish, (room,), found)
-        elif not all(meets(terms, room.node) for terms in reach.terms):
+        assert info.node is not None, "nodes of the snapshot exist"
+        if not info.fits(pod_info.request):
+            self._explain(pod_info, (info,), found)
+        elif not all(matches_any_term(terms, info.node) for terms in volume_topology.terms):
             found.reasons[UNREACHABLE] += 1
-            found.stuck += 1
-        elif reason := around.reason(room.node):
+            found.unresolvable += 1
+        elif reason := around.reason(info.node):
             found.reasons[reason] += 1
-            found.stuck += reason in _FIXED
+            found.unresolvable += reason in _FIXED
         else:
-            found.rooms.append(room)
+            found.nodes.append(info)
 
-    def _explain(self, wish: PodInfo, rooms: Iterable[NodeInfo], found: Sieve) -> None:
-        for room in rooms:
-            found.reasons.update(room.lacking(wish.demand))
-            found.stuck += room.hopeless(wish.demand)
+    def _explain(self, pod_info: PodInfo, infos: Iterable[NodeInfo], found: FilterResult) -> None:
+        for info in infos:
+            found.reasons.update(info.insufficient_resources(pod_info.request))
+            found.unresolvable += info.never_fits(pod_info.request)
 
 
-def sift(wish: PodInfo, rooms: Iterable[NodeInfo]) -> Sieve:
+def filter_nodes(pod_info: PodInfo, infos: Iterable[NodeInfo]) -> FilterResult:
     """The nodes that would take a pod if they were empty."""
-    found = Sieve()
-    for room in rooms:
-        assert room.node is not None, "open rooms have a node"
-        if reason := refusal(wish.pod, room.node):
+    found = FilterResult()
+    for info in infos:
+        assert info.node is not None, "nodes of the snapshot exist"
+        if reason := unschedulable_reason(pod_info.pod, info.node):
             found.reasons[reason] += 1
         else:
-            found.rooms.append(room)
-    if wish.runs:
+            found.nodes.append(info)
+    if pod_info.runs:
         _prefer_real(found)
-    found.stuck = found.reasons.total()
+    found.unresolvable = found.reasons.total()
     return found
 
 
-def refusal(pod: PodView, node: NodeView) -> str:
+def unschedulable_reason(pod: PodView, node: NodeView) -> str:
     """Why a node, even empty, would not take a pod; empty if it would."""
     tolerations = pod.spec.tolerations
     if node.spec.unschedulable and not any(tolerates(each, _CORDON) for each in tolerations):
         return CORDONED
-    if untolerated(node.spec.taints, tolerations) is not None:
+    if find_untolerated_taint(node.spec.taints, tolerations) is not None:
         return TAINTED
-    return "" if wanted(pod, node) else UNWANTED
+    return "" if matches_node_affinity(pod, node) else UNWANTED
 
 
-def _prefer_real(found: Sieve) -> None:
+def _prefer_real(found: FilterResult) -> None:
     """Leave out nodes that only pretend, if a real one would take the pod."""
-    real = [room for room in found.rooms if room.node and not _pretends(room.node)]
-    if real and len(real) < len(found.rooms):
-        found.reasons[PRETENDING] += len(found.rooms) - len(real)
-        found.rooms = real
+    real = [info for info in found.nodes if info.node and not _pretends(info.node)]
+    if real and len(real) < len(found.nodes):
+        found.reasons[PRETENDING] += len(found.nodes) - len(real)
+        found.nodes = real
 
 
 def _pretends(node: NodeView) -> bool:

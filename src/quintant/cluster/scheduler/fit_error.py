@@ -16,16 +16,16 @@ _HEAD = "0/{} nodes are available:"
 _CLAIMS = "no new claims to deallocate, preemption:"
 
 
-class Refusal(Struct, frozen=True):
+class FitError(Struct, frozen=True):
     """No node would take a pod: how many nodes there are, and what is against each."""
 
     nodes: int
     reasons: Mapping[str, int] = field(default_factory=Counter)
-    stuck: int = 0
+    unresolvable: int = 0
     """How many nodes would not take it even if other pods left."""
-    before: str = ""
+    pre_filter: str = ""
     """What is against all of them alike, such as a missing claim."""
-    makes_room: bool = False
+    preempts: bool = False
     """Whether others leave for it: then there is no more to be said."""
 
     @property
@@ -33,10 +33,10 @@ class Refusal(Struct, frozen=True):
         """The refusal, in the layout of a real scheduler."""
         if not self.nodes:
             return "no nodes available to schedule pods"
-        told = f"{_HEAD.format(self.nodes)} {self.before or _told(self.reasons)}."
-        if self.makes_room:
+        told = f"{_HEAD.format(self.nodes)} {self.pre_filter or _told(self.reasons)}."
+        if self.preempts:
             return told
-        stuck = self.nodes if self.before else min(self.stuck, self.nodes)
+        stuck = self.nodes if self.pre_filter else min(self.unresolvable, self.nodes)
         after = {POINTLESS: stuck, VICTIMS: self.nodes - stuck}
         return f"{told} {_CLAIMS} {_HEAD.format(self.nodes)} {_told(after)}."
 

@@ -1,4 +1,4 @@
-"""A node's room: what it has, what is taken, and whether a pod still fits.
+"""A node as the scheduler counts it: what it has, what is taken, and whether a pod still fits.
 
 Kept up to date pod by pod; asking is cheap, because it is asked for every pod and node.
 """
@@ -23,11 +23,11 @@ SHORT = "Insufficient {}"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
 
 
-class Guest(Struct, frozen=True):
+class PlacedPod(Struct, frozen=True):
     """A pod that has a place on a node."""
 
     pod: PodView
-    demand: ResourceRequest
+    request: ResourceRequest
     node: str
 
 
@@ -36,12 +36,12 @@ class NodeInfo:
 
     __slots__ = (
         "cpu",
-        "guests",
+        "max_pods",
         "memory",
         "name",
         "node",
         "others",
-        "pods",
+        "placed_pods",
         "ports",
         "used_cpu",
         "used_memory",
@@ -54,62 +54,64 @@ class NodeInfo:
         self.name = name
         self.node: NodeView | None = None
         """None while pods are on it that nobody has seen."""
-        self.cpu = self.memory = self.pods = 0
+        self.cpu = self.memory = self.max_pods = 0
         self.others: dict[str, int] = {}
         self.used_cpu = self.used_memory = 0
         self.used_others: dict[str, int] = {}
         self.weight_cpu = self.weight_memory = 0
         self.ports: set[HostPort] = set()
-        self.guests: dict[str, Guest] = {}
+        self.placed_pods: dict[str, PlacedPod] = {}
 
-    def furnish(self, node: NodeView | None) -> None:
+    def set_node(self, node: NodeView | None) -> None:
         """Take what the node says it has."""
         self.node = node
         has = amounts(node.status.allocatable) if node is not None else {}
         self.cpu, self.memory = has.pop(CPU, 0), has.pop(MEMORY, 0)
-        self.pods, self.others = has.pop(PODS, 0), has
+        self.max_pods, self.others = has.pop(PODS, 0), has
 
-    def enter(self, guest: Guest) -> None:
+    def add_pod(self, placed: PlacedPod) -> None:
         """Give a pod its place."""
-        self.guests[guest.pod.metadata.uid] = guest
-        self._count(guest.demand, 1)
-        self.ports |= guest.demand.ports
+        self.placed_pods[placed.pod.metadata.uid] = placed
+        self._count(placed.request, 1)
+        self.ports |= placed.request.ports
 
-    def leave(self, guest: Guest) -> None:
+    def remove_pod(self, placed: PlacedPod) -> None:
         """Take a pod's place back."""
-        del self.guests[guest.pod.metadata.uid]
-        self._count(guest.demand, -1)
-        if guest.demand.ports:
-            self.ports = {port for other in self.guests.values() for port in other.demand.ports}
+        del self.placed_pods[placed.pod.metadata.uid]
+        self._count(placed.request, -1)
+        if placed.request.ports:
+            self.ports = {
+                port for other in self.placed_pods.values() for port in other.request.ports
+            }
 
-    def holds(self, wish: ResourceRequest) -> bool:
+    def fits(self, request: ResourceRequest) -> bool:
         """Whether there is enough left of everything."""
-        if len(self.guests) >= self.pods or wish.cpu > self.cpu - self.used_cpu:
+        if len(self.placed_pods) >= self.max_pods or request.cpu > self.cpu - self.used_cpu:
             return False
-        if wish.memory > self.memory - self.used_memory:
+        if request.memory > self.memory - self.used_memory:
             return False
-        if wish.ports and collide(wish.ports, self.ports):
+        if request.ports and collide(request.ports, self.ports):
             return False
-        return not wish.others or not any(self._lacks(*each) for each in wish.others)
+        return not request.others or not any(self._lacks(*each) for each in request.others)
 
-    def lacking(self, wish: ResourceRequest) -> list[str]:
+    def insufficient_resources(self, request: ResourceRequest) -> list[str]:
         """What there is not enough of, in the words of a real scheduler; ports come first."""
-        if collide(wish.ports, self.ports):
+        if collide(request.ports, self.ports):
             return [PORTS]
-        found = [FULL] if len(self.guests) >= self.pods else []
-        if wish.cpu > self.cpu - self.used_cpu:
+        found = [FULL] if len(self.placed_pods) >= self.max_pods else []
+        if request.cpu > self.cpu - self.used_cpu:
             found.append(SHORT.format(CPU))
-        if wish.memory > self.memory - self.used_memory:
+        if request.memory > self.memory - self.used_memory:
             found.append(SHORT.format(MEMORY))
         return found + [
-            SHORT.format(name) for name, asked in wish.others if self._lacks(name, asked)
+            SHORT.format(name) for name, asked in request.others if self._lacks(name, asked)
         ]
 
-    def hopeless(self, wish: ResourceRequest) -> bool:
+    def never_fits(self, request: ResourceRequest) -> bool:
         """Whether a pod would not fit even if the node were empty."""
-        if wish.cpu > self.cpu or wish.memory > self.memory or not self.pods:
+        if request.cpu > self.cpu or request.memory > self.memory or not self.max_pods:
             return True
-        return any(asked > self.others.get(name, 0) for name, asked in wish.others)
+        return any(asked > self.others.get(name, 0) for name, asked in request.others)
 
     def _lacks(self, name: str, asked: int) -> bool:
         return asked > self.others.get(name, 0) - self.used_others.get(name, 0)

@@ -13,7 +13,11 @@ from msgspec import Struct
 
 from quintant.api.core import PodAffinity, PodTerm
 from quintant.api.meta import LabelSelector
-from quintant.cluster.common.taints import selector, untolerated, wanted
+from quintant.cluster.common.taints import (
+    compiled_selector,
+    find_untolerated_taint,
+    matches_node_affinity,
+)
 from quintant.cluster.common.views import NodeView, PodView, SpreadView
 from quintant.cluster.scheduler.node_info import NodeInfo
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
@@ -60,19 +64,19 @@ class _Spread(Struct, frozen=True):
 class PodTopology:
     """What the pods that are placed already mean for one that is not."""
 
-    def __init__(self, board: NodeSnapshot, pod: PodView) -> None:
+    def __init__(self, snapshot: NodeSnapshot, pod: PodView) -> None:
         near, away = _required(pod)
         self._spreads = [
-            _spread(board, pod, each)
+            _spread(snapshot, pod, each)
             for each in pod.spec.topology_spread_constraints
             if each.when_unsatisfiable == _MUST
         ]
-        self._near = [_domains(board, pod, term) for term in near]
+        self._near = [_domains(snapshot, pod, term) for term in near]
         self._first = not any(each.counts for each in self._near) and all(
-            _about(board, pod, term, pod) for term in near
+            _about(snapshot, pod, term, pod) for term in near
         )
-        self._away = [_domains(board, pod, term) for term in away]
-        self._unwelcome = _unwelcome(board, pod)
+        self._away = [_domains(snapshot, pod, term) for term in away]
+        self._unwelcome = _unwelcome(snapshot, pod)
 
     def __bool__(self) -> bool:
         return bool(self._spreads or self._near or self._away or self._unwelcome)
@@ -92,54 +96,60 @@ class PodTopology:
         return ELSEWHERE if lonely else ""
 
 
-def attraction(board: NodeSnapshot, pod: PodView, rooms: Iterable[NodeInfo]) -> dict[str, float]:
+def inter_pod_affinity_score(
+    snapshot: NodeSnapshot, pod: PodView, infos: Iterable[NodeInfo]
+) -> dict[str, float]:
     """How much a pod would like each node for the pods around it."""
     affinity = pod.spec.affinity
-    pulls = _preferred(board, pod, affinity.pod_affinity if affinity else None, 1)
-    pulls += _preferred(board, pod, affinity.pod_anti_affinity if affinity else None, -1)
+    pulls = _preferred(snapshot, pod, affinity.pod_affinity if affinity else None, 1)
+    pulls += _preferred(snapshot, pod, affinity.pod_anti_affinity if affinity else None, -1)
     if not pulls:
         return {}
     return {
-        room.name: sum(weight * (domains.at(_labels(room)) or 0) for weight, domains in pulls)
-        for room in rooms
+        info.name: sum(weight * (domains.at(_labels(info)) or 0) for weight, domains in pulls)
+        for info in infos
     }
 
 
-def crowding(board: NodeSnapshot, pod: PodView, rooms: Iterable[NodeInfo]) -> dict[str, float]:
+def topology_spread_score(
+    snapshot: NodeSnapshot, pod: PodView, infos: Iterable[NodeInfo]
+) -> dict[str, float]:
     """How many pods it would rather be apart from there are around each node."""
     soft = [
         each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable != _MUST
     ]
     if not soft:
         return {}
-    counted = [_alike(board, pod, each) for each in soft]
-    return {room.name: sum(domains.at(_labels(room)) or 0 for domains in counted) for room in rooms}
+    counted = [_alike(snapshot, pod, each) for each in soft]
+    return {info.name: sum(domains.at(_labels(info)) or 0 for domains in counted) for info in infos}
 
 
-def seeks_company(pod: PodView) -> bool:
+def has_pod_affinity(pod: PodView) -> bool:
     """Whether the arrival of another pod may let this one in."""
     return bool(_required(pod)[0])
 
 
-def _spread(board: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Spread:
-    domains = _alike(board, pod, constraint)
+def _spread(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Spread:
+    domains = _alike(snapshot, pod, constraint)
     counted = {
         labels[domains.key]
-        for room in board.open
-        if room.node is not None
-        and domains.key in (labels := room.node.metadata.labels)
-        and _counts(pod, constraint, room.node)
+        for info in snapshot.nodes
+        if info.node is not None
+        and domains.key in (labels := info.node.metadata.labels)
+        and _counts(pod, constraint, info.node)
     }
     few = len(counted) < (constraint.min_domains or 1)
     least = 0 if few else min((domains.counts[each] for each in counted), default=0)
     alike = _own(pod, constraint)
-    own = int(alike is not None and selector(alike).matches(pod.metadata.labels))
+    own = int(alike is not None and compiled_selector(alike).matches(pod.metadata.labels))
     return _Spread(domains, constraint.max_skew, least, own)
 
 
-def _alike(board: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Domains:
-    tally = board.alike(pod, _own(pod, constraint))
-    return _Domains(constraint.topology_key, tally.domains(board.rooms, constraint.topology_key))
+def _alike(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Domains:
+    counter = snapshot.spread_counter(pod, _own(pod, constraint))
+    return _Domains(
+        constraint.topology_key, counter.domains(snapshot.infos, constraint.topology_key)
+    )
 
 
 def _own(pod: PodView, constraint: SpreadView) -> LabelSelector | None:
@@ -153,10 +163,14 @@ def _own(pod: PodView, constraint: SpreadView) -> LabelSelector | None:
 
 def _counts(pod: PodView, constraint: SpreadView, node: NodeView) -> bool:
     """Whether a node counts as a place to spread to."""
-    if (constraint.node_affinity_policy or _HONOR) == _HONOR and not wanted(pod, node):
+    if (constraint.node_affinity_policy or _HONOR) == _HONOR and not matches_node_affinity(
+        pod, node
+    ):
         return False
     taints = constraint.node_taints_policy or _IGNORE
-    return taints == _IGNORE or untolerated(node.spec.taints, pod.spec.tolerations) is None
+    return (
+        taints == _IGNORE or find_untolerated_taint(node.spec.taints, pod.spec.tolerations) is None
+    )
 
 
 def _required(pod: PodView) -> tuple[tuple[PodTerm, ...], tuple[PodTerm, ...]]:
@@ -168,40 +182,40 @@ def _required(pod: PodView) -> tuple[tuple[PodTerm, ...], tuple[PodTerm, ...]]:
 
 
 def _preferred(
-    board: NodeSnapshot, pod: PodView, affinity: PodAffinity | None, sign: int
+    snapshot: NodeSnapshot, pod: PodView, affinity: PodAffinity | None, sign: int
 ) -> list[tuple[int, _Domains]]:
     if affinity is None:
         return []
     return [
-        (sign * each.weight, _domains(board, pod, each.pod_affinity_term))
+        (sign * each.weight, _domains(snapshot, pod, each.pod_affinity_term))
         for each in affinity.preferred
     ]
 
 
-def _domains(board: NodeSnapshot, pod: PodView, term: PodTerm) -> _Domains:
+def _domains(snapshot: NodeSnapshot, pod: PodView, term: PodTerm) -> _Domains:
     key = term.topology_key
-    return _Domains(key, board.near(pod, term).domains(board.rooms, key))
+    return _Domains(key, snapshot.affinity_counter(pod, term).domains(snapshot.infos, key))
 
 
-def _about(board: NodeSnapshot, owner: PodView, term: PodTerm, pod: PodView) -> bool:
+def _about(snapshot: NodeSnapshot, owner: PodView, term: PodTerm, pod: PodView) -> bool:
     """Whether a term of one pod means another."""
-    names = board.spaces(owner, term)
+    names = snapshot.namespaces_of(owner, term)
     if term.label_selector is None or (names is not None and pod.metadata.namespace not in names):
         return False
-    return selector(term.label_selector).matches(pod.metadata.labels)
+    return compiled_selector(term.label_selector).matches(pod.metadata.labels)
 
 
-def _unwelcome(board: NodeSnapshot, pod: PodView) -> set[tuple[str, str]]:
+def _unwelcome(snapshot: NodeSnapshot, pod: PodView) -> set[tuple[str, str]]:
     """The domains in which a pod lives that does not want this one near."""
     found: set[tuple[str, str]] = set()
-    for guest in board.distant.values():
-        node = board.rooms[guest.node].node
-        for term in _required(guest.pod)[1]:
+    for placed in snapshot.anti_affinity_pods.values():
+        node = snapshot.infos[placed.node].node
+        for term in _required(placed.pod)[1]:
             domain = node.metadata.labels.get(term.topology_key) if node is not None else None
-            if domain is not None and _about(board, guest.pod, term, pod):
+            if domain is not None and _about(snapshot, placed.pod, term, pod):
                 found.add((term.topology_key, domain))
     return found
 
 
-def _labels(room: NodeInfo) -> Mapping[str, str]:
-    return room.node.metadata.labels if room.node is not None else {}
+def _labels(info: NodeInfo) -> Mapping[str, str]:
+    return info.node.metadata.labels if info.node is not None else {}

@@ -1,4 +1,4 @@
-"""What a pod that has no node wishes for: everything the choice of one depends on, read once."""
+"""A pod that has no node: everything the choice of one depends on, read once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.resources import ResourceRequest, demand
+from quintant.cluster.scheduler.resources import ResourceRequest, resource_request
 from quintant.core import codec
 
 Locate = Callable[[str, Sequence[str]], object | None]
@@ -19,8 +19,8 @@ class PodInfo(Struct, frozen=True):
     """A pod to be placed."""
 
     pod: PodView
-    demand: ResourceRequest
-    shape: bytes
+    request: ResourceRequest
+    filter_key: bytes
     """The same for pods that any node, empty, would treat alike."""
     runs: bool = False
     """Whether a real node can run it, while a simulated one would only pretend to."""
@@ -32,20 +32,20 @@ class PodInfo(Struct, frozen=True):
         return -(self.pod.spec.priority or 0), meta.creation_timestamp or "", meta.name
 
 
-class Reach(Struct, frozen=True):
+class VolumeTopology(Struct, frozen=True):
     """From where the volumes of a pod can be reached."""
 
     terms: tuple[NodeTerms, ...] = ()
 
 
-ANYWHERE = Reach()
+ANYWHERE = VolumeTopology()
 
 
-def wish(pod: PodView, locate: Locate) -> PodInfo:
+def read_pod_info(pod: PodView, locate: Locate) -> PodInfo:
     """Read a pod."""
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     containers = (*spec.init_containers, *spec.containers)
     real = all(locate(each.image, each.command) for each in containers)
     shape = codec.encode((spec.node_selector, affinity, spec.tolerations, real))
-    return PodInfo(pod, demand(pod), shape, real)
+    return PodInfo(pod, resource_request(pod), shape, real)

@@ -14,8 +14,8 @@ from math import inf
 from msgspec import Struct
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.pod_affinity_spread import seeks_company
-from quintant.cluster.scheduler.pod_info import Locate, PodInfo, wish
+from quintant.cluster.scheduler.pod_affinity_spread import has_pod_affinity
+from quintant.cluster.scheduler.pod_info import Locate, PodInfo, read_pod_info
 
 SCHEDULER = "default-scheduler"
 FIRST_SECONDS = 1.0
@@ -25,87 +25,91 @@ PATIENCE_SECONDS = 300.0
 """After so long a pod is tried again whatever has happened: nobody knows all that may help."""
 
 
-class Entry(Struct):
+class QueuedPodInfo(Struct):
     """A pod that waits for a node."""
 
-    wish: PodInfo
+    pod_info: PodInfo
     attempts: int = 0
-    due: float = 0.0
+    not_before: float = 0.0
     """Not before this moment of the loop."""
-    again: float = inf
+    retry_at: float = inf
     """At this moment at the latest."""
-    eased: int = -1
+    move_cycle: int = -1
     """What had happened when it was refused."""
-    settled: bool = False
+    bound: bool = False
     """It has a node, and nobody has seen it there yet."""
-    said: str = ""
+    last_message: str = ""
     """What its last refusal said."""
     victims: tuple[str, ...] = ()
     """The pods that leave its node for it."""
 
-    def ready(self, now: float, eased: int) -> bool:
+    def ready(self, now: float, move_cycle: int) -> bool:
         """Whether it is worth a try."""
-        return not self.settled and ((self.eased < eased and self.due <= now) or self.again <= now)
+        return not self.bound and (
+            (self.move_cycle < move_cycle and self.not_before <= now) or self.retry_at <= now
+        )
 
-    def refuse(self, now: float, eased: int) -> None:
+    def back_off(self, now: float, move_cycle: int) -> None:
         """Have it wait until something changes, and for a while at least."""
         pause = min(FIRST_SECONDS * 2**self.attempts, LONGEST_SECONDS)
         self.attempts += 1
-        self.hold(now, eased)
-        self.due = now + pause
+        self.wait_for_event(now, move_cycle)
+        self.not_before = now + pause
 
-    def hold(self, now: float, eased: int) -> None:
+    def wait_for_event(self, now: float, move_cycle: int) -> None:
         """Have it wait until something changes."""
-        self.due, self.again, self.eased = now, now + PATIENCE_SECONDS, eased
+        self.not_before, self.retry_at, self.move_cycle = now, now + PATIENCE_SECONDS, move_cycle
 
 
-class Pending:
+class SchedulingQueue:
     """All pods that wait for this scheduler."""
 
     def __init__(self, locate: Locate) -> None:
         self._locate = locate
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, QueuedPodInfo] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def sync(self, pods: Iterable[PodView]) -> None:
         """Take in the present state of the cache."""
-        found: dict[str, Entry] = {}
+        found: dict[str, QueuedPodInfo] = {}
         for pod in pods:
             if not pod.spec.node_name and _ours(pod):
                 known = self._entries.get(pod.metadata.uid)
                 found[pod.metadata.uid] = self._renewed(known, pod)
         self._entries = found
 
-    def ready(self, now: float, eased: int) -> list[Entry]:
+    def ready(self, now: float, move_cycle: int) -> list[QueuedPodInfo]:
         """Whose turn it is, the most important first."""
-        found = [entry for entry in self._entries.values() if entry.ready(now, eased)]
-        return sorted(found, key=lambda entry: entry.wish.order)
+        found = [entry for entry in self._entries.values() if entry.ready(now, move_cycle)]
+        return sorted(found, key=lambda entry: entry.pod_info.order)
 
-    def wait(self, now: float, eased: int) -> float | None:
+    def next_delay(self, now: float, move_cycle: int) -> float | None:
         """Seconds until somebody's turn comes without anything happening; None if never."""
         soonest = inf
         for entry in self._entries.values():
-            if not entry.settled:
-                soonest = min(soonest, entry.due if entry.eased < eased else entry.again)
+            if not entry.bound:
+                soonest = min(
+                    soonest, entry.not_before if entry.move_cycle < move_cycle else entry.retry_at
+                )
         return None if soonest == inf else max(0.0, soonest - now)
 
-    def company(self, eased: int) -> None:
-        """Somebody found a place: those who seek company may try again."""
+    def move_affinity_pods(self, move_cycle: int) -> None:
+        """A pod was placed: those with a pod affinity may try again."""
         for entry in self._entries.values():
-            if entry.eased == eased and seeks_company(entry.wish.pod):
-                entry.eased = eased - 1
+            if entry.move_cycle == move_cycle and has_pod_affinity(entry.pod_info.pod):
+                entry.move_cycle = move_cycle - 1
 
-    def _renewed(self, known: Entry | None, pod: PodView) -> Entry:
+    def _renewed(self, known: QueuedPodInfo | None, pod: PodView) -> QueuedPodInfo:
         if known is None:
-            return Entry(wish(pod, self._locate))
-        old = known.wish.pod
+            return QueuedPodInfo(read_pod_info(pod, self._locate))
+        old = known.pod_info.pod
         if old is not pod:
             changed = old.spec != pod.spec or old.metadata.labels != pod.metadata.labels
-            known.wish = wish(pod, self._locate)
+            known.pod_info = read_pod_info(pod, self._locate)
             if changed:
-                known.eased = -1
+                known.move_cycle = -1
         return known
 
 

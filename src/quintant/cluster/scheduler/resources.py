@@ -40,7 +40,7 @@ class ResourceRequest(Struct, frozen=True):
     weight_memory: int = 0
 
 
-def demand(pod: PodView) -> ResourceRequest:
+def resource_request(pod: PodView) -> ResourceRequest:
     """What a pod asks for: its containers together, or the greediest of those that come before."""
     spec = pod.spec
     asked = _effective(spec.containers, spec.init_containers, spec.overhead)

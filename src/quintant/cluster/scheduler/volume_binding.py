@@ -13,7 +13,7 @@ from msgspec import Struct
 from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.views import ClaimView, PodView, ReachView
-from quintant.cluster.scheduler.pod_info import ANYWHERE, Reach
+from quintant.cluster.scheduler.pod_info import ANYWHERE, VolumeTopology
 from quintant.core.object import Request
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -22,7 +22,7 @@ _WAITS = "WaitForFirstConsumer"
 _BOUND = "Bound"
 
 
-class Storage(Struct, frozen=True):
+class StorageLister(Struct, frozen=True):
     """Where claims, volumes and classes are looked up."""
 
     claim: Callable[[Request], ClaimView | None]
@@ -30,39 +30,39 @@ class Storage(Struct, frozen=True):
     storage_class: Callable[[Request], StorageClass | None]
 
 
-class Claims(Struct, frozen=True):
+class PodVolumeClaims(Struct, frozen=True):
     """What a pod's claims come to."""
 
-    trouble: str = ""
+    reason: str = ""
     """What holds the pod back, on any node."""
-    reach: Reach = ANYWHERE
+    topology: VolumeTopology = ANYWHERE
     unbound: tuple[ClaimView, ...] = ()
     """Claims that wait for a node to be chosen, or for their volume on it."""
 
 
-def inspect(pod: PodView, storage: Storage) -> Claims:
+def find_pod_claims(pod: PodView, storage: StorageLister) -> PodVolumeClaims:
     """Look at the claims of a pod."""
     terms: list[NodeTerms] = []
     unbound: list[ClaimView] = []
     for name, own in _names(pod):
         claim = storage.claim(Request(name, pod.metadata.namespace))
         if claim is None:
-            return Claims(_missing(name, own=own))
+            return PodVolumeClaims(_missing(name, own=own))
         if claim.deleting:
-            return Claims(f'persistentvolumeclaim "{name}" is being deleted')
+            return PodVolumeClaims(f'persistentvolumeclaim "{name}" is being deleted')
         if claim.spec.volume_name and claim.status.phase == _BOUND:
             volume = storage.volume(Request(claim.spec.volume_name))
             if volume is None:
-                return Claims(f'persistentvolume "{claim.spec.volume_name}" not found')
+                return PodVolumeClaims(f'persistentvolume "{claim.spec.volume_name}" not found')
             terms += _terms(volume)
-        elif waits(claim, storage):
+        elif waits_for_consumer(claim, storage):
             unbound.append(claim)
         else:
-            return Claims(UNBOUND)
-    return Claims(reach=Reach(tuple(terms)), unbound=tuple(unbound))
+            return PodVolumeClaims(UNBOUND)
+    return PodVolumeClaims(topology=VolumeTopology(tuple(terms)), unbound=tuple(unbound))
 
 
-def waits(claim: ClaimView, storage: Storage) -> bool:
+def waits_for_consumer(claim: ClaimView, storage: StorageLister) -> bool:
     """Whether a claim gets its volume only when a pod that uses it has a node."""
     name = claim.spec.storage_class_name
     found = storage.storage_class(Request(name)) if name else None
@@ -88,5 +88,9 @@ def _missing(name: str, *, own: bool) -> str:
 
 
 def _terms(volume: ReachView) -> list[NodeTerms]:
-    reach = volume.spec.node_affinity
-    return [reach.required] if reach is not None and reach.required is not None else []
+    volume_topology = volume.spec.node_affinity
+    return (
+        [volume_topology.required]
+        if volume_topology is not None and volume_topology.required is not None
+        else []
+    )

@@ -15,7 +15,7 @@ from quintant.api.core import Pod
 from quintant.api.events import EventType
 from quintant.client.rest import APPLY
 from quintant.cluster.common.labels import POD
-from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.simulated.faults import Fault, fault_of
 from quintant.cluster.simulated.fleet import host_of
 from quintant.cluster.simulated.life import NO_MACHINE, NO_PROGRAM, REBOOT, Place, after
@@ -55,7 +55,7 @@ class Pods:
         self._due: dict[Request, Due] = {}
         self._off: dict[Request, str] = {}
         """The pods whose node is off, and their uids."""
-        self._addresses = Addresses(NETWORK)
+        self._addresses = PodIPs(NETWORK)
         self._given: dict[Request, str] = {}
         self._learned = False
         """Whether it is known which addresses pods of an earlier run have."""

@@ -28,9 +28,9 @@ from quintant.cluster.common.volume_binding import (
     PROVISIONER,
     RELEASED,
     STORAGE,
+    bind_completed,
+    binding_delayed,
     class_name,
-    completed,
-    delayed,
     reference,
     requested,
 )
@@ -81,11 +81,11 @@ class Provisioner(Struct, frozen=True):
         """Make the volume of a claim, or let it grow."""
         if claim.metadata.annotations.get(PROVISIONER) != DRIVER:
             return None
-        if completed(claim):
+        if bind_completed(claim):
             await self._grow(claim, ctx)
             return None
         kind = await ctx.client.find(StorageClass, class_name(claim) or "-")
-        if claim.spec.volume_name or kind is None or delayed(claim, kind):
+        if claim.spec.volume_name or kind is None or binding_delayed(claim, kind):
             return None
         try:
             await self._provision(claim, kind, ctx)
@@ -181,5 +181,5 @@ def _check_size(claim: PersistentVolumeClaim, origin: Origin | None) -> None:
 
 def _snapshots(claim: PersistentVolumeClaim) -> Iterator[str]:
     source = named(claim)
-    if not completed(claim) and source is not None and source.kind == SNAPSHOT:
+    if not bind_completed(claim) and source is not None and source.kind == SNAPSHOT:
         yield f"{claim.metadata.namespace}/{source.name}"

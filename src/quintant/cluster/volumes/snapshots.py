@@ -18,7 +18,7 @@ from quintant.api.snapshot import (
     VolumeSnapshotClass,
     VolumeSnapshotContent,
 )
-from quintant.cluster.common.volume_binding import BOUND, completed
+from quintant.cluster.common.volume_binding import BOUND, bind_completed
 from quintant.cluster.volumes.snapshot_names import bound_name, content_for, content_name, status_of
 from quintant.cluster.volumes.sources import SNAPSHOT, named
 from quintant.core.clock import timestamp
@@ -205,6 +205,6 @@ def _snapshot(content: VolumeSnapshotContent) -> Iterable[Request]:
 def _filled(claim: PersistentVolumeClaim) -> Iterable[Request]:
     """The snapshot that a claim's volume is still to be filled from."""
     source = named(claim)
-    if source is None or source.kind != SNAPSHOT or completed(claim):
+    if source is None or source.kind != SNAPSHOT or bind_completed(claim):
         return ()
     return (Request(source.name, claim.metadata.namespace),)

@@ -6,13 +6,13 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.pod_ips import PodIPs
 
 SMALL = IPv4Network("127.42.0.0/29")
 
 
 def test_no_address_is_given_out_twice() -> None:
-    addresses = Addresses(SMALL)
+    addresses = PodIPs(SMALL)
     given = [addresses.take() for _ in range(5)]
     assert len(set(given)) == 5
     with pytest.raises(RuntimeError, match="all 5 addresses"):
@@ -20,7 +20,7 @@ def test_no_address_is_given_out_twice() -> None:
 
 
 def test_an_address_comes_back_last() -> None:
-    addresses = Addresses(SMALL)
+    addresses = PodIPs(SMALL)
     first = addresses.take()
     addresses.free(first)
     assert first not in [addresses.take() for _ in range(4)]
@@ -28,12 +28,12 @@ def test_an_address_comes_back_last() -> None:
 
 
 def test_a_pod_gets_the_address_it_had_if_nobody_has_it() -> None:
-    addresses = Addresses(SMALL)
+    addresses = PodIPs(SMALL)
     assert addresses.take("127.42.0.4") == "127.42.0.4"
     assert addresses.take("127.42.0.4") != "127.42.0.4"
     assert addresses.take("10.0.0.1").startswith("127.42.")
 
 
 def test_where_there_is_one_address_all_share_it() -> None:
-    addresses = Addresses(IPv4Network("127.0.0.1"))
+    addresses = PodIPs(IPv4Network("127.0.0.1"))
     assert {addresses.take() for _ in range(3)} == {"127.0.0.1"}

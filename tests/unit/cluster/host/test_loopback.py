@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pytest
 
-from quintant.cluster.host.loopback import CLUSTERS, CROWDED, FIRST, SHARES, claimed, has
+from quintant.cluster.host.loopback import CLUSTERS, CROWDED, FIRST, SHARES, claim_share, has
 
 HOLDER = """
 import sys
@@ -34,22 +34,22 @@ def test_no_two_shares_overlap() -> None:
 
 def test_five_clusters_have_five_shares() -> None:
     with ExitStack() as stack:
-        shares = [stack.enter_context(claimed()) for _ in range(5)]
+        shares = [stack.enter_context(claim_share()) for _ in range(5)]
         assert len({share.services for share in shares}) == 5
 
 
 def test_a_cluster_that_comes_back_gets_its_share_if_nobody_has_it() -> None:
     last = SHARES[-1]
-    with claimed(str(last.services[77])) as mine, claimed(last.api) as other:
+    with claim_share(str(last.services[77])) as mine, claim_share(last.api) as other:
         assert mine is last
         assert other is not last
 
 
 def test_a_share_is_given_back_whatever_happens() -> None:
     last = SHARES[-1]
-    with pytest.raises(OSError, match="mine"), claimed(last.api):
+    with pytest.raises(OSError, match="mine"), claim_share(last.api):
         raise OSError("mine")
-    with claimed(last.api) as again:
+    with claim_share(last.api) as again:
         assert again is last
 
 
@@ -61,17 +61,17 @@ def test_a_share_of_a_killed_process_is_free() -> None:
     ) as holder:  # fmt: skip
         assert holder.stdout is not None
         assert holder.stdout.readline().strip() == wanted.api
-        with claimed(wanted.api) as other:
+        with claim_share(wanted.api) as other:
             assert other is not wanted
         holder.kill()
         holder.wait()
-    with claimed(wanted.api) as now:
+    with claim_share(wanted.api) as now:
         assert now is wanted
 
 
 def test_where_no_share_is_left_pods_have_the_address_of_the_machine() -> None:
     with ExitStack() as stack:
-        shares = [stack.enter_context(claimed()) for _ in range(CLUSTERS + 1)]
+        shares = [stack.enter_context(claim_share()) for _ in range(CLUSTERS + 1)]
         assert shares[-1] is CROWDED
 
 

@@ -6,7 +6,7 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.instance.kubernetes_service import advertise
-from quintant.cluster.instance.renumber import home, move
+from quintant.cluster.instance.renumber import api_service_ip, renumber_services
 from quintant.core.address import BindAddress
 from unit.cluster.api import Api, Plain
 
@@ -34,38 +34,38 @@ async def addresses(store: Store) -> dict[str, list[str]]:
 
 
 async def test_a_store_knows_where_its_cluster_was() -> None:
-    assert home(Store()) == ""
-    assert home(await kept()) == SECOND.api
+    assert api_service_ip(Store()) == ""
+    assert api_service_ip(await kept()) == SECOND.api
 
 
 async def test_services_move_along_and_back() -> None:
     store = await kept(service("web"), service("set", clusterIP=str(SECOND.services[777])))
     before = await addresses(store)
-    move(store, FIRST.services)
+    renumber_services(store, FIRST.services)
     there = await addresses(store)
     assert there == {name: [old.replace("127.97.", "127.96.")] for name, (old,) in before.items()}
     assert there["kubernetes"] == [FIRST.api]
-    move(store, SECOND.services)
+    renumber_services(store, SECOND.services)
     assert await addresses(store) == before
 
 
 async def test_where_nothing_is_elsewhere_nothing_is_written() -> None:
     store = await kept(service("web"))
     revision = store.revision
-    move(store, SECOND.services)
+    renumber_services(store, SECOND.services)
     assert store.revision == revision
 
 
 async def test_services_without_an_address_of_a_cluster_stay() -> None:
     store = await kept(service("none", clusterIP="None"), service("far", clusterIP="10.0.0.7"))
-    move(store, FIRST.services)
+    renumber_services(store, FIRST.services)
     found = await addresses(store)
     assert (found["none"], found["far"]) == (["None"], ["10.0.0.7"])
 
 
 async def test_the_api_server_says_where_it_moved() -> None:
     store = await kept()
-    move(store, FIRST.services)
+    renumber_services(store, FIRST.services)
     server = ApiServer(store=store)
     await advertise(server, PLACE, FIRST.api)
-    assert home(store) == FIRST.api
+    assert api_service_ip(store) == FIRST.api

@@ -14,7 +14,7 @@ from typing import Any
 from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.kubelet.container.images import ImageProgram, Images
 from quintant.cluster.kubelet.kubelet import Kubelet
@@ -136,7 +136,7 @@ class World:
                     ImageProgram(image=IMAGE, command="*"),
                 )
             ),
-            Addresses(IPv4Network("127.42.0.0/16")),
+            PodIPs(IPv4Network("127.42.0.0/16")),
             self.processes,
             self.prober,
             LoopClock(),

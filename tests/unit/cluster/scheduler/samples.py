@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.pod_info import PodInfo, wish
+from quintant.cluster.scheduler.pod_info import PodInfo, read_pod_info
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 
@@ -52,4 +52,4 @@ def snapshot(*nodes: NodeView, pods: tuple[PodView, ...] = ()) -> NodeSnapshot:
 
 def pod_info(given: PodView, *, real: bool = False) -> PodInfo:
     """What a pod wishes for; with `real`, a real node could run it."""
-    return wish(given, lambda image, command: "a program" if real else None)
+    return read_pod_info(given, lambda image, command: "a program" if real else None)

@@ -15,7 +15,7 @@ from quintant.cluster.scheduler.filter import (
     TAINTED,
     UNREACHABLE,
     UNWANTED,
-    Fit,
+    NodeFilter,
 )
 from quintant.cluster.scheduler.node_info import FULL, PORTS
 from quintant.cluster.scheduler.pod_affinity_spread import (
@@ -25,10 +25,10 @@ from quintant.cluster.scheduler.pod_affinity_spread import (
     UNLABELLED,
     UNWELCOME,
 )
-from quintant.cluster.scheduler.pod_info import Reach
+from quintant.cluster.scheduler.pod_info import VolumeTopology
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
-from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
+from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
 
 WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"
@@ -36,11 +36,11 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def names(on: NodeSnapshot, given: PodView, **more: Any) -> list[str]:
-    return [room.name for room in Fit(on).fitting(pod_info(given, **more)).rooms]
+    return [info.name for info in NodeFilter(on).feasible_nodes(pod_info(given, **more)).nodes]
 
 
 def reasons(on: NodeSnapshot, given: PodView, **more: Any) -> dict[str, int]:
-    return dict(Fit(on).fitting(pod_info(given, **more)).reasons)
+    return dict(NodeFilter(on).feasible_nodes(pod_info(given, **more)).reasons)
 
 
 def affinity(**terms: Any) -> dict[str, Any]:
@@ -213,8 +213,8 @@ def test_volume_is_reached_from_its_own_nodes() -> None:
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}
     given = snapshot(node("a", labels={ZONE: "z1"}), node("b", labels={ZONE: "z2"}))
     terms = codec.decoder(NodeTerms).decode(codec.encode({"nodeSelectorTerms": [term]}))
-    found = Fit(given).fitting(pod_info(pod("p")), Reach((terms,)))
-    assert [room.name for room in found.rooms] == ["a"]
+    found = NodeFilter(given).feasible_nodes(pod_info(pod("p")), VolumeTopology((terms,)))
+    assert [info.name for info in found.nodes] == ["a"]
     assert found.reasons == {UNREACHABLE: 1}
 
 
@@ -233,7 +233,7 @@ def test_pod_that_asks_for_a_simulated_node_gets_it() -> None:
 
 def test_answer_for_a_shape_follows_the_nodes() -> None:
     given = snapshot(node("a"))
-    fit = Fit(given)
-    assert [room.name for room in fit.fitting(pod_info(pod("p"))).rooms] == ["a"]
+    fit = NodeFilter(given)
+    assert [info.name for info in fit.feasible_nodes(pod_info(pod("p"))).nodes] == ["a"]
     given.sync([node("a", unschedulable=True), node("b")], [])
-    assert [room.name for room in fit.fitting(pod_info(pod("p"))).rooms] == ["b"]
+    assert [info.name for info in fit.feasible_nodes(pod_info(pod("p"))).nodes] == ["b"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.preemption import preempt
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
-from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
+from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
 
 
 def victims(given: NodeSnapshot, one: PodView) -> tuple[str, list[str]] | None:
-    found = preempt(pod_info(one), given.open)
+    found = preempt(pod_info(one), given.nodes)
     if found is None:
         return None
     return found.node, sorted(each.pod.metadata.name for each in found.victims)
@@ -41,10 +41,10 @@ def test_nobody_leaves_where_it_would_not_help() -> None:
 def test_trial_leaves_the_node_as_it_was() -> None:
     placed = tuple(pod(f"x{n}", on="a", cpu="1", priority=n) for n in range(3))
     given = snapshot(node("a", cpu="3"), pods=placed)
-    before = (given.rooms["a"].used_cpu, set(given.rooms["a"].guests))
+    before = (given.infos["a"].used_cpu, set(given.infos["a"].placed_pods))
     victims(given, pod("p", cpu="1", priority=10))
     victims(given, pod("q", cpu="9", priority=10))
-    assert (given.rooms["a"].used_cpu, set(given.rooms["a"].guests)) == before
+    assert (given.infos["a"].used_cpu, set(given.infos["a"].placed_pods)) == before
 
 
 def test_pod_that_must_not_preempt_does_not() -> None:

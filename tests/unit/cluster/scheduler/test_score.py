@@ -6,20 +6,20 @@ from collections import Counter
 from typing import Any
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.filter import Fit
-from quintant.cluster.scheduler.score import best
+from quintant.cluster.scheduler.filter import NodeFilter
+from quintant.cluster.scheduler.score import select_host
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core.clock import Random
-from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
+from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
 
 WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"
 
 
 def chosen(given: NodeSnapshot, one: PodView, seed: int = 0) -> str:
-    wish = pod_info(one)
-    rooms = Fit(given).fitting(wish).rooms
-    return best(given, wish, rooms, Random(seed)).name
+    pod_info = pod_info(one)
+    infos = NodeFilter(given).feasible_nodes(pod_info).nodes
+    return select_host(given, pod_info, infos, Random(seed)).name
 
 
 def preferred(**terms: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.resources import demand
+from quintant.cluster.scheduler.resources import resource_request
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 from quintant.core.object import replace
@@ -41,9 +41,9 @@ def nodes_of(world: WORLD) -> list[NodeView]:
 
 def figures(given: NodeSnapshot) -> dict[str, tuple[object, ...]]:
     return {
-        room.name: (room.used_cpu, room.weight_cpu, room.weight_memory, sorted(room.guests))
-        for room in given.rooms.values()
-        if room.node is not None
+        info.name: (info.used_cpu, info.weight_cpu, info.weight_memory, sorted(info.placed_pods))
+        for info in given.infos.values()
+        if info.node is not None
     }
 
 
@@ -69,37 +69,39 @@ def test_board_after_any_history_is_that_of_its_last_state(history: list[WORLD])
         },
     )
     selector = spread.spec.topology_spread_constraints[0].label_selector
-    grown.alike(spread, selector)  # counted from the first step on
+    grown.spread_counter(spread, selector)  # counted from the first step on
     for world in history:
         grown.sync(nodes_of(world), pods_of(world))
     fresh = NodeSnapshot()
     fresh.sync(nodes_of(history[-1]), pods_of(history[-1]))
     assert figures(grown) == figures(fresh)
-    assert grown.alike(spread, selector).nodes == fresh.alike(spread, selector).nodes
+    assert (
+        grown.spread_counter(spread, selector).nodes == fresh.spread_counter(spread, selector).nodes
+    )
 
 
 def test_assumed_pod_counts_until_the_watch_shows_it() -> None:
     one = pod("p", cpu="1")
     held = snapshot(node("a"), pods=(one,))
-    held.assume(one, demand(one), "a")
+    held.assume(one, resource_request(one), "a")
     held.sync([node("a")], [one])
-    assert held.rooms["a"].used_cpu == 1000
+    assert held.infos["a"].used_cpu == 1000
     held.sync([node("a")], [pod("p", on="a", cpu="1")])
-    assert held.rooms["a"].used_cpu == 1000
+    assert held.infos["a"].used_cpu == 1000
 
 
 def test_assumed_pod_that_vanishes_gives_its_place_back() -> None:
     one = pod("p", cpu="1")
     held = snapshot(node("a"), pods=(one,))
-    held.assume(one, demand(one), "a")
-    before = held.eased
+    held.assume(one, resource_request(one), "a")
+    before = held.move_cycle
     held.sync([node("a")], [])
-    assert held.rooms["a"].used_cpu == 0
-    assert held.eased > before
+    assert held.infos["a"].used_cpu == 0
+    assert held.move_cycle > before
 
 
 def test_heartbeat_of_a_node_changes_nothing() -> None:
     held = snapshot(node("a"))
-    before = (held.layout, held.eased)
+    before = (held.generation, held.move_cycle)
     held.sync([node("a")], [])
-    assert (held.layout, held.eased) == before
+    assert (held.generation, held.move_cycle) == before

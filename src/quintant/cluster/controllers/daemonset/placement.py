@@ -15,7 +15,13 @@ import msgspec
 from quintant.api.apps import DaemonSet
 from quintant.api.core import Toleration
 from quintant.cluster.apiserver.registry.generation import TEMPLATE_GENERATION
-from quintant.cluster.common.taints import HARD, NO_EXECUTE, NO_SCHEDULE, untolerated, wanted
+from quintant.cluster.common.taints import (
+    HARD,
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    find_untolerated_taint,
+    matches_node_affinity,
+)
 from quintant.cluster.common.views import PodSpecView, PodView
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeState
@@ -66,11 +72,15 @@ class DaemonTemplate(Model):
 def fit(daemons: DaemonSet, node: NodeState) -> Fit:
     """Whether a DaemonSet means a node."""
     spec = _opened(daemons.spec.template)
-    if spec.node_name not in ("", node.metadata.name) or not wanted(PodView(spec=spec), node):
+    if spec.node_name not in ("", node.metadata.name) or not matches_node_affinity(
+        PodView(spec=spec), node
+    ):
         return Fit.LEAVE
-    if untolerated(node.spec.taints, spec.tolerations, HARD) is None:
+    if find_untolerated_taint(node.spec.taints, spec.tolerations, HARD) is None:
         return Fit.RUN
-    bearable = untolerated(node.spec.taints, spec.tolerations, frozenset({NO_EXECUTE})) is None
+    bearable = (
+        find_untolerated_taint(node.spec.taints, spec.tolerations, frozenset({NO_EXECUTE})) is None
+    )
     return Fit.STAY if bearable else Fit.LEAVE
 
 

@@ -14,16 +14,16 @@ from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
     DEFAULT_CLASS,
     PROVISIONER,
+    bind_completed,
+    binding_delayed,
     bound_claim,
     bound_status,
     bound_volume,
     class_name,
-    completed,
-    delayed,
-    match,
-    misfit,
-    refers,
-    waits,
+    find_volume,
+    mismatch,
+    refers_to_claim,
+    waits_for_consumer,
 )
 from quintant.core.object import replace
 from quintant.runtime.controller.context import Context
@@ -55,7 +55,7 @@ def declare(manager: Manager) -> None:
 
 async def reconcile(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> None:
     """Bring a claim one step nearer to its volume."""
-    if completed(claim):
+    if bind_completed(claim):
         await _keep(claim, ctx)
     elif claim.spec.volume_name:
         await _take(claim, ctx)
@@ -69,7 +69,7 @@ async def _keep(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim
     if volume is None:
         text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
         await _lose(ctx, "ClaimLost", text)
-    elif volume.spec.claim_ref is None or refers(volume, claim):
+    elif volume.spec.claim_ref is None or refers_to_claim(volume, claim):
         await _bind(claim, volume, ctx)
     else:
         text = "Two claims are bound to the same volume, this one is bound incorrectly"
@@ -82,10 +82,10 @@ async def _take(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim
     volume = await ctx.client.find(PersistentVolume, name)
     if volume is None:
         await _wait(claim, ctx)
-    elif volume.spec.claim_ref is not None and not refers(volume, claim):
+    elif volume.spec.claim_ref is not None and not refers_to_claim(volume, claim):
         text = f'volume "{name}" already bound to a different claim.'
         await _wait(claim, ctx, "Warning", "FailedBinding", text)
-    elif why := misfit(claim, volume):
+    elif why := mismatch(claim, volume):
         text = f'Cannot bind to requested volume "{name}": {why}'
         await _wait(claim, ctx, "Warning", "VolumeMismatch", text)
     else:
@@ -96,10 +96,12 @@ async def _find(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim
     """Bind a claim to whatever fits, or have something made that does."""
     name = class_name(claim)
     kind = await ctx.client.find(StorageClass, name) if name else None
-    volume = match(claim, await ctx.client.list(PersistentVolume), reserved=waits(kind))
+    volume = find_volume(
+        claim, await ctx.client.list(PersistentVolume), reserved=waits_for_consumer(kind)
+    )
     if volume is not None:
         await _bind(claim, volume, ctx)
-    elif delayed(claim, kind):
+    elif binding_delayed(claim, kind):
         text = "waiting for first consumer to be created before binding"
         await _wait(claim, ctx, "Normal", "WaitForFirstConsumer", text)
     elif not name:
@@ -182,7 +184,7 @@ def default_class(classes: Iterable[StorageClass]) -> StorageClass | None:
 
 
 def _unbound(claim: PersistentVolumeClaim) -> Iterator[str]:
-    if not completed(claim):
+    if not bind_completed(claim):
         yield class_name(claim)
 
 
