@@ -2,8 +2,8 @@
 
 Two steps, in the order of a real scheduler. `filter_nodes` looks at nodes only (selector, affinity,
 taints) and is remembered for all pods that ask for the same, until nodes change. `feasible_nodes`
-looks at what is left on them and at the pods around. Each node that is out has one reason, or, if something
-is lacking, one for each thing.
+looks at what is left on them and at the pods around. Each node that is out has one reason, or, if
+something is lacking, one for each thing.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from quintant.cluster.host.loopback import CLUSTERS, CROWDED, FIRST, SHARES, cla
 
 HOLDER = """
 import sys
-from quintant.cluster.host.loopback import claimed
-with claimed(sys.argv[1]) as share:
+from quintant.cluster.host.loopback import claim_share
+with claim_share(sys.argv[1]) as share:
     print(share.api, flush=True)
     sys.stdin.read()
 """
