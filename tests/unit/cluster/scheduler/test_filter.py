@@ -28,7 +28,7 @@ from quintant.cluster.scheduler.pod_affinity_spread import (
 from quintant.cluster.scheduler.pod_info import VolumeTopology
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
-from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
+from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
 
 WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"

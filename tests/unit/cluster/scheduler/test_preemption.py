@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.preemption import preempt
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
-from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
+from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
 
 
 def victims(given: NodeSnapshot, one: PodView) -> tuple[str, list[str]] | None:

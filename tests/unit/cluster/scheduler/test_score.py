@@ -10,16 +10,16 @@ from quintant.cluster.scheduler.filter import NodeFilter
 from quintant.cluster.scheduler.score import select_host
 from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core.clock import Random
-from unit.cluster.scheduler.samples import node, pod, snapshot, pod_info
+from unit.cluster.scheduler.samples import node, pod, pod_info, snapshot
 
 WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"
 
 
 def chosen(given: NodeSnapshot, one: PodView, seed: int = 0) -> str:
-    pod_info = pod_info(one)
-    infos = NodeFilter(given).feasible_nodes(pod_info).nodes
-    return select_host(given, pod_info, infos, Random(seed)).name
+    info = pod_info(one)
+    infos = NodeFilter(given).feasible_nodes(info).nodes
+    return select_host(given, info, infos, Random(seed)).name
 
 
 def preferred(**terms: Any) -> dict[str, Any]:
