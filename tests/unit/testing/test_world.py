@@ -33,7 +33,7 @@ async def everything(cluster: InProcessCluster) -> list[bytes]:
 
 
 def _stored(cluster: InProcessCluster) -> list[Kind]:
-    return [kind for kind in cluster.server.catalog if not kind.question]
+    return [kind for kind in cluster.server.catalog if not kind.create_only]
 
 
 async def test_a_cluster_begins_with_what_was_prepared() -> None:

@@ -132,7 +132,8 @@ def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
     if kind.message is not None:
         return coerce(kind.message, obj)
     unknown = unknown_metadata(obj)
-    return unknown + (kind.prune(obj) if kind.prune is not None else [])
+    prune = kind.strategy.prune
+    return unknown + (prune(obj) if prune is not None else [])
 
 
 def _less(scrutiny: FieldValidation, unknown: list[str]) -> FieldValidation:

@@ -28,10 +28,11 @@ from quintant.cluster.apiserver.crd.definition import (
     versions,
 )
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
-from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.kind import FieldLabels, Kind, KindNames
+from quintant.cluster.apiserver.kinds.strategy import ConversionStrategy
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.version_order import version_priority
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
 from quintant.core.resource import Resource
 
 SCHEMA_SHARE = 16
@@ -63,11 +64,15 @@ def custom_kinds(
 def _waiting(kind: Kind, crd: JsonObject, history: _History) -> Kind:
     """A kind whose objects have to be converted before they are shown or stored."""
     apart = kind.resource.version != history.storage
+    conversion = replace(
+        kind.strategy.conversion,
+        convert_for_read=partial(convert_for_read, kind),
+        convert_for_write=partial(convert_for_write, kind) if apart else None,
+    )
     return replace(
         kind,
-        prime=partial(convert_for_read, kind),
-        stow=partial(convert_for_write, kind) if apart else None,
-        kept=_kind(crd, storage_version(crd), history) if apart else None,
+        strategy=replace(kind.strategy, conversion=conversion),
+        storage_kind=_kind(crd, storage_version(crd), history) if apart else None,
     )
 
 
@@ -90,18 +95,18 @@ class _History:
         self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
         self.storage = storage_version(crd)["name"]
         self._versions = {each["name"]: each for each in versions(crd)}
-        self._prepared: dict[str, CompiledSchema] = {}
-        self.facts = field_values(crd)
+        self._compiled: dict[str, CompiledSchema] = {}
+        self.values = field_values(crd)
         self.best = _best(versions(crd))
 
     def schema(self, version: str) -> CustomSchema:
-        return self.prepared(version).schema
+        return self.compiled(version).schema
 
-    def prepared(self, version: str) -> CompiledSchema:
-        if version not in self._prepared:
+    def compiled(self, version: str) -> CompiledSchema:
+        if version not in self._compiled:
             found = self._versions[version]
-            self._prepared[version] = compile_schema(schema_of(found), scale_of(found))
-        return self._prepared[version]
+            self._compiled[version] = compile_schema(schema_of(found), scale_of(found))
+        return self._compiled[version]
 
     def alike(self, version: str) -> bool:
         """Whether a version shows objects just as they are stored."""
@@ -140,33 +145,42 @@ class _History:
 def _kind(crd: JsonObject, version: JsonObject, history: _History) -> Kind:
     spec, name = crd["spec"], version["name"]
     names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
-    schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
-    read, write = partial(history.read, name), partial(history.write, name)
     return Kind(
         _resource(spec, names, version),
         table=f"{names['plural']}.{spec['group']}",
-        singular=names.get("singular", ""),
-        short=tuple(names.get("shortNames") or ()),
-        categories=tuple(names.get("categories") or ()),
+        strategy=history.schema(name).strategy(_conversion(name, history)),
+        names=_names(names),
+        field_labels=FieldLabels({path: path for path in _selectable(version)}, history.values),
         custom=True,
-        declared=version,
-        weight=history.prepared(name).size // SCHEMA_SHARE,
-        generation=True,
-        status_metadata=False,
         scale=scale_of(version),
-        selectable={path: path for path in _selectable(version)},
-        facts=history.facts,
-        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).merge_schema,
-        judge=own.validate,
-        prune=own.prune,
-        default=own.default,
-        shown=read if apart else None,
-        stored=write if apart else None,
-        since=0 if apart else history.epochs.since,
-        renew=read,
-        deprecation=_deprecation(spec, version, history.best),
-        registry=f"{spec['group']}/{spec['names']['plural']}",
+        merge_schema=_merge_schema(version, history),
+        crd_version=version,
+        request_cost=history.compiled(name).size // SCHEMA_SHARE,
+        deprecation_warning=_deprecation(spec, version, history.best),
+        etcd_prefix=f"{spec['group']}/{spec['names']['plural']}",
     )
+
+
+def _conversion(version: str, history: _History) -> ConversionStrategy:
+    """How a version's objects are read and written, where that is more than a name."""
+    read = partial(history.read, version)
+    if history.alike(version):
+        return ConversionStrategy(outdated_until=history.epochs.since, migrate=read)
+    return ConversionStrategy(read, partial(history.write, version), migrate=read)
+
+
+def _names(names: JsonObject) -> KindNames:
+    return KindNames(
+        names.get("singular", ""),
+        tuple(names.get("shortNames") or ()),
+        tuple(names.get("categories") or ()),
+    )
+
+
+def _merge_schema(version: JsonObject, history: _History) -> MergeSchema:
+    if schema_of(version) is PRESERVE_ALL:
+        return DEDUCED
+    return history.compiled(version["name"]).merge_schema
 
 
 def _resource(spec: JsonObject, names: JsonObject, version: JsonObject) -> Resource:

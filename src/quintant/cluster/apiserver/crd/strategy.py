@@ -1,6 +1,6 @@
 """Custom resources of one version: what is done to what a client sends, and what must hold.
 
-    prune, drop nulls, read embedded metadata ─► default ─► judge: schema, scale, lists, rules
+    prune, drop nulls, read embedded metadata ─► default ─► validate: schema, scale, lists, rules
 
 Built once when a definition is served; everything that can be prepared then is.
 """
@@ -11,6 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.crd.scale_paths import replica_causes
+from quintant.cluster.apiserver.kinds.strategy import (
+    ConversionStrategy,
+    Strategy,
+    UpdateStrategy,
+    ValidationStrategy,
+)
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
     NO_FIELD,
@@ -37,6 +43,7 @@ _BLOCKED = (
     "some validation rules were not checked because the object was invalid; correct the existing "
     "errors to complete validation"
 )
+_UPDATE = UpdateStrategy(status_updates_metadata=False)
 
 
 class CustomSchema:
@@ -48,6 +55,17 @@ class CustomSchema:
         self._status = Validator((schema.get("properties") or {}).get(_STATUS) or {})
         self._rules = ValidationRules.of(schema)
         self._scale = scale
+
+    def strategy(self, conversion: ConversionStrategy) -> Strategy:
+        """How a custom resource of this schema behaves, given how it is converted."""
+        return Strategy(
+            update=_UPDATE,
+            conversion=conversion,
+            validation=ValidationStrategy(validate_custom=self.validate),
+            tracks_generation=True,
+            prune=self.prune,
+            default=self.default,
+        )
 
     def prune(self, obj: JsonObject) -> list[str]:
         """Drop what the schema does not know, in place; its paths, CoercionError if unreadable."""

@@ -15,7 +15,8 @@ from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import form_not_acceptable
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.negotiate import MEDIA, clauses
@@ -82,12 +83,12 @@ def _resource(kind: Kind) -> JsonObject:
         "resource": where.plural,
         "responseKind": _kind(kind, "", "", where.kind),
         "scope": "Namespaced" if where.namespaced else "Cluster",
-        "singularResource": kind.singular,
+        "singularResource": kind.names.singular,
         "verbs": offers.verbs(kind),
     }
     listed = {
-        "shortNames": kind.short,
-        "categories": kind.categories,
+        "shortNames": kind.names.short,
+        "categories": kind.names.categories,
         "subresources": [_subresource(kind, sub) for sub in offers.subresources(kind)],
     }
     return entry | {name: value for name, value in listed.items() if value}

@@ -18,7 +18,8 @@ from quintant.cluster.apiserver.discovery.openapi_v2 import openapi_v2
 from quintant.cluster.apiserver.discovery.openapi_v3 import openapi_v3
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import (
     PageNotFound,
@@ -134,12 +135,12 @@ def _entries(kind: Kind) -> Iterator[JsonObject]:
     where = kind.resource
     entry: JsonObject = {
         "name": where.plural,
-        "singularName": kind.singular,
+        "singularName": kind.names.singular,
         "namespaced": where.namespaced,
         "kind": where.kind,
         "verbs": offers.verbs(kind),
     }
-    listed = {"shortNames": kind.short, "categories": kind.categories}
+    listed = {"shortNames": kind.names.short, "categories": kind.names.categories}
     yield entry | {name: value for name, value in listed.items() if value}
     for sub in offers.subresources(kind):
         yield _sub_entry(where, sub)

@@ -23,7 +23,8 @@ from quintant.cluster.apiserver.discovery.openapi_paths import paths
 from quintant.cluster.apiserver.discovery.openapi_protobuf import encode_openapi
 from quintant.cluster.apiserver.discovery.openapi_schemas import components, inside
 from quintant.cluster.apiserver.discovery.openapi_v3 import INFO
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.negotiate import clauses

@@ -19,7 +19,8 @@ from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.discovery.openapi_paths import paths
 from quintant.cluster.apiserver.discovery.openapi_schemas import components
 from quintant.cluster.apiserver.handlers import offers
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.version import KUBERNETES
 
 ROOT = "/openapi/v3"

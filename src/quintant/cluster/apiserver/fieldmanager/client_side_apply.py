@@ -30,8 +30,8 @@ def fields_to_take_over(kind: Kind, live: JsonObject | None, manager: str) -> Fi
         last = msgspec.json.decode(annotations[ANNOTATION])
         if last.get("apiVersion") != kind.resource.api_version:
             return FieldSet()
-        since = compare(last, live, kind.shape)
-        fields = field_set_of(last, kind.shape)
+        since = compare(last, live, kind.merge_schema)
+        fields = field_set_of(last, kind.merge_schema)
     except (msgspec.DecodeError, AttributeError, TypingError):
         return FieldSet()
     return fields - since.modified - since.added - since.removed

@@ -74,7 +74,7 @@ def track_update(
     if claims is None or _lost_track(kind, before, new, author):
         return
     try:
-        changed = compare(before, new, kind.shape).without(_ignored(kind, author))
+        changed = compare(before, new, kind.merge_schema).without(_ignored(kind, author))
     except TypingError:
         encode_managed_fields(new, claims)
         return
@@ -99,10 +99,10 @@ def track_apply(
     base, claims = _bare(live or {}), _standing(kind, live, author)
     writer = author.identifier(APPLY, kind)
     last = claims.get(writer)
-    wanted = field_set_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
+    wanted = field_set_of(config, kind.merge_schema).without(_apart(*_endpoint(kind, author)))
     claims[writer] = ManagedFields(wanted, author.time, kind.resource.api_version)
-    merged = _pruned(kind, merge(base, config, kind.shape), claims, last)
-    compared = compare(base, merged, kind.shape)
+    merged = _pruned(kind, merge(base, config, kind.merge_schema), claims, last)
+    compared = compare(base, merged, kind.merge_schema)
     others = {key: claim for key, claim in claims.items() if key != writer}
     free = None if force else fields_to_take_over(kind, live, author.manager)
     kept = _spared(others, compared.without(_ignored(kind, author)), free)
@@ -126,7 +126,7 @@ def _lost_track(
     apart = {name: new[name] for name in new if name not in _WRITTEN}
     strange = {name: value for name, value in apart.items() if before.get(name) != value}
     try:
-        field_set_of(strange, kind.shape)
+        field_set_of(strange, kind.merge_schema)
     except TypingError:
         return True
     return False
@@ -139,7 +139,9 @@ def _ignored(kind: Kind, author: FieldManager) -> FieldSet:
 
 def _endpoint(kind: Kind, author: FieldManager) -> tuple[str, bool, bool, frozenset[str]]:
     """What of an endpoint makes a difference to ownership."""
-    return author.subresource, kind.status_metadata, kind.resource.status, kind.status_holds
+    update = kind.strategy.update
+    status = kind.resource.status
+    return author.subresource, update.status_updates_metadata, status, update.status_resets
 
 
 # Both sets are asked for at every write, and made once.
@@ -187,7 +189,7 @@ def _standing(kind: Kind, live: JsonObject | None, author: FieldManager) -> Mana
 
 def _before_apply(kind: Kind, live: JsonObject, author: FieldManager) -> Managers:
     empty = {"metadata": {}, **kind.zero}
-    changed = compare(empty, _bare(live), kind.shape).without(_ignored(kind, author))
+    changed = compare(empty, _bare(live), kind.merge_schema).without(_ignored(kind, author))
     existing = changed.added | changed.modified
     version = kind.resource.api_version
     writer = ManagerIdentifier(UPDATE, BEFORE_APPLY, version, author.subresource)
@@ -203,8 +205,9 @@ def _pruned(
     owned = FieldSet()
     for claim in claims.values():
         owned = owned | claim.fields
-    gone = ensure_named_members(last.fields, kind.shape) - ensure_named_members(owned, kind.shape)
-    pruned: JsonObject = remove(merged, gone, kind.shape)
+    schema = kind.merge_schema
+    gone = ensure_named_members(last.fields, schema) - ensure_named_members(owned, schema)
+    pruned: JsonObject = remove(merged, gone, schema)
     return pruned
 
 

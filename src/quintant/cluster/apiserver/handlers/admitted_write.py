@@ -87,8 +87,8 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         if matched:
             told = await self.webhooks.validate(_validating(matched), _attributes(ready, options))
             ready = replace(ready, warnings=(*ready.warnings, *told))
-        if target.kind.stow is not None:
-            await target.kind.stow(ready.obj)
+        if (convert := target.kind.strategy.conversion.convert_for_write) is not None:
+            await convert(ready.obj)
         return draft, ready
 
     async def delete(
@@ -96,13 +96,14 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     ) -> DeleteResult:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
         matched = self.registry.matching(target.kind, target.subresource, DELETE)
-        kept = replace(target, kind=target.kind.kept or target.kind)
-        if target.kind.prime is not None:
-            await target.kind.prime((self.objects.get(target),))
+        kept = replace(target, kind=target.kind.storage_kind or target.kind)
+        convert = target.kind.strategy.conversion.convert_for_read
+        if convert is not None:
+            await convert((self.objects.get(target),))
         while matched and self.deletes.needs_admission(kept, options):
             entry = self.objects.get(target)
-            if target.kind.prime is not None:
-                await target.kind.prime((entry,))
+            if convert is not None:
+                await convert((entry,))
             attributes = _deletion(target, stored_json.unpack(target.kind, entry), options, named)
             _, warnings = await self._review(matched, attributes)
             if self.objects.get(target).rv == entry.rv:

@@ -119,11 +119,11 @@ class Deletes:
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
             gone = not has_finalizers(target.kind, marked)
-            unmarked = gone and not target.kind.graceful
+            unmarked = gone and not target.kind.strategy.delete.graceful
             last = entry if unmarked else stored_json.pack(target.kind, marked, entry.rv)
             return DeleteResult(last, gone=gone)
         if not has_finalizers(target.kind, marked):
-            if target.kind.graceful and not deleting(obj):
+            if target.kind.strategy.delete.graceful and not deleting(obj):
                 entry = self._stored.put(target, marked)
             return DeleteResult(entry, gone=True, rv=self._stored.remove(target))
         return DeleteResult(
@@ -134,7 +134,8 @@ class Deletes:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
         obj = stored_json.unpack(target.kind, self._stored.get(target))
         check_preconditions(target, obj, options)
-        return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
+        graceful = target.kind.strategy.delete.graceful
+        return not (graceful and self._marked(target.kind, obj, options) == obj)
 
     def _marked(self, kind: Kind, obj: JsonObject, options: DeleteOptions) -> JsonObject:
         """The object as deletion leaves it while something holds it."""
@@ -143,9 +144,9 @@ class Deletes:
         if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
             return {**obj, "metadata": metadata}
         metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))
-        if kind.dying is not None:
+        if (on_delete := kind.strategy.delete.on_delete) is not None:
             marked = {**obj, "metadata": metadata}
-            kind.dying(marked, metadata["deletionTimestamp"])
+            on_delete(marked, metadata["deletionTimestamp"])
             return marked
         metadata["deletionGracePeriodSeconds"] = grace
         if metadata.get("generation") and not deleting(obj):
@@ -216,9 +217,11 @@ def _failed(target: ObjectRef, message: str) -> StatusError:
 
 def _with_finalizers(kind: Kind, metadata: JsonObject, options: DeleteOptions) -> JsonObject:
     """Metadata with the finalizer that the propagation asks for, and not the other one."""
-    if kind.propagation is None:
+    if kind.strategy.delete.default_propagation is None:
         return metadata
-    asked = options.propagation or _asked_before(metadata) or kind.propagation
+    asked = (
+        options.propagation or _asked_before(metadata) or kind.strategy.delete.default_propagation
+    )
     ours = set(FINALIZERS.values())
     rest = [name for name in metadata.get("finalizers") or [] if name not in ours]
     finalizers = rest + ([FINALIZERS[asked]] if asked in FINALIZERS else [])
@@ -238,7 +241,7 @@ def _asked_before(metadata: JsonObject) -> DeletionPropagation | None:
 
 
 def _grace(kind: Kind, obj: JsonObject, options: DeleteOptions) -> int:
-    if not kind.graceful:
+    if not kind.strategy.delete.graceful:
         return 0
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in _FINISHED:

@@ -131,8 +131,8 @@ def _place(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> Non
 
 def default(kind: Kind, obj: JsonObject) -> None:
     """Add what the kind says of what is absent, in place."""
-    if kind.default is not None:
-        kind.default(obj)
+    if (add_defaults := kind.strategy.default) is not None:
+        add_defaults(obj)
 
 
 def _updated(
@@ -153,7 +153,8 @@ def _updated(
 
 def _check_replacement(target: ObjectRef, obj: JsonObject, live: JsonObject) -> None:
     sent = obj["metadata"]
-    if not sent.get("resourceVersion") and not target.kind.unconditional:
+    unconditional = not sent.get("resourceVersion")
+    if unconditional and not target.kind.strategy.update.allow_unconditional_update:
         raise missing_resource_version(target.kind.resource, target.name)
     _check_uid(target, sent.get("uid"), live["metadata"]["uid"])
 
@@ -164,7 +165,7 @@ def _check_uid(target: ObjectRef, sent: str | None, found: str) -> None:
         return
     kind = target.kind
     text = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/{kind.registry}/"
+        f"StorageError: invalid object, Code: 4, Key: /registry/{kind.etcd_prefix}/"
         f"{target.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
         f"UID in precondition: {sent}, UID in object meta: {found}"
     )

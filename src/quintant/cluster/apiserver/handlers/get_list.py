@@ -94,8 +94,9 @@ class Reads:
         page = await _chosen(selection, scanned, 0 if query.rv == "0" else query.limit)
         token_after = write_token(rv, page.after) if page.after else ""
         metadata = list_metadata(selection.encoder, rv, token_after, page.rest)
-        if selection.encoder.kind.prime is not None:
-            await selection.encoder.kind.prime(page.entries)
+        conversion = selection.encoder.kind.strategy.conversion
+        if conversion.convert_for_read is not None:
+            await conversion.convert_for_read(page.entries)
         if _large(selection.encoder, page.entries):
             return ListStream(selection.encoder, metadata, page.entries)
         return await _written(selection.encoder, metadata, page.entries)

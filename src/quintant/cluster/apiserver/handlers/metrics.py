@@ -24,7 +24,8 @@ from quintant.cluster.apiserver.handlers.meter import (
     ResourceUsage,
 )
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import method_not_supported, not_found

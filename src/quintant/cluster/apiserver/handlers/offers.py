@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.subresources import names_of, verbs_of
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.version_order import version_priority
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -47,7 +48,7 @@ class Subresource(Struct, frozen=True):
 
 def verbs(kind: Kind) -> tuple[str, ...]:
     """What can be done with objects of a kind."""
-    if kind.question:
+    if kind.create_only:
         return ("create",)
     if kind.computed:
         return ("get", "list")

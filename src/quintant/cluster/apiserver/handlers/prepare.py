@@ -58,19 +58,20 @@ def prepare(draft: Draft) -> list[Cause]:
 
 def bump_generation(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
     """Raise the generation of an object that says something else than the live one, in place."""
-    if kind.generation and content(kind, obj) != content(kind, live):
+    if kind.strategy.tracks_generation and content(kind, obj) != content(kind, live):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
 def _begin(kind: Kind, obj: JsonObject) -> None:
     """Make what was sent the beginning of an object, in place."""
-    if kind.resource.status and not kind.keeps_status:
+    create = kind.strategy.create
+    if kind.resource.status and not create.keep_status:
         obj.pop("status", None)
         obj |= {} if kind.message is None else {"status": kind.message.zero()["status"]}
-    if kind.generation:
+    if kind.strategy.tracks_generation:
         obj["metadata"]["generation"] = 1
-    if kind.complete is not None:
-        kind.complete(obj)
+    if create.prepare_for_create is not None:
+        create.prepare_for_create(obj)
 
 
 def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Cause]:
@@ -86,8 +87,9 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
     elif kind.resource.status and target.subresource in _BESIDE_STATUS:
         _without_status(obj, live)
     keep_system_metadata(obj, live)
-    if kind.revise is not None and not target.subresource:
-        kind.revise(obj, live)
+    update = kind.strategy.update
+    if update.prepare_for_update is not None and not target.subresource:
+        update.prepare_for_update(obj, live)
     return found
 
 
@@ -96,8 +98,10 @@ def _only_status(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
     status, metadata = obj.get("status"), obj["metadata"]
     obj.clear()
     obj |= live
-    obj["metadata"] = metadata if kind.status_metadata else _managed(live["metadata"], metadata)
-    for name in kind.status_holds:
+    update = kind.strategy.update
+    own = update.status_updates_metadata
+    obj["metadata"] = metadata if own else _managed(live["metadata"], metadata)
+    for name in update.status_resets:
         metadata.pop(name, None)
         metadata |= {name: live["metadata"][name]} if name in live["metadata"] else {}
     if status is None:

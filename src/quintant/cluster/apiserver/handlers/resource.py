@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.handlers.subresources import verbs_of
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import (
     PageNotFound,
@@ -36,7 +37,7 @@ def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
     lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
     offload = not where.namespaced and asked.namespace and where.plural != "namespaces"
     if lacking or offload:
-        nowhere = offload or asked.name or kind.question
+        nowhere = offload or asked.name or kind.create_only
         refusal = resource_not_found() if nowhere else method_not_supported()
         raise PageNotFound() if kind.custom else refusal
     _check_sub(kind, asked)

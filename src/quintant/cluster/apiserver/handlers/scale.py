@@ -36,7 +36,9 @@ from quintant.core.resource import Resource, Scale
 
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
-SCALES = Kind(DOCUMENT, table="", shape=builtin_schema(tables.message("autoscaling.v1.Scale")))
+SCALES = Kind(
+    DOCUMENT, table="", merge_schema=builtin_schema(tables.message("autoscaling.v1.Scale"))
+)
 """How a Scale is written; there is no table of them."""
 _REPLICAS = FieldSet.of(("f:spec", "f:replicas"))
 _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")

@@ -33,7 +33,7 @@ from quintant.core.resource import Resource
 KIND = Kind(
     Resource("authentication.k8s.io", "v1", "TokenRequest", "tokenrequests", namespaced=True),
     table="",
-    question=True,
+    create_only=True,
     message=tables.find("authentication.k8s.io/v1", "TokenRequest"),
 )
 DEFAULT_SECONDS = 3600

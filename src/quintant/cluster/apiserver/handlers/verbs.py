@@ -93,13 +93,13 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     ) -> ApiResponse | ListStream:
         """The answer to anything but a watch; it has happened when this returns."""
         _check_method(call)
-        if not kind.deprecation:
+        if not kind.deprecation_warning:
             return await self._answer(call, route, kind, user)
         try:
             reply = await self._answer(call, route, kind, user)
         except StatusError as problem:
-            raise problem.with_warnings(kind.deprecation, first=True) from None
-        return replace(reply, headers=warning_headers((kind.deprecation,), reply.headers))
+            raise problem.with_warnings(kind.deprecation_warning, first=True) from None
+        return replace(reply, headers=warning_headers((kind.deprecation_warning,), reply.headers))
 
     async def _answer(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
@@ -155,7 +155,9 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     ) -> ApiResponse:
         drafting = self.changes.plan(verb)
         found = self.stored.read(target)
-        size = request_cost(call) + target.kind.weight + (0 if found is None else len(found.raw))
+        size = (
+            request_cost(call) + target.kind.request_cost + (0 if found is None else len(found.raw))
+        )
         result = await self.admission.write(partial(drafting, call, target, user), size)
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
@@ -199,7 +201,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         options = await self._deletion(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
-        if deleted.gone and not target.kind.answers_object:
+        if deleted.gone and not target.kind.strategy.delete.returns_object:
             return ApiResponse(OK, _success(target, deleted), warning_headers(told))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
@@ -217,8 +219,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         for at, (target, entry) in enumerate(self.stored.scan(kind, selection.prefix)):
             if selection.matches(target.key, entry) and self.stored.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
-                if kind.prime is not None:
-                    await kind.prime((entry,))
+                if (convert := kind.strategy.conversion.convert_for_read) is not None:
+                    await convert((entry,))
                 items.append(selection.encoder.encode_item(entry))
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
@@ -240,8 +242,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         warnings: Sequence[str] = (),
     ) -> ApiResponse:
         kind = target.kind
-        if kind.prime is not None:
-            await kind.prime((entry,))
+        if (convert := kind.strategy.conversion.convert_for_read) is not None:
+            await convert((entry,))
         if target.subresource == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
         form = encoder_for(call, kind, self.clock)
@@ -267,7 +269,8 @@ def _target(route: RequestInfo, kind: Kind) -> ObjectRef:
 
 def _orphans(kind: Kind, options: DeleteOptions) -> list[str]:
     """What to tell of dependents that nothing was said about."""
-    return [kind.orphaning] if kind.orphaning and options.silent else []
+    warning = kind.strategy.delete.orphan_warning
+    return [warning] if warning and options.silent else []
 
 
 def _success(target: ObjectRef, deleted: DeleteResult) -> bytes:

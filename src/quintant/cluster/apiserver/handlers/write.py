@@ -118,7 +118,7 @@ class Writes:
         base, author = self._stored.get_or_none(target), self._author(target, options)
         if base is not None:
             return drafts.replaced(draft, base, author)
-        if target.kind.upsert and not target.subresource:
+        if target.kind.strategy.update.allow_create_on_update and not target.subresource:
             return drafts.created_by_update(draft, author)
         warnings = draft.warnings + dedup_owner_references(draft.obj)
         raise not_found(target.kind.resource, target.name).with_warnings(*warnings)
@@ -205,7 +205,7 @@ class Writes:
             raise unknown_error("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
-            dying = deleting(stored_json.unpack(target.kind.kept or target.kind, taken))
+            dying = deleting(stored_json.unpack(target.kind.storage_kind or target.kind, taken))
             problem = already_exists(target.kind.resource, target.name, deleting=dying)
             raise problem.with_warnings(*ready.warnings)
         packed = stored_json.pack(target.kind, ready.obj)
@@ -215,7 +215,8 @@ class Writes:
     def _name(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
-        if target.kind.nameless and not (metadata.get("name") or base):
+        create = target.kind.strategy.create
+        if create.generate_missing_name and not (metadata.get("name") or base):
             metadata["name"] = self._random.id()
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
@@ -239,7 +240,8 @@ class Writes:
 
     def _assign(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
-        if target.kind.settle is None:
+        assign = target.kind.strategy.assign
+        if assign is None:
             return None
         looked: list[int] = []
 
@@ -247,7 +249,7 @@ class Writes:
             looked.append(self._stored.revision)
             return self._stored.others(target)
 
-        target.kind.settle(obj, live, others)
+        assign(obj, live, others)
         return looked[0] if looked else None
 
     def _author(self, target: ObjectRef, options: WriteOptions) -> FieldManager:
@@ -260,6 +262,7 @@ def _advice(ready: Draft) -> tuple[str, ...]:
     verdict = validate(kind, obj, ready.live, ready.target.subresource)
     advice, causes = tuple(verdict.warnings), (*ready.update_errors, *verdict.errors)
     if causes:
-        where, name = kind.alias or kind.resource, obj["metadata"].get("name", "")
+        where = kind.strategy.validation.reported_as or kind.resource
+        name = obj["metadata"].get("name", "")
         raise invalid_object(where, name, *causes).with_warnings(*ready.warnings, *advice)
     return advice

@@ -111,7 +111,7 @@ def deleting(obj: JsonObject) -> bool:
 def has_finalizers(kind: Kind, obj: JsonObject) -> bool:
     """Whether something has to happen before a deleted object may go."""
     metadata = obj["metadata"]
-    if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
+    if kind.strategy.delete.on_delete is not None and (obj.get("spec") or {}).get("finalizers"):
         return True
     return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
 
@@ -145,16 +145,16 @@ def validate(
     kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str = ""
 ) -> ValidationResult:
     """Everything that is wrong with an object, and what its author should know."""
-    metadata = obj["metadata"]
-    core = not (kind.custom or kind.unqualified)
-    causes = [*metadata_causes(metadata, kind.naming, core=core)]
+    metadata, strategy = obj["metadata"], kind.strategy.validation
+    core = not (kind.custom or strategy.unqualified_finalizers)
+    causes = [*metadata_causes(metadata, strategy.validate_name, core=core)]
     if live is not None and deleting(live):
         causes += late_finalizer_causes(metadata, live["metadata"])
-    own = [*limit_errors(kind.complaints(obj, live))] if kind.complaints is not None else []
-    causes = own if own and kind.late else [*causes, *own]
-    if kind.judge is None:
+    own = [*limit_errors(strategy.validate(obj, live))] if strategy.validate is not None else []
+    causes = own if own and strategy.metadata_last else [*causes, *own]
+    if strategy.validate_custom is None:
         return ValidationResult(causes)
-    verdict = kind.judge(obj, live, sub, causes)
+    verdict = strategy.validate_custom(obj, live, sub, causes)
     return ValidationResult([*causes, *verdict.errors], verdict.warnings)
 
 

@@ -42,9 +42,11 @@ def family_of(address: str) -> str:
 
 def with_service_network(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:
     """Kinds as they are where services get their addresses from a network."""
-    settle = partial(assign_service_ips, network=network)
+    assign = partial(assign_service_ips, network=network)
     return tuple(
-        replace(kind, settle=settle) if kind.resource.full_name == "services" else kind
+        replace(kind, strategy=replace(kind.strategy, assign=assign))
+        if kind.resource.full_name == "services"
+        else kind
         for kind in kinds
     )
 

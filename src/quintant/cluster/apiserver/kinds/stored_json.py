@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.strategy import ConversionStrategy
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
 
@@ -43,25 +44,27 @@ _partial = msgspec.json.Decoder(_Partial)
 
 def pack(kind: Kind, obj: JsonObject, rv: int = UNSTORED) -> StoredEntry:
     """An object as an entry, to be stored or only to be answered."""
-    stored = obj if kind.stored is None else kind.stored(obj)
+    to_storage = kind.strategy.conversion.to_storage
+    stored = obj if to_storage is None else to_storage(obj)
     labels = stored["metadata"].get("labels") or _NOTHING
-    return StoredEntry(_raw(stored), rv, labels, _facts(kind, stored))
+    return StoredEntry(_raw(stored), rv, labels, _field_values(kind, stored))
 
 
 def unpack(kind: Kind, entry: StoredEntry) -> JsonObject:
     """An object as its kind shows it, fresh and mutable."""
     where = kind.resource
     stored: JsonObject = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
-    shown = stored if kind.shown is None else kind.shown(stored)
+    conversion = kind.strategy.conversion
+    shown = stored if conversion.from_storage is None else conversion.from_storage(stored)
     obj: JsonObject = {"apiVersion": where.api_version, "kind": where.kind, **shown}
-    if _outdated(kind, entry) and kind.renew is not None:
-        kind.renew(obj)
+    if _outdated(conversion, entry) and conversion.migrate is not None:
+        conversion.migrate(obj)
     return obj
 
 
 def field_values_of(kind: Kind, entry: StoredEntry) -> Mapping[str, str]:
     """What an entry is selected by, as its kind sees it now."""
-    return _facts(kind, unpack(kind, entry))
+    return _field_values(kind, unpack(kind, entry))
 
 
 def read(entry: StoredEntry, model: type[M]) -> M:
@@ -132,9 +135,9 @@ class ObjectEncoder(Struct, frozen=True):
 
     def is_raw(self, entry: StoredEntry) -> bool:
         """Whether an entry is written as it is, which never fails."""
-        kind = self.kind
-        special = self.partial or kind.shown or entry.rv == UNSTORED
-        return not (special or _outdated(kind, entry))
+        conversion = self.kind.strategy.conversion
+        special = self.partial or conversion.from_storage or entry.rv == UNSTORED
+        return not (special or _outdated(conversion, entry))
 
     def _slow(self, entry: StoredEntry, rv: int) -> bytes:
         obj = unpack(self.kind, entry)
@@ -148,9 +151,9 @@ class ObjectEncoder(Struct, frozen=True):
         return _PARTIAL % (self.version.encode(), bytes(_partial.decode(raw).metadata))
 
 
-def _outdated(kind: Kind, entry: StoredEntry) -> bool:
+def _outdated(conversion: ConversionStrategy, entry: StoredEntry) -> bool:
     """Whether the kind's schema changed since the entry was written."""
-    return UNSTORED < entry.rv <= kind.since
+    return UNSTORED < entry.rv <= conversion.outdated_until
 
 
 def _raw(obj: JsonObject) -> bytes:
@@ -165,9 +168,9 @@ def _continued(members: Mapping[str, Any]) -> bytes:
     return b"," + raw[1:] if members else b"}"
 
 
-def _facts(kind: Kind, stored: JsonObject) -> Mapping[str, str]:
-    facts = {path: _text(stored, path) or absent for path, absent in kind.facts.items()}
-    return facts or _NOTHING
+def _field_values(kind: Kind, stored: JsonObject) -> Mapping[str, str]:
+    labels = kind.field_labels.values
+    return {path: _text(stored, path) or absent for path, absent in labels.items()} or _NOTHING
 
 
 def _text(obj: Any, path: str) -> str:

@@ -14,8 +14,8 @@ from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry

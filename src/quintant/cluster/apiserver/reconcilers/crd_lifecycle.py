@@ -23,8 +23,8 @@ from quintant.cluster.apiserver.crd.names import AcceptedNames, accept_names
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
@@ -128,9 +128,9 @@ class CrdLifecycle:
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)
         self._served[name] = found
-        if kinds and kinds[0].facts:
+        if kinds and kinds[0].field_labels.values:
             self._store.update_field_values(
-                table, partial(stored_json.field_values_of, kinds[0].kept or kinds[0])
+                table, partial(stored_json.field_values_of, kinds[0].storage_kind or kinds[0])
             )
         self._hub.close(name)
 

@@ -7,8 +7,9 @@ away is a controller (quintant.cluster.controllers.namespaces.deletion).
 from __future__ import annotations
 
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store

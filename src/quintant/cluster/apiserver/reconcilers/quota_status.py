@@ -17,8 +17,8 @@ from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, 
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table

@@ -1,20 +1,19 @@
 """What objects of the built-in kinds can be selected by, beside their name and namespace. Data.
 
 A field selector names a field by a label. Most labels are the path of what they mean; the others
-are aliases. An object remembers the value of each path as a fact, from the moment it is stored.
+are aliases. An entry remembers the value of each path from the moment it is stored.
 Part of quintant.cluster.apiserver.registry.builtin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from quintant.cluster.apiserver.kinds.kind import FieldLabels
 from quintant.core.resource import Resource
 
 _ONLY_METADATA = (
     '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 )
-_UNKNOWN_FIELD = {
+_REFUSAL = {
     **dict.fromkeys(
         ("pods", "nodes", "namespaces", "secrets", "services", "events"),
         "field label not supported: {label}",
@@ -23,7 +22,7 @@ _UNKNOWN_FIELD = {
 }
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 # What can be selected by, and its value when absent.
-_FACTS: dict[str, dict[str, str]] = {
+_VALUES: dict[str, dict[str, str]] = {
     "pods": {
         **dict.fromkeys(("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"), ""),
         **dict.fromkeys(("spec.serviceAccountName", "status.phase", "status.podIP"), ""),
@@ -54,19 +53,10 @@ _ALIASES: dict[str, dict[str, str]] = {
 }
 
 
-def labels(where: Resource) -> dict[str, str]:
-    """The labels that can be selected by, each with the path that it means."""
-    aliases = _ALIASES.get(where.full_name, {})
-    if where.full_name == "events.events.k8s.io":
-        return aliases
-    return {path: path for path in field_values(where)} | aliases
-
-
-def field_values(where: Resource) -> Mapping[str, str]:
-    """The paths whose values an object remembers, each with its value when absent."""
-    return _FACTS.get(where.plural, {})
-
-
-def unknown_field_message(where: Resource) -> str:
-    """What is said of a label that nothing can be selected by; it names `label` and `kind`."""
-    return _UNKNOWN_FIELD.get(where.plural, _ONLY_METADATA)
+def field_labels_of(where: Resource) -> FieldLabels:
+    """What objects of a built-in kind can be selected by."""
+    values = _VALUES.get(where.plural, {})
+    paths = _ALIASES.get(where.full_name, {})
+    if where.full_name != "events.events.k8s.io":
+        paths = {path: path for path in values} | paths
+    return FieldLabels(paths, values, _REFUSAL.get(where.plural, _ONLY_METADATA))

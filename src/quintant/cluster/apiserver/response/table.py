@@ -89,7 +89,8 @@ class TableEncoder(ObjectEncoder, frozen=True):
         if rv:
             obj["metadata"]["resourceVersion"] = str(rv)
         # What is stored in another shape is also shown by it: both kinds of events look alike.
-        shown = obj if self.kind.stored is None else self.kind.stored(obj)
+        to_storage = self.kind.strategy.conversion.to_storage
+        shown = obj if to_storage is None else to_storage(obj)
         cells = self._printer.cells(shown, self.clock.now())
         return _encoded(cells, self._carried(obj), self._printer.conditions(obj))
 

@@ -19,8 +19,9 @@ from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import is_create_only
 from quintant.cluster.apiserver.handlers.verbs import ResourceHandlers
 from quintant.cluster.apiserver.handlers.write import Writes
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
@@ -88,7 +89,7 @@ class HandlerChain:
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse | Watcher | ListStream:
         """What comes of a request about a kind."""
-        if kind.question or is_create_only(kind, asked.subresource):
+        if kind.create_only or is_create_only(kind, asked.subresource):
             return await self._create_only(call, asked, kind, user)
         if asked.verb == "watch":
             return await self._endpoints.watch(call, asked, kind)
@@ -126,7 +127,7 @@ class HandlerChain:
     async def _create_only(
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
-        if not kind.question:
+        if not kind.create_only:
             self._namespaces.check_create(ObjectRef(kind, asked.namespace, asked.name))
         elif asked.name:
             raise resource_not_found()

@@ -33,7 +33,7 @@ from quintant.cluster.apiserver.handlers.resource import (
     refuse_websocket,
 )
 from quintant.cluster.apiserver.handlers.subresources import is_log_stream
-from quintant.cluster.apiserver.kinds.kind import Catalog
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (

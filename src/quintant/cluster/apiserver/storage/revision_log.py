@@ -133,11 +133,11 @@ class Store:
         return entry
 
     def update_field_values(
-        self, table: Table, facts: Callable[[StoredEntry], Mapping[str, str]]
+        self, table: Table, values: Callable[[StoredEntry], Mapping[str, str]]
     ) -> None:
-        """Give entries other facts to be selected by; nothing was written, nobody is told."""
+        """Give entries other values to be selected by; nothing was written, nobody is told."""
         for key, entry in table.entries.items():
-            table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, facts(entry))
+            table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, values(entry))
 
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""

@@ -103,8 +103,8 @@ class Database:
     def rows(self) -> Iterator[tuple[str, StoredEntry]]:
         """Every row, in the order of keys."""
         for key, rv, val in self.connection.execute("SELECT key, rv, val FROM kv ORDER BY key"):
-            raw, labels, facts = _decoder.decode(val)
-            yield key, StoredEntry(raw, rv, labels, facts)
+            raw, labels, values = _decoder.decode(val)
+            yield key, StoredEntry(raw, rv, labels, values)
 
     def commit(self, commit: Transaction) -> None:
         """Write everything or nothing; Broken unless it is safe when this returns."""

@@ -70,7 +70,7 @@ def added(
 ) -> Iterator[WatchEvent]:
     """Lines that tell entries as if they had just been created; blank for who is not wanted."""
     for key, entry in entries:
-        if selection.encoder.kind.prime is not None:
+        if selection.encoder.kind.strategy.conversion.convert_for_read is not None:
             yield Change(entry.rv, key, None, entry, 0.0)
         elif selection.matches(key, entry):
             yield _line(b"ADDED", selection.encoder.encode(entry))
@@ -81,7 +81,7 @@ def added(
 def missed(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchEvent]:
     """Lines that tell changes of the past; blank for those that are not wanted."""
     for change in changes:
-        waits = selection.encoder.kind.prime is not None
+        waits = selection.encoder.kind.strategy.conversion.convert_for_read is not None
         yield change if waits else selection.frame(change) or b""
 
 

@@ -94,7 +94,7 @@ class Watcher:
     async def _lines(self, frames: Collection[WatchEvent]) -> bytes:
         """Lines as they are sent; where objects cannot be shown, the stream ends with why."""
         selection = self.group.selection
-        prime = selection.encoder.kind.prime
+        prime = selection.encoder.kind.strategy.conversion.convert_for_read
         if prime is None:
             return b"".join(cast("Collection[bytes]", frames))
         changes = [frame for frame in frames if isinstance(frame, Change)]
@@ -140,7 +140,7 @@ class WatcherGroup(Struct, eq=False):
     """In the order they came: who hears first must not depend on where objects lie in memory."""
 
     def send(self, change: Change) -> None:
-        waits = self.selection.encoder.kind.prime is not None
+        waits = self.selection.encoder.kind.strategy.conversion.convert_for_read is not None
         frame: WatchEvent | None = change if waits else self.selection.frame(change)
         if frame is not None:
             for member in self.members:

@@ -203,9 +203,9 @@ async def _converted(
 
 async def _recast(source: Kind, target: Kind, obj: JsonObject) -> JsonObject:
     """An object of one version as another shows it, with the metadata it has."""
-    if source.stow is not None:
-        await source.stow(obj)
+    if source.strategy.conversion.convert_for_write is not None:
+        await source.strategy.conversion.convert_for_write(obj)
     entry = stored_json.pack(source, obj)
-    if target.prime is not None:
-        await target.prime((entry,))
+    if target.strategy.conversion.convert_for_read is not None:
+        await target.strategy.conversion.convert_for_read((entry,))
     return {**stored_json.unpack(target, entry), "metadata": obj["metadata"]}

@@ -10,7 +10,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, read_webhooks

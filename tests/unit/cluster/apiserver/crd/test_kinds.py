@@ -80,7 +80,7 @@ def test_what_was_stored_as_a_version_that_is_gone_has_the_defaults_of_storage()
 
 def test_versions_with_one_schema_are_read_without_decoding() -> None:
     kinds = _kinds(_crd(ONE, {**ONE, "name": "v2", "storage": False}))
-    assert kinds["v2"].shown is None
+    assert kinds["v2"].strategy.conversion.from_storage is None
 
 
 def test_the_kind_of_what_is_stored_is_there_though_not_served() -> None:
@@ -108,4 +108,4 @@ def test_a_deprecated_version_names_a_better_one(version: str, text: str) -> Non
             {**_version("v1alpha1"), **old, "deprecationWarning": "gone soon"},
         )
     )
-    assert kinds[version].deprecation == text
+    assert kinds[version].deprecation_warning == text

@@ -11,6 +11,7 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
 from quintant.cluster.apiserver.defaulting.walk import defaulter
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables.coerce import coerce
 
@@ -33,14 +34,15 @@ def test_every_default_belongs_to_a_field_that_exists() -> None:
 
 
 @pytest.mark.parametrize("kind", builtin_kinds(), ids=lambda kind: kind.resource.full_name)
-def test_defaults_are_brought_in_once(kind: Any) -> None:
-    if kind.default is None:
-        return
+def test_defaults_are_brought_in_once(kind: Kind) -> None:
+    fill = kind.strategy.default
+    assert fill is not None
+    assert kind.message is not None
     once: dict[str, Any] = {"metadata": {"name": "a"}}
     coerce(kind.message, once)
-    kind.default(once)
+    fill(once)
     twice = deepcopy(once)
-    kind.default(twice)
+    fill(twice)
     assert twice == once
 
 

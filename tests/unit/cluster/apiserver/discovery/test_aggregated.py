@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.discovery.aggregated import NOT_MODIFIED, aggregated
-from quintant.cluster.apiserver.kinds.kind import Catalog
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 
 PODS = b'"resource":"pods"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.registry.field_labels import field_values, labels
+from quintant.cluster.apiserver.registry.field_labels import field_labels_of
 from quintant.core.resource import Resource
 from unit.cluster.api import CMS, PODS, api, pod
 
@@ -47,10 +47,11 @@ async def test_a_field_that_nobody_selects_by_is_refused_in_the_words_of_its_kin
 
 def test_whatever_can_be_selected_by_is_remembered() -> None:
     for where in EVENTS:
-        assert set(labels(where).values()) <= field_values(where).keys()
+        labels = field_labels_of(where)
+        assert set(labels.paths.values()) <= labels.values.keys()
 
 
 def test_a_group_that_names_fields_otherwise_has_names_of_its_own() -> None:
-    core, group = (labels(where) for where in EVENTS)
+    core, group = (field_labels_of(where).paths for where in EVENTS)
     assert group["regarding.name"] == core["involvedObject.name"]
     assert "involvedObject.name" not in group

@@ -65,5 +65,5 @@ _BUILTIN: Mapping[str, Printer] = {
 def printer_of(kind: Kind) -> Printer:
     """The printer of a kind."""
     if kind.custom:
-        return custom_printer(kind.declared)
+        return custom_printer(kind.crd_version)
     return _BUILTIN.get(kind.resource.full_name, PLAIN)

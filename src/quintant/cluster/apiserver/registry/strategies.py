@@ -1,0 +1,170 @@
+"""The strategies of the built-in kinds: how each of them behaves. Data.
+
+The sets below name the exceptions to the default behaviour, by the plural name of the resource. A
+fact about a kind belongs here or in quintant.cluster.apiserver.registry.builtin, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
+from quintant.cluster.apiserver.conversion.events import to_core, to_group
+from quintant.cluster.apiserver.crd import definition
+from quintant.cluster.apiserver.defaulting.walk import defaulter
+from quintant.cluster.apiserver.kinds.strategy import (
+    ConversionStrategy,
+    CreateStrategy,
+    DeleteStrategy,
+    Strategy,
+    UpdateStrategy,
+    ValidationStrategy,
+)
+from quintant.cluster.apiserver.meta.names import (
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    path_segment_errors,
+)
+from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
+from quintant.cluster.apiserver.registry import generation
+from quintant.cluster.apiserver.registry.assign import ASSIGN
+from quintant.cluster.apiserver.registry.prepare_create import (
+    PREPARE_FOR_CREATE,
+    keep_namespace_finalizers,
+    terminate_namespace,
+)
+from quintant.cluster.apiserver.tables import Message
+from quintant.cluster.apiserver.validation import CHECKS, rbac
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
+
+_CREATE_ON_UPDATE = {
+    *("leases", "endpoints", "events", "services", "limitranges", "runtimeclasses"),
+    *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
+}
+_NO_UNCONDITIONAL_UPDATE = {
+    *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+}
+_PREPARE_FOR_UPDATE = {
+    "customresourcedefinitions": definition.prepare_for_update,
+    "daemonsets": generation.bump_template_generation,
+    "deployments": generation.bump_deployment_generation,
+    "endpointslices": generation.bump_slice_generation,
+    "namespaces": keep_namespace_finalizers,
+}
+_STATUS_RESETS = {
+    "deployments": frozenset({"labels"}),
+    "pods": frozenset({"ownerReferences"}),
+}
+_NO_GENERATION = {
+    *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
+    *("horizontalpodautoscalers", "resourcequotas"),
+}
+# Without /status, and yet with a generation.
+_GENERATION = {
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+    *("endpointslices", "priorityclasses"),
+    *("ingressclasses", "networkpolicies", "podtemplates"),
+}
+_GENERATE_MISSING_NAME = {"limitranges"}
+_RETURNS_OBJECT = {
+    *("namespaces", "pods", "services", "persistentvolumeclaims", "persistentvolumes"),
+    *("serviceaccounts", "storageclasses"),
+    *("podtemplates", "replicationcontrollers", "resourcequotas"),
+}
+_DEFAULT_PROPAGATION: dict[str, DeletionPropagation | None] = {
+    "jobs": DeletionPropagation.ORPHAN,
+    "replicationcontrollers": DeletionPropagation.ORPHAN,
+    "events": None,
+    "customresourcedefinitions": None,
+}
+_ON_DELETE = {"customresourcedefinitions": definition.on_delete, "namespaces": terminate_namespace}
+_ORPHAN_WARNING = {
+    "jobs": "child pods are preserved by default when jobs are deleted; set "
+    "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this "
+    "warning"
+}
+_VALIDATE: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
+    **CHECKS,
+    "roles": rbac.role_complaints,
+    "clusterroles": rbac.cluster_role_complaints,
+    "rolebindings": rbac.binding_complaints,
+    "clusterrolebindings": rbac.cluster_binding_complaints,
+}
+_VALIDATE_CUSTOM = {"customresourcedefinitions": definition.validate}
+_VALIDATE_NAME = {
+    **dict.fromkeys(("namespaces", "services", "statefulsets"), dns1123_label_errors),
+    **dict.fromkeys(("events", "poddisruptionbudgets"), path_segment_errors),
+    **dict.fromkeys(("roles", "rolebindings"), path_segment_errors),
+    **dict.fromkeys(("clusterroles", "clusterrolebindings"), path_segment_errors),
+}
+_METADATA_LAST = {"events", "poddisruptionbudgets"}
+_UNQUALIFIED_FINALIZERS = {
+    *("customresourcedefinitions", "events", "leases", "poddisruptionbudgets", "runtimeclasses"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+}
+_DEFAULTS = {
+    **dict.fromkeys(("rolebindings", "clusterrolebindings"), rbac.default_binding),
+    "customresourcedefinitions": definition.default,
+}
+# What is kept in another form, by its version.
+_CONVERSIONS = {
+    "events.k8s.io/v1 Event": ConversionStrategy(to_group, to_core),
+    "autoscaling/v1 HorizontalPodAutoscaler": ConversionStrategy(to_v1, to_v2),
+}
+_AS_STORED = ConversionStrategy()
+
+
+def strategy_of(where: Resource, message: Message) -> Strategy:
+    """How a built-in kind behaves."""
+    plural = where.plural
+    return Strategy(
+        create=_create(plural),
+        update=_update(plural),
+        delete=_delete(plural),
+        conversion=_CONVERSIONS.get(f"{where.api_version} {where.kind}", _AS_STORED),
+        validation=_validation(where),
+        tracks_generation=(where.status and plural not in _NO_GENERATION) or plural in _GENERATION,
+        default=_DEFAULTS.get(plural) or defaulter(message),
+        assign=ASSIGN.get(plural),
+    )
+
+
+def _create(plural: str) -> CreateStrategy:
+    return CreateStrategy(
+        generate_missing_name=plural in _GENERATE_MISSING_NAME,
+        keep_status=plural == "nodes",
+        prepare_for_create=PREPARE_FOR_CREATE.get(plural),
+    )
+
+
+def _update(plural: str) -> UpdateStrategy:
+    return UpdateStrategy(
+        allow_create_on_update=plural in _CREATE_ON_UPDATE,
+        allow_unconditional_update=plural not in _NO_UNCONDITIONAL_UPDATE,
+        prepare_for_update=_PREPARE_FOR_UPDATE.get(plural),
+        status_resets=_STATUS_RESETS.get(plural, frozenset()),
+    )
+
+
+def _delete(plural: str) -> DeleteStrategy:
+    return DeleteStrategy(
+        graceful=plural == "pods",
+        default_propagation=_DEFAULT_PROPAGATION.get(plural, DeletionPropagation.BACKGROUND),
+        returns_object=plural in _RETURNS_OBJECT,
+        on_delete=_ON_DELETE.get(plural),
+        orphan_warning=_ORPHAN_WARNING.get(plural, ""),
+    )
+
+
+def _validation(where: Resource) -> ValidationStrategy:
+    plural = where.plural
+    return ValidationStrategy(
+        validate_name=_VALIDATE_NAME.get(plural, dns1123_subdomain_errors),
+        unqualified_finalizers=plural in _UNQUALIFIED_FINALIZERS,
+        metadata_last=plural in _METADATA_LAST,
+        validate=_VALIDATE.get(plural),
+        validate_custom=_VALIDATE_CUSTOM.get(plural),
+        reported_as=Resource("", "v1", where.kind, plural) if plural == "events" else None,
+    )
