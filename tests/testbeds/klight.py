@@ -15,9 +15,9 @@ from quintant.core.clock import timestamp
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED, LABEL, LightNetwork, PeerPod
-from quintant.operators.klight.identity import address_of, object_name
+from quintant.operators.klight.observe.membership import Record
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.record import Record
+from quintant.operators.klight.rules import address_of, object_name
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.verdict import OK, Answer, Health
+from quintant.operators.klight.plan.join_result import OK, Answer, Health
 from quintant.wire.peeradmin import Member, Status
 
 EVICTION_SECONDS = 1.0

@@ -25,10 +25,10 @@ from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
-from quintant.operators.klight.calls import GrpcPeers
+from quintant.operators.klight.observe.membership import Record
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.record import Record
-from quintant.operators.klight.verdict import Answer
+from quintant.operators.klight.plan.join_result import Answer
+from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment

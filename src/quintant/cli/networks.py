@@ -28,9 +28,9 @@ from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.operators.klight.api import REPAIR, LightNetwork, LightNetworkStatus
-from quintant.operators.klight.calls import GrpcPeers
-from quintant.operators.klight.sheet import listed, plain
-from quintant.operators.klight.verdict import OK, Health
+from quintant.operators.klight.lightnetwork.report import listed, plain
+from quintant.operators.klight.plan.join_result import OK, Health
+from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 
 CHECK_SECONDS = 1.0

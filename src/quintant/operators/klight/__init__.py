@@ -10,12 +10,12 @@ import os
 
 from quintant.operators.klight.api import GROUP, LightNetwork, PeerPod
 from quintant.operators.klight.flags import from_environment
+from quintant.operators.klight.lightnetwork.report import WORD, networks
 from quintant.operators.klight.metrics import KlightMetrics
+from quintant.operators.klight.observe.reader import Wiring
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.reconcile import NetworkReconciler
-from quintant.operators.klight.remote import Peers
-from quintant.operators.klight.sheet import WORD, networks
-from quintant.operators.klight.wiring import Wiring
+from quintant.operators.klight.remote.peers import Peers
 from quintant.runtime.controller import predicates as when
 from quintant.runtime.manager.manager import Manager
 
@@ -58,6 +58,6 @@ def controllers(
 
 def _connected() -> Peers:
     # Loaded by who speaks it: whoever only reads the declarations may be about to fork.
-    from quintant.operators.klight.calls import GrpcPeers
+    from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 
     return GrpcPeers()

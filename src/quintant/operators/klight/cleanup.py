@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
+from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.readiness_gates import tell
 from quintant.operators.klight.api import LightNetwork, PeerPod
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.gates import tell
-from quintant.operators.klight.identity import incarnation_of, network_of, obstacle
-from quintant.operators.klight.memory import postpone
-from quintant.operators.klight.record import Record
-from quintant.operators.klight.verdict import OK, Health
+from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.memory import postpone
+from quintant.operators.klight.plan.join_result import OK, Health
+from quintant.operators.klight.rules import incarnation_of, network_of, obstacle
 
 LEAVE_SECONDS = 2.0
 """How long a peer may take to leave: it tells the others."""

@@ -14,20 +14,20 @@ from functools import cached_property
 from quintant.core.clock import monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request
-from quintant.operators.klight import builders
+from quintant.operators.klight.act.context import BY_NETWORK, Desk, Shared
+from quintant.operators.klight.act.join import Joining
+from quintant.operators.klight.act.probe import sweep
+from quintant.operators.klight.act.readiness_gates import open_gates
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.cleanup import farewell, vanished
-from quintant.operators.klight.desk import BY_NETWORK, Desk, Shared
-from quintant.operators.klight.gates import open_gates
-from quintant.operators.klight.joining import Joining
-from quintant.operators.klight.memory import Memory
+from quintant.operators.klight.lightnetwork import builders
+from quintant.operators.klight.lightnetwork.plan import states, status_of, uids
 from quintant.operators.klight.metrics import KlightMetrics
+from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.view import Network
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.probing import sweep
-from quintant.operators.klight.remote import Peers
-from quintant.operators.klight.repair import repair, wanted
-from quintant.operators.klight.status import states, status_of, uids
-from quintant.operators.klight.survey import Network
+from quintant.operators.klight.plan.repair import repair, wanted
+from quintant.operators.klight.remote.peers import Peers
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.operators.klight.api import LABEL, LightNetwork
-from quintant.operators.klight.identity import object_name
+from quintant.operators.klight.rules import object_name
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress
 from quintant.version import QUINTANT

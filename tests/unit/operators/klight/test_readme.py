@@ -6,15 +6,17 @@ import re
 from pathlib import Path
 
 import quintant.operators.klight as klight
-from quintant.operators.klight import api, joining, memory, options
+from quintant.operators.klight import api, options
+from quintant.operators.klight.act import join
 from quintant.operators.klight.api import Phase
 from quintant.operators.klight.flags import PREFIX
+from quintant.operators.klight.observe import memory
 
 HERE = Path(klight.__file__).parent
 ROOT = Path(__file__).parents[4]
 CONTRACT = (HERE / "README.md").read_text()
 PAGE = (ROOT / "docs" / "klight.md").read_text()
-SOURCE = "".join(path.read_text() for path in HERE.glob("*.py"))
+SOURCE = "".join(path.read_text() for path in HERE.rglob("*.py"))
 EVENT = re.compile(
     r"(?:Complaint\(\s*|\.(?:say|warn)\([\w.]+, |ctx\.event\(pod, |return |goal = \(|else \()"
     r'"([A-Z]\w+)"'
@@ -47,7 +49,7 @@ def test_numbers_of_the_contract_are_those_of_the_code() -> None:
     assert f"after {given.gc_after / 60:g} min the LightNetwork" in CONTRACT
     assert f"after {memory.FIRST_SECONDS:g} s, doubling to {memory.CAP_SECONDS:g} s" in CONTRACT
     assert f"after {memory.LONG_SECONDS / 60:g} min" in CONTRACT
-    assert f"after {joining.START_SECONDS:g} s `Waiting`" in CONTRACT
+    assert f"after {join.START_SECONDS:g} s `Waiting`" in CONTRACT
 
 
 def test_every_phase_is_on_the_page() -> None:

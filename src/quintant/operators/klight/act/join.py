@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight import plan
-from quintant.operators.klight.adopting import sponsor
+from quintant.operators.klight.act.adopt import sponsor
+from quintant.operators.klight.act.context import Desk
 from quintant.operators.klight.api import ADOPTED, FOUNDER
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.memory import Try, postpone
-from quintant.operators.klight.plan import Attempt, End
-from quintant.operators.klight.survey import Network, Peer
-from quintant.operators.klight.verdict import Answer, Health, verdict
-from quintant.operators.klight.views import poverty
+from quintant.operators.klight.observe.memory import Try, postpone
+from quintant.operators.klight.observe.view import Network, Peer
+from quintant.operators.klight.plan import join
+from quintant.operators.klight.plan.join import Attempt, End
+from quintant.operators.klight.plan.join_result import Answer, Health, verdict
+from quintant.operators.klight.plan.probe import poverty
 
 CHECK_SECONDS = 2.0
 """How long a pod that wants to join may take to answer a check."""
@@ -111,7 +111,7 @@ class Joining:
         trial = self._trial(joiner)
         if self._stack and (await self._adopt(joiner, trial) or self._early(joiner, trial)):
             return
-        attempt, end, answer = await self._attempt(plan.begin(joiner, tuple(self._stack)))
+        attempt, end, answer = await self._attempt(join.begin(joiner, tuple(self._stack)))
         await self._drop(attempt)
         if end is End.FOUND and attempt.dead:
             # The network has lost its last member just now: who founds it anew is chosen with care.
@@ -148,21 +148,21 @@ class Joining:
         while True:
             contact = attempt.contact
             if contact is None:
-                return attempt, plan.exhausted(attempt), answer
+                return attempt, join.exhausted(attempt), answer
             if not await self._desk.still(contact):
                 attempt = replace(attempt, contacts=attempt.contacts[1:])
                 continue
             if self._desk.options.precheck_contact:
                 health = await self._desk.peers.check(contact.address, CONTACT_SECONDS)
                 if health is not Health.SERVING:
-                    attempt = plan.passed(attempt, health)
+                    attempt = join.passed(attempt, health)
                     continue
             answer = await self._call(attempt.joiner, contact)
             meaning = verdict(answer)
-            if not plan.blamed(meaning):
-                return attempt, plan.ended(meaning), answer
+            if not join.blamed(meaning):
+                return attempt, join.ended(meaning), answer
             seen = await self._desk.peers.inspect(contact.address, CONTACT_SECONDS)
-            attempt = plan.passed(attempt, seen)
+            attempt = join.passed(attempt, seen)
 
     async def _call(self, joiner: Peer, contact: Peer) -> Answer:
         # Nobody but the leader may join: two at once would tear the network.

@@ -14,9 +14,9 @@ from quintant.core.clock import micro_timestamp, monotonic, parse_timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import PeerPod
-from quintant.operators.klight.memory import Memory
-from quintant.operators.klight.record import Record, cleared
-from quintant.operators.klight.survey import Peer
+from quintant.operators.klight.observe.membership import Record, cleared
+from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.view import Peer
 from quintant.runtime.controller.context import KeyContext
 
 _TICK = timedelta(microseconds=1)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.memory import Try
-from quintant.operators.klight.survey import Peer
-from quintant.operators.klight.views import seen_by
+from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.observe.memory import Try
+from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan.probe import seen_by
 
 STATUS_SECONDS = 2.0
 """How long a peer may take to tell whom it sees."""

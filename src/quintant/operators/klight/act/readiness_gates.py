@@ -9,9 +9,9 @@ from __future__ import annotations
 from quintant.api.meta import Condition, condition_of
 from quintant.core.clock import timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
+from quintant.operators.klight.act.context import Desk
 from quintant.operators.klight.api import JOINED, PeerPod, PeerStatus
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.survey import Network
+from quintant.operators.klight.observe.view import Network
 
 
 async def open_gates(desk: Desk, network: Network) -> None:

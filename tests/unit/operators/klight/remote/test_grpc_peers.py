@@ -12,8 +12,8 @@ import grpc
 import grpc.aio
 import pytest
 
-from quintant.operators.klight.calls import REASON, GrpcPeers
-from quintant.operators.klight.verdict import Health, Verdict, verdict
+from quintant.operators.klight.plan.join_result import Health, Verdict, verdict
+from quintant.operators.klight.remote.grpc_peers import REASON, GrpcPeers
 from quintant.wire.lightpeer import (
     HealthCheckResponse,
     JoinRequest,

@@ -13,7 +13,9 @@ from functools import cached_property
 
 from quintant.core.object import Request
 from quintant.operators.klight.api import INCARNATION, PeerPod
-from quintant.operators.klight.identity import (
+from quintant.operators.klight.observe.membership import Record, generation_of
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.rules import (
     EVERYWHERE,
     Complaint,
     address_of,
@@ -23,8 +25,6 @@ from quintant.operators.klight.identity import (
     port_of,
     started,
 )
-from quintant.operators.klight.options import Options
-from quintant.operators.klight.record import Record, generation_of
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.core.object import ObjectMeta, Request
-from quintant.operators.klight import plan
 from quintant.operators.klight.api import PeerPod
-from quintant.operators.klight.plan import Attempt, End
-from quintant.operators.klight.survey import Peer
-from quintant.operators.klight.verdict import Health, Verdict
+from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan import join
+from quintant.operators.klight.plan.join import Attempt, End
+from quintant.operators.klight.plan.join_result import Health, Verdict
 
 
 def peer(name: str) -> Peer:
@@ -20,31 +20,31 @@ def peer(name: str) -> Peer:
 
 def walked(found: list[Health]) -> Attempt:
     """An attempt whose contacts all turned out as found."""
-    attempt = plan.begin(peer("me"), tuple(peer(str(number)) for number in range(len(found))))
+    attempt = join.begin(peer("me"), tuple(peer(str(number)) for number in range(len(found))))
     for health in found:
-        attempt = plan.passed(attempt, health)
+        attempt = join.passed(attempt, health)
     return attempt
 
 
 def test_nobody_is_sent_to_itself() -> None:
     me, other = peer("me"), peer("other")
-    assert plan.begin(me, (me, other)).contacts == (other,)
+    assert join.begin(me, (me, other)).contacts == (other,)
 
 
 def test_empty_stack_is_founded() -> None:
-    assert plan.exhausted(walked([])) is End.FOUND
+    assert join.exhausted(walked([])) is End.FOUND
 
 
 def test_stack_of_the_dead_is_founded_anew() -> None:
     attempt = walked([Health.REFUSED, Health.REFUSED])
-    assert plan.exhausted(attempt) is End.FOUND
+    assert join.exhausted(attempt) is End.FOUND
     assert len(attempt.dead) == 2
 
 
 @given(st.lists(st.sampled_from(Health)))
 def test_nobody_founds_beside_one_that_may_live(found: list[Health]) -> None:
     alive = {Health.SERVING, Health.SILENT, Health.NOT_SERVING}
-    assert (plan.exhausted(walked(found)) is End.FOUND) is not bool(alive & set(found))
+    assert (join.exhausted(walked(found)) is End.FOUND) is not bool(alive & set(found))
 
 
 @given(st.lists(st.sampled_from(Health)))
@@ -57,4 +57,4 @@ def test_only_the_proven_dead_and_impostors_are_dropped(found: list[Health]) -> 
 
 @given(st.sampled_from(Verdict))
 def test_every_answer_ends_the_attempt_or_blames_the_contact(meaning: Verdict) -> None:
-    assert plan.blamed(meaning) or isinstance(plan.ended(meaning), End)
+    assert join.blamed(meaning) or isinstance(join.ended(meaning), End)

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 import grpc
 import grpc.aio
 
-from quintant.operators.klight.verdict import OK, Answer, Health
+from quintant.operators.klight.plan.join_result import OK, Answer, Health
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,

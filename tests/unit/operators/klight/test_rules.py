@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from quintant.core import codec
 from quintant.core.object import Request
 from quintant.operators.klight.api import CONTAINER, LABEL, PAUSED, PORT, PeerPod
-from quintant.operators.klight.identity import (
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.rules import (
     address_of,
     incarnation_of,
     network_of,
@@ -21,7 +22,6 @@ from quintant.operators.klight.identity import (
     peer_container,
     port_of,
 )
-from quintant.operators.klight.options import Options
 
 OPTIONS = Options()
 

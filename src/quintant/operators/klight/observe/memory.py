@@ -11,8 +11,8 @@ from typing import Any
 
 from quintant.core.clock import Random
 from quintant.core.object import Request
-from quintant.operators.klight.record import Record
-from quintant.operators.klight.survey import Peer
+from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.view import Peer
 
 # Between tries of a pod that does not answer yet.
 FIRST_SECONDS = 0.5

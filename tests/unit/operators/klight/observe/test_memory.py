@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.core.clock import Random
-from quintant.operators.klight.memory import CAP_SECONDS, LONG_SECONDS, Memory, postpone
+from quintant.operators.klight.observe.memory import CAP_SECONDS, LONG_SECONDS, Memory, postpone
 
 
 def test_the_same_is_said_once_a_minute() -> None:

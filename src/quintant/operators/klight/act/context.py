@@ -10,15 +10,15 @@ from typing import TypeVar
 
 from quintant.core.clock import monotonic, timestamp
 from quintant.core.object import Request
+from quintant.operators.klight.act.record_writer import Hand
 from quintant.operators.klight.api import LightNetwork, PeerPod
-from quintant.operators.klight.hand import Hand
-from quintant.operators.klight.identity import EVERYWHERE, network_of, object_name
-from quintant.operators.klight.memory import Memory
 from quintant.operators.klight.metrics import KlightMetrics
+from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.view import Network, Peer, contested, peer_of, same, survey
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.remote import Peers
-from quintant.operators.klight.survey import Network, Peer, contested, peer_of, same, survey
-from quintant.operators.klight.verdict import Health
+from quintant.operators.klight.plan.join_result import Health
+from quintant.operators.klight.remote.peers import Peers
+from quintant.operators.klight.rules import EVERYWHERE, network_of, object_name
 from quintant.runtime.controller.context import KeyContext
 from quintant.wire.peeradmin import Status
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.survey import Peer
-from quintant.operators.klight.verdict import Health
-from quintant.operators.klight.views import seen_by
+from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan.join_result import Health
+from quintant.operators.klight.plan.probe import seen_by
 
 PROBE_SECONDS = 1.0
 """How long a member may take to answer a check."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from quintant.operators.klight.verdict import Answer, Health
+from quintant.operators.klight.plan.join_result import Answer, Health
 from quintant.wire.peeradmin import Status
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quintant.core.object import Request, replace
+from quintant.operators.klight.act.context import BY_ADDRESS, BY_NETWORK, BY_RECORD
 from quintant.operators.klight.api import GROUP, JOINED, NETWORK, LightNetwork, PeerPod
-from quintant.operators.klight.desk import BY_ADDRESS, BY_NETWORK, BY_RECORD
-from quintant.operators.klight.identity import EVERYWHERE, address_of, network_of
 from quintant.operators.klight.options import Options
+from quintant.operators.klight.rules import EVERYWHERE, address_of, network_of
 from quintant.runtime.cache.store import IndexFunction
 
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from quintant.api.meta import Condition, set_condition
+from quintant.operators.klight.act.probe import split_off
 from quintant.operators.klight.api import (
     LightNetwork,
     LightNetworkStatus,
     NetworkPeer,
     Phase,
 )
-from quintant.operators.klight.identity import EVERYWHERE
-from quintant.operators.klight.memory import Memory
-from quintant.operators.klight.probing import split_off
-from quintant.operators.klight.repair import requested
-from quintant.operators.klight.survey import Network, Peer
+from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.view import Network, Peer
+from quintant.operators.klight.plan.repair import requested
+from quintant.operators.klight.rules import EVERYWHERE
 
 STACK_SHOWN = 50
 PEERS_SHOWN = 200

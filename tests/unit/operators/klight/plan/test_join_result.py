@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.operators.klight.verdict import Answer, Verdict, verdict
+from quintant.operators.klight.plan.join_result import Answer, Verdict, verdict
 
 CONNECT = "connect new peer request failed: rpc error: code = Unavailable desc = refused"
 STREAM = "could not process block stream: "

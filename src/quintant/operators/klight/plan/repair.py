@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.probe import split_off
 from quintant.operators.klight.api import REPAIR, LightNetwork, Repair
-from quintant.operators.klight.desk import Desk
-from quintant.operators.klight.probing import split_off
-from quintant.operators.klight.survey import Network, Peer
-from quintant.operators.klight.verdict import Verdict, verdict
-from quintant.operators.klight.views import seen_by
+from quintant.operators.klight.observe.view import Network, Peer
+from quintant.operators.klight.plan.join_result import Verdict, verdict
+from quintant.operators.klight.plan.probe import seen_by
 
 STATUS_SECONDS = 2.0
 

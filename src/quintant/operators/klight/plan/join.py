@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from quintant.operators.klight.survey import Peer
-from quintant.operators.klight.verdict import Health, Verdict
+from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan.join_result import Health, Verdict
 
 
 class End(Enum):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from quintant.core import codec
 from quintant.core.object import Request, replace
 from quintant.operators.klight.api import LABEL, PeerPod
-from quintant.operators.klight.identity import incarnation_of
+from quintant.operators.klight.observe.membership import Record, cleared
+from quintant.operators.klight.observe.view import peer_of, same, survey
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.record import Record, cleared
-from quintant.operators.klight.survey import peer_of, same, survey
+from quintant.operators.klight.rules import incarnation_of
 
 KEY = Request("a", "ns")
 OPTIONS = Options()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from quintant.operators.klight.sheet import WORD
+from quintant.operators.klight.lightnetwork.report import WORD
 from testbeds.klight import KlightTestbed
 
 

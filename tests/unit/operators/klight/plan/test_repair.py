@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.operators.klight.repair import parts
+from quintant.operators.klight.plan.repair import parts
 
 
 def test_members_that_see_each_other_are_one_part() -> None:

@@ -1,0 +1,1 @@
+"""What klight does: calls to peers, records on pods, events."""

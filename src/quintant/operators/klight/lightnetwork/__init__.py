@@ -1,0 +1,1 @@
+"""LightNetwork: the object that shows a network."""

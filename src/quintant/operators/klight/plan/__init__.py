@@ -1,0 +1,1 @@
+"""What klight decides: pure functions of what was observed and answered."""

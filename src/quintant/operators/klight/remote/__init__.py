@@ -1,0 +1,1 @@
+"""What the controller asks of lightpeers, and gRPC that carries it."""
