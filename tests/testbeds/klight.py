@@ -15,7 +15,7 @@ from quintant.core.clock import timestamp
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED, LABEL, LightNetwork, PeerPod
-from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import address_of, object_name
 from quintant.runtime.manager.engine import Engine
@@ -149,15 +149,15 @@ class KlightTestbed:
         pod = await self.cluster.client.get(PeerPod, name, namespace)
         return address_of(pod, self.options)
 
-    async def record(self, name: str, namespace: str = "default") -> Record | None:
+    async def record(self, name: str, namespace: str = "default") -> Membership | None:
         """What is recorded of a pod."""
         pod = await self.cluster.client.get(PeerPod, name, namespace)
-        return Record.read(pod.metadata.annotations)
+        return Membership.read(pod.metadata.annotations)
 
     async def stack(self, network: str = NET, namespace: str = "default") -> list[str]:
         """The pods of a network's stack, newest first, as the records have it."""
         pods = await self.cluster.client.list(PeerPod, namespace, labels={LABEL: network})
-        records = [(Record.read(pod.metadata.annotations), pod) for pod in pods]
+        records = [(Membership.read(pod.metadata.annotations), pod) for pod in pods]
         found = [(record.joined_at, pod.metadata.name) for record, pod in records if record]
         return [name for _, name in sorted(found, reverse=True)]
 

@@ -25,7 +25,7 @@ from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
-from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.join_result import Answer
 from quintant.operators.klight.remote.grpc_peers import GrpcPeers
@@ -134,7 +134,7 @@ class RealPeersTestbed:
 
     async def addresses(self) -> dict[str, str]:
         """Where the members are, by pod."""
-        records = [(pod, Record.read(pod.metadata.annotations)) for pod in await self.pods()]
+        records = [(pod, Membership.read(pod.metadata.annotations)) for pod in await self.pods()]
         return {pod.metadata.name: record.address for pod, record in records if record}
 
     async def formed(self, count: int) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.act.readiness_gates import tell
 from quintant.operators.klight.api import LightNetwork, PeerPod
-from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.observe.memory import postpone
 from quintant.operators.klight.plan.join_result import OK, Health
 from quintant.operators.klight.rules import incarnation_of, network_of, obstacle
@@ -23,9 +23,9 @@ TRIES = 3
 """How often a peer that serves is told to leave before we give up."""
 
 
-async def farewell(desk: Desk, pod: PeerPod) -> bool:
+async def farewell(desk: JoinContext, pod: PeerPod) -> bool:
     """End the membership of a pod in this network; whether it is over, or to be tried again."""
-    record = Record.read(pod.metadata.annotations)
+    record = Membership.read(pod.metadata.annotations)
     lives = record is not None and incarnation_of(pod) == record.incarnation and not obstacle(pod)
     if record is not None and lives and not await _left(desk, pod, record.address):
         return False
@@ -38,7 +38,7 @@ async def farewell(desk: Desk, pod: PeerPod) -> bool:
     return True
 
 
-async def vanished(desk: Desk, shown: LightNetwork | None) -> None:
+async def vanished(desk: JoinContext, shown: LightNetwork | None) -> None:
     """Find members that are out of sight because their label was removed, and let them leave."""
     memory = desk.memory
     expected = memory.known | _listed(shown)
@@ -52,14 +52,14 @@ async def vanished(desk: Desk, shown: LightNetwork | None) -> None:
                 memory.known.pop(uid, None)
 
 
-async def _seen(desk: Desk, uid: str, key: Request) -> bool:
+async def _seen(desk: JoinContext, uid: str, key: Request) -> bool:
     pod = await desk.ctx.client.find(PeerPod, *key)
     return pod is not None and pod.metadata.uid == uid
 
 
-def _released(desk: Desk, pod: PeerPod) -> bool:
+def _released(desk: JoinContext, pod: PeerPod) -> bool:
     """Whether a pod that we do not see any more lives on without the label, recorded here."""
-    record = Record.read(pod.metadata.annotations)
+    record = Membership.read(pod.metadata.annotations)
     here = record is not None and record.network == str(desk.key)
     return here and desk.options.label not in pod.metadata.labels
 
@@ -76,7 +76,7 @@ def _listed(shown: LightNetwork | None) -> dict[str, Request]:
     return found
 
 
-async def _left(desk: Desk, pod: PeerPod, address: str) -> bool:
+async def _left(desk: JoinContext, pod: PeerPod, address: str) -> bool:
     """Whether a peer left, or cannot be made to."""
     trial = desk.memory.trial(pod.metadata.uid, incarnation_of(pod), monotonic())
     if trial.due > monotonic():

@@ -14,7 +14,7 @@ from functools import cached_property
 from quintant.core.clock import monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request
-from quintant.operators.klight.act.context import BY_NETWORK, Desk, Shared
+from quintant.operators.klight.act.context import BY_NETWORK, JoinContext, Shared
 from quintant.operators.klight.act.join import Joining
 from quintant.operators.klight.act.probe import sweep
 from quintant.operators.klight.act.readiness_gates import open_gates
@@ -24,7 +24,7 @@ from quintant.operators.klight.lightnetwork import builders
 from quintant.operators.klight.lightnetwork.plan import states, status_of, uids
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Network
+from quintant.operators.klight.observe.view import Observed
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.repair import repair, wanted
 from quintant.operators.klight.remote.peers import Peers
@@ -62,7 +62,7 @@ class NetworkReconciler:
             return None
         self._began = self._began or (ctx.clock.now(), monotonic())
         known, memory = request in self._memories, self._memories.setdefault(request, Memory())
-        desk = Desk(request, ctx, self._shared, memory, self._began[0])
+        desk = JoinContext(request, ctx, self._shared, memory, self._began[0])
         network = await self._settled(desk)
         memory.count(len(network.peers), monotonic())
         await self._keep(desk, network)
@@ -76,7 +76,7 @@ class NetworkReconciler:
             note = f"label {self._shared.options.label} is empty; write a network's name"
             ctx.event(pod, "InvalidNetworkID", note, type="Warning")
 
-    async def _settled(self, desk: Desk) -> Network:
+    async def _settled(self, desk: JoinContext) -> Observed:
         """The network, once everything that happened is written down."""
         network = await desk.read()
         for peer in network.peers:
@@ -85,7 +85,7 @@ class NetworkReconciler:
                 await desk.hand.save(peer.pod, record)
         return network
 
-    async def _keep(self, desk: Desk, network: Network) -> None:
+    async def _keep(self, desk: JoinContext, network: Observed) -> None:
         shown = await desk.lightnetwork()
         for peer in network.peers:
             for complaint in peer.complaints:
@@ -102,7 +102,7 @@ class NetworkReconciler:
         if wanted(shown, desk.options.repair, desk.memory.missing):
             await repair(desk, await desk.read())
 
-    async def _show(self, desk: Desk, network: Network) -> Result | None:
+    async def _show(self, desk: JoinContext, network: Observed) -> Result | None:
         memory = desk.memory
         memory.forget(uids(network.peers) | {pod.metadata.uid for pod in network.leavers})
         memory.known = {peer.uid: peer.key for peer in network.stack}
@@ -118,7 +118,7 @@ class NetworkReconciler:
         await self._write(desk, network)
         return Result(due)
 
-    async def _write(self, desk: Desk, network: Network) -> None:
+    async def _write(self, desk: JoinContext, network: Observed) -> None:
         client, now = desk.ctx.client, desk.ctx.clock.now()
         shown = await desk.lightnetwork()
         if shown is None:
@@ -129,7 +129,7 @@ class NetworkReconciler:
         desk.memory.written = monotonic()
         await client.set_status(shown, status_of(shown, network, desk.memory, now))
 
-    def _next(self, desk: Desk, network: Network) -> float:
+    def _next(self, desk: JoinContext, network: Observed) -> float:
         """Seconds until there is something to do without anybody telling us."""
         memory, now = desk.memory, monotonic()
         due = [memory.sweep]
@@ -140,7 +140,7 @@ class NetworkReconciler:
                 due.append(known.due if known is not None else now)
         return max(PACE_SECONDS, min(due) - now)
 
-    async def _retire(self, desk: Desk) -> Result | None:
+    async def _retire(self, desk: JoinContext) -> Result | None:
         """Show an empty network for a while, then remove its object."""
         memory, shown = desk.memory, await desk.lightnetwork()
         memory.empty = monotonic() if memory.empty is None else memory.empty
@@ -149,19 +149,19 @@ class NetworkReconciler:
             self._forget(desk)
             return None
         if left > 0:
-            await self._write(desk, Network(desk.key))
+            await self._write(desk, Observed(desk.key))
             return Result(left)
         await desk.ctx.client.delete(shown)
         self._forget(desk)
         return None
 
-    def _measure(self, desk: Desk, network: Network) -> None:
+    def _measure(self, desk: JoinContext, network: Observed) -> None:
         metrics, key = desk.metrics, desk.key
         for state, count in states(network, desk.memory).items():
             metrics.members.labels(key.namespace, key.name, state).set(count)
         metrics.depth.labels(key.namespace, key.name).set(len(network.stack))
         metrics.networks.set(sum(1 for each in self._memories.values() if each.seen))
 
-    def _forget(self, desk: Desk) -> None:
+    def _forget(self, desk: JoinContext) -> None:
         self._memories.pop(desk.key, None)
         desk.metrics.forget(desk.key.namespace, desk.key.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.observe.memory import Try
 from quintant.operators.klight.observe.view import Peer
 from quintant.operators.klight.plan.probe import seen_by
@@ -21,7 +21,9 @@ WITNESSES = 3
 """How many contacts are asked whether somebody is a member already."""
 
 
-async def sponsor(desk: Desk, joiner: Peer, stack: Sequence[Peer], trial: Try) -> Peer | None:
+async def sponsor(
+    desk: JoinContext, joiner: Peer, stack: Sequence[Peer], trial: Try
+) -> Peer | None:
     """A member that knows the joiner, and is known to it."""
     status = await desk.peers.status(joiner.address, STATUS_SECONDS)
     if status is None:
@@ -36,7 +38,7 @@ async def sponsor(desk: Desk, joiner: Peer, stack: Sequence[Peer], trial: Try) -
     return None
 
 
-async def _alike(desk: Desk, joiner: Peer, contact: Peer, trial: Try) -> Peer | None:
+async def _alike(desk: JoinContext, joiner: Peer, contact: Peer, trial: Try) -> Peer | None:
     """The contact, if a peer of another make is to be taken for a member already."""
     policy = desk.options.adopt
     if policy == "join" or not (trial.unsettled or desk.older(joiner)):

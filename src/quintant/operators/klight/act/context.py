@@ -10,11 +10,11 @@ from typing import TypeVar
 
 from quintant.core.clock import monotonic, timestamp
 from quintant.core.object import Request
-from quintant.operators.klight.act.record_writer import Hand
+from quintant.operators.klight.act.record_writer import RecordWriter
 from quintant.operators.klight.api import LightNetwork, PeerPod
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Network, Peer, contested, peer_of, same, survey
+from quintant.operators.klight.observe.view import Observed, Peer, contested, peer_of, same, view
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.join_result import Health
 from quintant.operators.klight.remote.peers import Peers
@@ -44,7 +44,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class JoinContext:
     """The means of one reconcile of one network."""
 
     key: Request
@@ -67,8 +67,8 @@ class Desk:
         return self.shared.metrics
 
     @property
-    def hand(self) -> Hand:
-        return Hand(self.ctx, self.memory)
+    def hand(self) -> RecordWriter:
+        return RecordWriter(self.ctx, self.memory)
 
     @property
     def place(self) -> Request:
@@ -78,14 +78,14 @@ class Desk:
             object_name(self.key.name), self.options.home if spans else self.key.namespace
         )
 
-    async def read(self) -> Network:
+    async def read(self) -> Observed:
         """The network as the caches show it."""
         pods = await self._pods(BY_NETWORK, str(self.key))
         recorded = await self._pods(BY_RECORD, str(self.key))
         peers = [peer for pod in pods if (peer := self._peer(pod)) is not None]
         owners = {peer.address: await self._pods(BY_ADDRESS, peer.address) for peer in peers}
         leavers = [pod for pod in recorded if not self._mine(pod)]
-        return survey(self.key, peers, leavers, owners.__getitem__)
+        return view(self.key, peers, leavers, owners.__getitem__)
 
     async def lightnetwork(self) -> LightNetwork | None:
         """The object that shows the network, if there is one."""

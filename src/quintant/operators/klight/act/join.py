@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from quintant.core.clock import monotonic
 from quintant.operators.klight.act.adopt import sponsor
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.api import ADOPTED, FOUNDER
 from quintant.operators.klight.observe.memory import Try, postpone
-from quintant.operators.klight.observe.view import Network, Peer
+from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.plan import join
 from quintant.operators.klight.plan.join import Attempt, End
-from quintant.operators.klight.plan.join_result import Answer, Health, verdict
+from quintant.operators.klight.plan.join_result import Answer, Health, join_result
 from quintant.operators.klight.plan.probe import poverty
 
 CHECK_SECONDS = 2.0
@@ -45,7 +45,7 @@ one of them may have what the others have not."""
 class Joining:
     """One turn of joining in one network."""
 
-    def __init__(self, desk: Desk, network: Network) -> None:
+    def __init__(self, desk: JoinContext, network: Observed) -> None:
         self._desk, self._memory, self._hand = desk, desk.memory, desk.hand
         self._stack, self._peers = list(network.stack), network.peers
         self._waiting = [peer for peer in network.candidates if not peer.elsewhere]
@@ -158,7 +158,7 @@ class Joining:
                     attempt = join.passed(attempt, health)
                     continue
             answer = await self._call(attempt.joiner, contact)
-            meaning = verdict(answer)
+            meaning = join_result(answer)
             if not join.blamed(meaning):
                 return attempt, join.ended(meaning), answer
             seen = await self._desk.peers.inspect(contact.address, CONTACT_SECONDS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.observe.view import Peer
 from quintant.operators.klight.plan.join_result import Health
 from quintant.operators.klight.plan.probe import seen_by
@@ -25,7 +25,7 @@ SPLIT_SWEEPS = 2
 """A member must be missing from the contact's view so often in a row: views take time to spread."""
 
 
-async def sweep(desk: Desk, stack: tuple[Peer, ...]) -> None:
+async def sweep(desk: JoinContext, stack: tuple[Peer, ...]) -> None:
     """Check every member, if it is time to."""
     memory, options = desk.memory, desk.options
     if monotonic() < memory.sweep:
@@ -38,7 +38,7 @@ async def sweep(desk: Desk, stack: tuple[Peer, ...]) -> None:
     await _compare(desk, alive)
 
 
-async def _looked(desk: Desk, stack: tuple[Peer, ...]) -> list[Health]:
+async def _looked(desk: JoinContext, stack: tuple[Peer, ...]) -> list[Health]:
     """How the members are. The silent are asked twice: we may be the ones who are slow."""
     found = await desk.checks(stack, PROBE_SECONDS)
     silent = [peer for peer, health in zip(stack, found, strict=True) if health is Health.SILENT]
@@ -47,7 +47,7 @@ async def _looked(desk: Desk, stack: tuple[Peer, ...]) -> list[Health]:
     return [told.get(peer.uid, health) for peer, health in zip(stack, found, strict=True)]
 
 
-async def _judge(desk: Desk, peer: Peer, health: Health) -> None:
+async def _judge(desk: JoinContext, peer: Peer, health: Health) -> None:
     memory = desk.memory
     if health is Health.SERVING:
         memory.misses.pop(peer.uid, None)
@@ -65,7 +65,7 @@ def patience(down_after: float, interval: float) -> int:
     return max(1, math.ceil(down_after / interval))
 
 
-async def _compare(desk: Desk, alive: list[Peer]) -> None:
+async def _compare(desk: JoinContext, alive: list[Peer]) -> None:
     """Note who is not in the contact's view."""
     memory = desk.memory
     contact = next((peer for peer in alive if peer.uid not in memory.foreign), None)

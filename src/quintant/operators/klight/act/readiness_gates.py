@@ -9,12 +9,12 @@ from __future__ import annotations
 from quintant.api.meta import Condition, condition_of
 from quintant.core.clock import timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.api import JOINED, PeerPod, PeerStatus
-from quintant.operators.klight.observe.view import Network
+from quintant.operators.klight.observe.view import Observed
 
 
-async def open_gates(desk: Desk, network: Network) -> None:
+async def open_gates(desk: JoinContext, network: Observed) -> None:
     """Tell the pods of a network that ask for it whether they are members."""
     members = {peer.uid for peer in network.stack}
     for peer in network.peers:
@@ -22,7 +22,7 @@ async def open_gates(desk: Desk, network: Network) -> None:
         await tell(desk, peer.pod, waits)
 
 
-async def tell(desk: Desk, pod: PeerPod, waits: str) -> None:
+async def tell(desk: JoinContext, pod: PeerPod, waits: str) -> None:
     """Tell a pod that asks for it that it is a member, or for what it waits."""
     status = "False" if waits else "True"
     found = condition_of(pod.status.conditions, JOINED)

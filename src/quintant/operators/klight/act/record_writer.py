@@ -14,7 +14,7 @@ from quintant.core.clock import micro_timestamp, monotonic, parse_timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import PeerPod
-from quintant.operators.klight.observe.membership import Record, cleared
+from quintant.operators.klight.observe.membership import Membership, cleared
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Peer
 from quintant.runtime.controller.context import KeyContext
@@ -23,15 +23,15 @@ _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class RecordWriter:
     """The means of one reconcile to change pods."""
 
     ctx: KeyContext
     memory: Memory
 
-    async def enrol(self, peer: Peer, via: str, stack: Sequence[Peer]) -> Record:
+    async def enrol(self, peer: Peer, via: str, stack: Sequence[Peer]) -> Membership:
         """Record a peer as a member, on top of the stack."""
-        record = Record(
+        record = Membership(
             str(peer.network), peer.incarnation, peer.address, self._moment(stack), via,
             peer.generation + 1,
         )  # fmt: skip
@@ -40,7 +40,7 @@ class Hand:
         await self.save(peer.pod, record)
         return record
 
-    async def save(self, pod: PeerPod, record: Record) -> None:
+    async def save(self, pod: PeerPod, record: Membership) -> None:
         """Write a record down; a pod that is gone needs none."""
         await self._write(pod, record.annotations())
         self.memory.unsaved.pop(pod.metadata.uid, None)

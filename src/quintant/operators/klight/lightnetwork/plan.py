@@ -14,7 +14,7 @@ from quintant.operators.klight.api import (
     Phase,
 )
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Network, Peer
+from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.plan.repair import requested
 from quintant.operators.klight.rules import EVERYWHERE
 
@@ -24,7 +24,7 @@ PEERS_SHOWN = 200
 
 
 def status_of(
-    shown: LightNetwork, network: Network, memory: Memory, now: datetime
+    shown: LightNetwork, network: Observed, memory: Memory, now: datetime
 ) -> LightNetworkStatus:
     """The status of a network, following the one it has."""
     phase, why = judged(network, memory)
@@ -49,7 +49,7 @@ def status_of(
     )
 
 
-def judged(network: Network, memory: Memory) -> tuple[Phase, str]:
+def judged(network: Observed, memory: Memory) -> tuple[Phase, str]:
     """The phase of a network, and why."""
     if not network.peers:
         return "Empty", "no pod has the label"
@@ -68,7 +68,7 @@ def judged(network: Network, memory: Memory) -> tuple[Phase, str]:
     return "Ready", f"{len(network.stack)} members"
 
 
-def _waiting(network: Network, memory: Memory) -> str:
+def _waiting(network: Observed, memory: Memory) -> str:
     for peer in network.candidates:
         known = memory.tries.get(peer.uid)
         if known is not None and known.waiting:
@@ -98,7 +98,7 @@ def _conditions(
     return found
 
 
-def _peers(network: Network, memory: Memory) -> Iterator[NetworkPeer]:
+def _peers(network: Observed, memory: Memory) -> Iterator[NetworkPeer]:
     for peer in network.stack:
         yield _shown(network, peer, "Suspect" if peer.uid in memory.misses else "Up")
     for peer in network.candidates:
@@ -110,7 +110,7 @@ def _peers(network: Network, memory: Memory) -> Iterator[NetworkPeer]:
         yield _shown(network, peer, "Invalid", peer.obstacle)
 
 
-def _shown(network: Network, peer: Peer, state: str, message: str = "") -> NetworkPeer:
+def _shown(network: Observed, peer: Peer, state: str, message: str = "") -> NetworkPeer:
     record = peer.record if peer.current else None
     return NetworkPeer(
         pod=str(peer.key) if network.key.namespace == EVERYWHERE else peer.key.name,
@@ -123,7 +123,7 @@ def _shown(network: Network, peer: Peer, state: str, message: str = "") -> Netwo
     )
 
 
-def states(network: Network, memory: Memory) -> dict[str, int]:
+def states(network: Observed, memory: Memory) -> dict[str, int]:
     """How many pods are in which state, for the metrics."""
     counts = dict.fromkeys(("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 0)
     for peer in _peers(network, memory):

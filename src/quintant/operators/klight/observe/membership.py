@@ -21,7 +21,7 @@ from quintant.operators.klight.api import (
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Membership:
     """That a peer is a member, and how it became one."""
 
     network: str
@@ -44,7 +44,7 @@ class Record:
         }
 
     @classmethod
-    def read(cls, annotations: Mapping[str, str]) -> Record | None:
+    def read(cls, annotations: Mapping[str, str]) -> Membership | None:
         """The record on a pod; None if there is none, or only part of one."""
         if any(not annotations.get(key) for key in (NETWORK, INCARNATION, ADDRESS, JOINED_AT)):
             return None

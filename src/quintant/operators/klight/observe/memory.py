@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.core.clock import Random
 from quintant.core.object import Request
-from quintant.operators.klight.observe.membership import Record
+from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.observe.view import Peer
 
 # Between tries of a pod that does not answer yet.
@@ -48,7 +48,7 @@ class Memory:
     tries: dict[str, Try] = field(default_factory=dict)
     misses: dict[str, int] = field(default_factory=dict)
     """Failed checks in a row, by uid."""
-    unsaved: dict[str, Record] = field(default_factory=dict)
+    unsaved: dict[str, Membership] = field(default_factory=dict)
     """Records of joins that happened and could not be written down yet, by uid."""
     said: dict[tuple[str, str], float] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)

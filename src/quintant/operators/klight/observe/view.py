@@ -13,7 +13,7 @@ from functools import cached_property
 
 from quintant.core.object import Request
 from quintant.operators.klight.api import INCARNATION, PeerPod
-from quintant.operators.klight.observe.membership import Record, generation_of
+from quintant.operators.klight.observe.membership import Membership, generation_of
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import (
     EVERYWHERE,
@@ -35,7 +35,7 @@ class Peer:
     network: Request
     address: str
     incarnation: str
-    record: Record | None
+    record: Membership | None
     obstacle: str
     """Why it cannot be a member now; empty if it can."""
     complaints: tuple[Complaint, ...] = ()
@@ -79,7 +79,7 @@ class Peer:
 
 
 @dataclass(frozen=True)
-class Network:
+class Observed:
     """What is known of a network from its pods alone."""
 
     key: Request
@@ -103,7 +103,7 @@ Rivals = Callable[[str], Iterable[PeerPod]]
 
 
 def peer_of(
-    pod: PeerPod, options: Options, unsaved: Mapping[str, Record] | None = None
+    pod: PeerPod, options: Options, unsaved: Mapping[str, Membership] | None = None
 ) -> Peer | None:
     """A pod as a peer; None if its label names no network.
 
@@ -112,7 +112,7 @@ def peer_of(
     network = network_of(pod, options)
     if network is None:
         return None
-    record = (unsaved or {}).get(pod.metadata.uid) or Record.read(pod.metadata.annotations)
+    record = (unsaved or {}).get(pod.metadata.uid) or Membership.read(pod.metadata.annotations)
     _, complaints = port_of(pod, options)
     return Peer(
         pod, network, address_of(pod, options), incarnation_of(pod), record, obstacle(pod),
@@ -120,15 +120,15 @@ def peer_of(
     )  # fmt: skip
 
 
-def survey(
+def view(
     key: Request, peers: Iterable[Peer], leavers: Iterable[PeerPod], rivals: Rivals
-) -> Network:
+) -> Observed:
     """Sort the pods of a network."""
     judged = [contested(peer, rivals) for peer in peers]
     able = [peer for peer in judged if not peer.obstacle]
     stack = [peer for peer in able if peer.current]
     waiting = [peer for peer in able if not peer.current]
-    return Network(
+    return Observed(
         key,
         tuple(sorted(stack, key=_joined, reverse=True)),
         tuple(sorted(waiting, key=lambda peer: peer.age)),
@@ -184,7 +184,7 @@ def _made(pod: PeerPod) -> tuple[str, str, str]:
 
 
 def _newness(pod: PeerPod) -> tuple[str, str, bool, str]:
-    fresh = Record.read(pod.metadata.annotations) is None
+    fresh = Membership.read(pod.metadata.annotations) is None
     return started(pod), pod.metadata.creation_timestamp or "", fresh, pod.metadata.uid
 
 

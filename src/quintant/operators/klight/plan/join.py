@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from quintant.operators.klight.observe.view import Peer
-from quintant.operators.klight.plan.join_result import Health, Verdict
+from quintant.operators.klight.plan.join_result import Health, JoinResult
 
 
 class End(Enum):
@@ -89,21 +89,21 @@ def passed(attempt: Attempt, health: Health) -> Attempt:
     return replace(attempt, contacts=rest, silent=(*attempt.silent, head))
 
 
-def blamed(meaning: Verdict) -> bool:
+def blamed(meaning: JoinResult) -> bool:
     """Whether an answer blames the contact, so that we have to look at it ourselves."""
-    return meaning in (Verdict.CONTACT_AWAY, Verdict.CONTACT_BAD)
+    return meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
 
 
-def ended(meaning: Verdict) -> End:
+def ended(meaning: JoinResult) -> End:
     """How an attempt ends with an answer that does not blame the contact."""
     return _ENDS[meaning]
 
 
 _ENDS = {
-    Verdict.JOINED: End.JOINED,
-    Verdict.JOINER_DOWN: End.RETRY,
-    Verdict.UNSETTLED: End.UNSETTLED,
-    Verdict.NOT_A_PEER: End.NOT_A_PEER,
-    Verdict.REFUSED: End.REFUSED,
-    Verdict.TOO_LARGE: End.TOO_LARGE,
+    JoinResult.JOINED: End.JOINED,
+    JoinResult.JOINER_DOWN: End.RETRY,
+    JoinResult.UNSETTLED: End.UNSETTLED,
+    JoinResult.NOT_A_PEER: End.NOT_A_PEER,
+    JoinResult.REFUSED: End.REFUSED,
+    JoinResult.TOO_LARGE: End.TOO_LARGE,
 }

@@ -35,7 +35,7 @@ class Health(Enum):
     FOREIGN = "not a lightpeer"
 
 
-class Verdict(Enum):
+class JoinResult(Enum):
     """Who or what a failed join is about."""
 
     JOINED = "joined"
@@ -56,31 +56,34 @@ class Verdict(Enum):
 
 
 _REASONS = {
-    "contact-unreachable": Verdict.CONTACT_AWAY,
-    "stream-broken": Verdict.CONTACT_AWAY,
-    "parent-mismatch": Verdict.REFUSED,
-    "invalid": Verdict.CONTACT_BAD,
+    "contact-unreachable": JoinResult.CONTACT_AWAY,
+    "stream-broken": JoinResult.CONTACT_AWAY,
+    "parent-mismatch": JoinResult.REFUSED,
+    "invalid": JoinResult.CONTACT_BAD,
 }
 _CODES = {
-    OK: Verdict.JOINED,
-    "UNAVAILABLE": Verdict.JOINER_DOWN,
-    "DEADLINE_EXCEEDED": Verdict.UNSETTLED,
-    "CANCELLED": Verdict.UNSETTLED,
-    "UNIMPLEMENTED": Verdict.NOT_A_PEER,
-    "RESOURCE_EXHAUSTED": Verdict.TOO_LARGE,
+    OK: JoinResult.JOINED,
+    "UNAVAILABLE": JoinResult.JOINER_DOWN,
+    "DEADLINE_EXCEEDED": JoinResult.UNSETTLED,
+    "CANCELLED": JoinResult.UNSETTLED,
+    "UNIMPLEMENTED": JoinResult.NOT_A_PEER,
+    "RESOURCE_EXHAUSTED": JoinResult.TOO_LARGE,
 }
 # The first that is found counts; the outer words stand before the inner ones.
 _TEXTS = (
-    (re.compile("code = Unimplemented", re.I), Verdict.CONTACT_BAD),
-    (re.compile("failed to connect to grpc server", re.I), Verdict.CONTACT_BAD),
-    (re.compile("no network update blocks found", re.I), Verdict.CONTACT_BAD),
-    (re.compile("larger than max|ResourceExhausted", re.I), Verdict.TOO_LARGE),
-    (re.compile("new block notifications|links to invalid parent", re.I), Verdict.REFUSED),
-    (re.compile("(connect new peer|block stream).*Unavailable", re.I | re.S), Verdict.CONTACT_AWAY),
+    (re.compile("code = Unimplemented", re.I), JoinResult.CONTACT_BAD),
+    (re.compile("failed to connect to grpc server", re.I), JoinResult.CONTACT_BAD),
+    (re.compile("no network update blocks found", re.I), JoinResult.CONTACT_BAD),
+    (re.compile("larger than max|ResourceExhausted", re.I), JoinResult.TOO_LARGE),
+    (re.compile("new block notifications|links to invalid parent", re.I), JoinResult.REFUSED),
+    (
+        re.compile("(connect new peer|block stream).*Unavailable", re.I | re.S),
+        JoinResult.CONTACT_AWAY,
+    ),
 )
 
 
-def verdict(answer: Answer) -> Verdict:
+def join_result(answer: Answer) -> JoinResult:
     """What an answer means."""
     if answer.code in _CODES:
         return _CODES[answer.code]
@@ -89,4 +92,4 @@ def verdict(answer: Answer) -> Verdict:
     for pattern, meaning in _TEXTS:
         if pattern.search(answer.text):
             return meaning
-    return Verdict.REFUSED
+    return JoinResult.REFUSED

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from quintant.operators.klight.act.context import Desk
+from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.act.probe import split_off
 from quintant.operators.klight.api import REPAIR, LightNetwork, Repair
-from quintant.operators.klight.observe.view import Network, Peer
-from quintant.operators.klight.plan.join_result import Verdict, verdict
+from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.plan.join_result import JoinResult, join_result
 from quintant.operators.klight.plan.probe import seen_by
 
 STATUS_SECONDS = 2.0
@@ -54,7 +54,7 @@ def parts(views: Mapping[str, set[str]]) -> list[list[str]]:
     return sorted(found, key=len, reverse=True)
 
 
-async def repair(desk: Desk, network: Network) -> None:
+async def repair(desk: JoinContext, network: Observed) -> None:
     """Bring the parts of a network together, and say how it went."""
     stack = network.stack
     told = await desk.statuses(stack, STATUS_SECONDS)
@@ -68,13 +68,13 @@ async def repair(desk: Desk, network: Network) -> None:
     desk.memory.missing = {}
 
 
-async def _gather(desk: Desk, strays: Sequence[Peer], base: Sequence[Peer]) -> int:
+async def _gather(desk: JoinContext, strays: Sequence[Peer], base: Sequence[Peer]) -> int:
     failed = 0
     for stray in strays:
         desk.ctx.client.fence()
         within = desk.options.join_timeout
         answer = await desk.peers.join(stray.address, base[0].address, within)
-        if verdict(answer) is Verdict.JOINED:
+        if join_result(answer) is JoinResult.JOINED:
             desk.hand.say(stray.pod, "Repaired", f"brought back through {base[0].address}")
         else:
             failed += 1
@@ -83,7 +83,7 @@ async def _gather(desk: Desk, strays: Sequence[Peer], base: Sequence[Peer]) -> i
     return failed
 
 
-def _report(desk: Desk, strays: int, failed: int, foreign: int) -> None:
+def _report(desk: JoinContext, strays: int, failed: int, foreign: int) -> None:
     result = "failed" if failed else "mended" if strays else "nothing"
     desk.metrics.repairs.labels(result).inc()
     said = f"{strays - failed} of {strays} peers were brought back" if strays else "nothing to do"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from quintant.core import codec
 from quintant.core.object import Request, replace
 from quintant.operators.klight.api import LABEL, PeerPod
-from quintant.operators.klight.observe.membership import Record, cleared
-from quintant.operators.klight.observe.view import peer_of, same, survey
+from quintant.operators.klight.observe.membership import Membership, cleared
+from quintant.operators.klight.observe.view import peer_of, same, view
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import incarnation_of
 
@@ -50,7 +50,7 @@ def pod(number: int, traits: dict[str, Any]) -> PeerPod:
     if traits["joined"] is None:
         return made
     life = "another" if traits["old"] else incarnation_of(made)
-    record = Record(
+    record = Membership(
         traits["network"], life, f"10.0.0.{traits['ip']}:9081",
         f"2026-01-01T00:00:0{traits['joined']}.000000Z", "founder",
     )  # fmt: skip
@@ -61,7 +61,7 @@ def pod(number: int, traits: dict[str, Any]) -> PeerPod:
 def test_stack_has_every_pod_and_every_address_once(traits: list[dict[str, Any]]) -> None:
     pods = [pod(number, each) for number, each in enumerate(traits)]
     peers = [peer for each in pods if (peer := peer_of(each, OPTIONS))]
-    network = survey(KEY, peers, (), lambda address: [p.pod for p in peers if p.address == address])
+    network = view(KEY, peers, (), lambda address: [p.pod for p in peers if p.address == address])
     everybody = (*network.stack, *network.candidates)
     assert len({peer.uid for peer in network.peers}) == len(pods)
     assert len({peer.address for peer in everybody}) == len(everybody)
@@ -75,7 +75,7 @@ def test_stack_has_every_pod_and_every_address_once(traits: list[dict[str, Any]]
 def test_some_pod_has_every_address_that_is_claimed(traits: list[dict[str, Any]]) -> None:
     pods = [pod(number, {**each, "phase": "Running"}) for number, each in enumerate(traits)]
     peers = [peer for each in pods if (peer := peer_of(each, OPTIONS))]
-    network = survey(KEY, peers, (), lambda address: [p.pod for p in peers if p.address == address])
+    network = view(KEY, peers, (), lambda address: [p.pod for p in peers if p.address == address])
     held = {peer.address for peer in (*network.stack, *network.candidates)}
     hosts = {peer.address for peer in peers if peer.pod.spec.host_network}
     # Where pods of a node and of the cluster's network meet, nobody may win: better none than two.
@@ -83,10 +83,10 @@ def test_some_pod_has_every_address_that_is_claimed(traits: list[dict[str, Any]]
 
 
 def test_record_survives_its_annotations() -> None:
-    record = Record("ns/a", "u/1", "10.0.0.1:9081", "2026-01-01T00:00:00.000000Z", "founder", 3)
-    assert Record.read(record.annotations()) == record
-    assert Record.read(cleared(record.annotations())) is None
-    assert Record.read({}) is None
+    record = Membership("ns/a", "u/1", "10.0.0.1:9081", "2026-01-01T00:00:00.000000Z", "founder", 3)
+    assert Membership.read(record.annotations()) == record
+    assert Membership.read(cleared(record.annotations())) is None
+    assert Membership.read({}) is None
 
 
 def test_change_of_scope_is_no_move() -> None:

@@ -10,7 +10,7 @@ from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.observe.view import Peer
 from quintant.operators.klight.plan import join
 from quintant.operators.klight.plan.join import Attempt, End
-from quintant.operators.klight.plan.join_result import Health, Verdict
+from quintant.operators.klight.plan.join_result import Health, JoinResult
 
 
 def peer(name: str) -> Peer:
@@ -55,6 +55,6 @@ def test_only_the_proven_dead_and_impostors_are_dropped(found: list[Health]) -> 
     assert dropped == {str(at) for at, health in enumerate(found) if health in proven}
 
 
-@given(st.sampled_from(Verdict))
-def test_every_answer_ends_the_attempt_or_blames_the_contact(meaning: Verdict) -> None:
+@given(st.sampled_from(JoinResult))
+def test_every_answer_ends_the_attempt_or_blames_the_contact(meaning: JoinResult) -> None:
     assert join.blamed(meaning) or isinstance(join.ended(meaning), End)

@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from quintant.operators.klight.plan.join_result import Health, Verdict, verdict
+from quintant.operators.klight.plan.join_result import Health, JoinResult, join_result
 from quintant.operators.klight.remote.grpc_peers import REASON, GrpcPeers
 from quintant.wire.lightpeer import (
     HealthCheckResponse,
@@ -92,7 +92,7 @@ async def test_join_tells_the_joiner_where_to_go_on_a_path_without_package(
     recorder = Recorder(JoinNetwork=joined)
     async with listening(recorder) as address:
         answer = await peers.join(address, "10.0.0.1:9081", 5)
-    assert verdict(answer) is Verdict.JOINED
+    assert join_result(answer) is JoinResult.JOINED
     assert recorder.asked == [("/Lightpeer/JoinNetwork", JoinRequest("10.0.0.1:9081").encode())]
 
 
@@ -115,7 +115,7 @@ async def test_port_where_nobody_listens_is_refused_at_once(peers: GrpcPeers) ->
 async def test_port_that_says_nothing_is_silent_until_the_deadline(peers: GrpcPeers) -> None:
     with mute() as address:
         assert await peers.check(address, 0.3) is Health.SILENT
-        assert verdict(await peers.join(address, "10.0.0.1:9081", 0.3)) is Verdict.UNSETTLED
+        assert join_result(await peers.join(address, "10.0.0.1:9081", 0.3)) is JoinResult.UNSETTLED
 
 
 async def test_web_server_is_no_lightpeer(peers: GrpcPeers) -> None:
@@ -126,7 +126,7 @@ async def test_web_server_is_no_lightpeer(peers: GrpcPeers) -> None:
 async def test_server_without_health_is_no_lightpeer(peers: GrpcPeers) -> None:
     async with listening(Recorder()) as address:
         assert await peers.check(address, 5) is Health.FOREIGN
-        assert verdict(await peers.join(address, "10.0.0.1:9081", 5)) is Verdict.NOT_A_PEER
+        assert join_result(await peers.join(address, "10.0.0.1:9081", 5)) is JoinResult.NOT_A_PEER
 
 
 async def test_nonsense_in_an_answer_is_no_lightpeer(peers: GrpcPeers) -> None:
@@ -153,7 +153,7 @@ async def test_failed_join_carries_text_and_reason(peers: GrpcPeers) -> None:
     async with listening(Recorder(JoinNetwork=fail)) as address:
         answer = await peers.join(address, "10.0.0.1:9081", 5)
     assert (answer.code, answer.text, answer.reason) == ("UNKNOWN", "no", "parent-mismatch")
-    assert verdict(answer) is Verdict.REFUSED
+    assert join_result(answer) is JoinResult.REFUSED
 
 
 async def test_peer_of_another_make_tells_no_status_and_does_not_leave(peers: GrpcPeers) -> None:
