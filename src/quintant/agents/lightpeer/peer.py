@@ -30,7 +30,7 @@ from quintant.agents.lightpeer.disk.folder import Disk, Worker
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.membership.delivery import NOTIFY_SECONDS
 from quintant.agents.lightpeer.membership.maintenance import Maintenance
-from quintant.agents.lightpeer.membership.membership import Membership
+from quintant.agents.lightpeer.membership.membership import MemberList
 from quintant.agents.lightpeer.membership.ordering import SETTLE_SECONDS, Ordering
 from quintant.agents.lightpeer.membership.rewrite_lost import rewrite_lost
 from quintant.agents.lightpeer.membership.sync import Sync
@@ -63,7 +63,7 @@ class Peer:
         self.scope = Scope()
         self.store = ChainStore(Store(effects.disk), effects.worker, me, self.scope)
         self.dial = Counted(effects.dial)
-        self.membership = Membership(self.store, self.dial, self.scope)
+        self.membership = MemberList(self.store, self.dial, self.scope)
         self.sync = Sync(self.store, self.membership)
         self.ordering = Ordering(self.store, self.membership, self.sync, self.scope, effects.chance)
         self.maintenance = Maintenance(self.membership, self.ordering, self.sync, effects.chance)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.delivery import Delivery
-from quintant.agents.lightpeer.membership.membership import Membership, Seen
+from quintant.agents.lightpeer.membership.membership import MemberList, Seen
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.scope import Scope
 
@@ -53,7 +53,7 @@ class Telling:
 class Broadcast:
     """Tells members."""
 
-    def __init__(self, store: ChainStore, membership: Membership, scope: Scope) -> None:
+    def __init__(self, store: ChainStore, membership: MemberList, scope: Scope) -> None:
         self.store = store
         self.membership = membership
         self._scope = scope

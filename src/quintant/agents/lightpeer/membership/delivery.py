@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
-from quintant.agents.lightpeer.membership.membership import Membership
+from quintant.agents.lightpeer.membership.membership import MemberList
 from quintant.agents.lightpeer.rpc.calls import Code, Failed, Reply, refusal
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, Lightblock, NewBlockResponse
 from quintant.wire.peeradmin import TAKE_BLOCKS, TakeRequest
@@ -28,7 +28,7 @@ RETRY_SECONDS = 0.1
 class Delivery:
     """Brings blocks to members."""
 
-    def __init__(self, store: ChainStore, membership: Membership) -> None:
+    def __init__(self, store: ChainStore, membership: MemberList) -> None:
         self.store = store
         self.membership = membership
         self._wedged: set[str] = set()

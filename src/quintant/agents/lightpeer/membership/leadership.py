@@ -9,7 +9,7 @@ from __future__ import annotations
 from quintant.agents.lightpeer.chain.block import members_in
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.broadcast import AT_ONCE, Broadcast
-from quintant.agents.lightpeer.membership.membership import Liveness, Membership
+from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import refusal
 from quintant.wire.lightpeer import Lightblock
@@ -20,7 +20,7 @@ class Leadership:
     """Makes sure that this peer may order blocks."""
 
     def __init__(
-        self, store: ChainStore, membership: Membership, sync: Sync, broadcast: Broadcast
+        self, store: ChainStore, membership: MemberList, sync: Sync, broadcast: Broadcast
     ) -> None:
         self.store = store
         self.membership = membership

@@ -12,7 +12,7 @@ import asyncio
 from contextlib import suppress
 from random import Random
 
-from quintant.agents.lightpeer.membership.membership import Liveness, Membership
+from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
 from quintant.agents.lightpeer.membership.ordering import Members, Ordering
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import Failed
@@ -35,7 +35,7 @@ class Maintenance:
     """Keeps the network whole."""
 
     def __init__(
-        self, membership: Membership, ordering: Ordering, sync: Sync, chance: Random
+        self, membership: MemberList, ordering: Ordering, sync: Sync, chance: Random
     ) -> None:
         self.store = membership.store
         self.membership = membership

@@ -54,7 +54,7 @@ class Seen:
     card: Card | None = None
 
 
-class Membership:
+class MemberList:
     """Looks at other members, and remembers."""
 
     def __init__(self, store: ChainStore, dial: Dial, scope: Scope) -> None:

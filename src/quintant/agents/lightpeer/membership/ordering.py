@@ -22,7 +22,7 @@ from quintant.agents.lightpeer.chain.pending import Taken
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.broadcast import Broadcast
 from quintant.agents.lightpeer.membership.leadership import Leadership
-from quintant.agents.lightpeer.membership.membership import Membership
+from quintant.agents.lightpeer.membership.membership import MemberList
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
@@ -54,7 +54,7 @@ class Ordering:
     """Proposes blocks, and orders those that others propose."""
 
     def __init__(
-        self, store: ChainStore, membership: Membership, sync: Sync, scope: Scope, chance: Random
+        self, store: ChainStore, membership: MemberList, sync: Sync, scope: Scope, chance: Random
     ) -> None:
         self.store = store
         self.membership = membership

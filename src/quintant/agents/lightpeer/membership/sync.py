@@ -15,7 +15,7 @@ from contextlib import aclosing, suppress
 from quintant.agents.lightpeer.chain.block import Unsound, check
 from quintant.agents.lightpeer.chain.chain import Link, link
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
-from quintant.agents.lightpeer.membership.membership import Liveness, Membership
+from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
 from quintant.agents.lightpeer.rpc.calls import Failed, Reason, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
@@ -41,7 +41,7 @@ log = logging.getLogger("lightpeer")
 class Sync:
     """Fetches chains, one at a time."""
 
-    def __init__(self, store: ChainStore, membership: Membership) -> None:
+    def __init__(self, store: ChainStore, membership: MemberList) -> None:
         self.store = store
         self.membership = membership
         self._settled = asyncio.Event()
