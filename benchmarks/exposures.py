@@ -19,6 +19,7 @@ import psutil
 from quintant.api.apps import Deployment
 from quintant.api.core import Node, Pod, Service
 from quintant.api.meta import condition_of
+from quintant.client.api_time import measure_api_time
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
@@ -30,7 +31,7 @@ from quintant.core.object import K
 from quintant.operators.portal import declare, sample, tunnel_class
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
-from quintant.operators.portal.metrics import Meter, PortalMetrics
+from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import http_lines
 from quintant.runtime.cache.client import Client
@@ -73,11 +74,11 @@ class Recording(PortalMetrics):
         self.passes: list[float] = []
 
     @contextmanager
-    def measured(self) -> Iterator[Meter]:
+    def measured(self) -> Iterator[None]:
         began = perf_counter()
-        with super().measured() as meter:
-            yield meter
-        self.passes.append(perf_counter() - began - meter.seconds)
+        with measure_api_time() as waited, super().measured():
+            yield
+        self.passes.append(perf_counter() - began - waited.seconds)
 
 
 class Bench:

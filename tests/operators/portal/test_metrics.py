@@ -37,9 +37,9 @@ async def test_gauges_equal_what_there_is(testbed: PortalTestbed) -> None:
     assert found["tunnelclass_referenced_total", "unused"] == 0
     assert found["portalexpose_reconcile_total", "success"] > 0
     assert found["portalexpose_reconcile_total", "error"] == 0
-    for name in ("duration", "api"):
-        counted = found[f"portalexpose_reconcile_{name}_seconds_count", ""]
-        assert counted == found["portalexpose_reconcile_total", "success"]
+    counted = found["portalexpose_reconcile_duration_seconds_count", ""]
+    assert counted == found["portalexpose_reconcile_total", "success"]
+    assert found["quintant_reconcile_api_seconds_sum", "portal-expose-controller"] >= 0
     assert found["portalexpose_status_lag_seconds_count", ""] > 0
 
 

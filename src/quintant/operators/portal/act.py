@@ -27,7 +27,7 @@ from quintant.runtime.apply import (
     drifted,
     strays,
 )
-from quintant.runtime.apply.control import ChildClient
+from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
 from quintant.runtime.events.transitions import PlannedEvent
 
@@ -42,15 +42,12 @@ POLICY = Policy(
 
 
 async def write_children(
-    ctx: Context[PortalExpose],
-    client: ChildClient,
-    observed: Observed,
-    wanted: Iterable[Deployment],
+    ctx: Context[PortalExpose], observed: Observed, wanted: Iterable[Deployment]
 ) -> Outcome:
     """Bring the Deployment in line, and tell of it; Conflict if somebody else is doing so, too."""
     outcome = Outcome()
     for want in wanted:
-        outcome = await _write(client, observed, want)
+        outcome = await _write(ctx.client, observed, want)
         if (event := outcome_event(observed, outcome)) is not None:
             tell(ctx, event)
     return outcome
@@ -62,7 +59,7 @@ def tell(ctx: Context[PortalExpose], *events: PlannedEvent) -> None:
         ctx.event(event.reason, event.note, type=event.type, action=event.action)
 
 
-async def _write(client: ChildClient, observed: Observed, want: Deployment) -> Outcome:
+async def _write(client: Client, observed: Observed, want: Deployment) -> Outcome:
     have = () if observed.found is None else (observed.found,)
     try:
         changes = await control(client, (want,), have, by=observed.expose, policy=POLICY)

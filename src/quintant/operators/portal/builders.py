@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 
 import msgspec
 
@@ -38,6 +37,7 @@ from quintant.api.quantity import Quantity
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.core.owner import controller_of
 from quintant.operators.portal.api import GROUP, TARGET_TLS, PortalExpose, Size, TunnelClass
+from quintant.runtime.apply.names import LABEL_LENGTH, child_name
 
 CONTAINER = "tunnel"
 ADMIN_PORT = 9808
@@ -48,8 +48,6 @@ MANAGER = "portal-expose-controller"
 TUNNEL_LABELS = {"app.kubernetes.io/managed-by": MANAGER}
 """What all tunnel pods are found by."""
 _SUFFIX = "-tunnel"
-# Label values hold 63 characters, names 253; a longer name is cut and made unique by its hash.
-_LABEL_LENGTH, _NAME_LENGTH, _HASH_LENGTH = 63, 253, 8
 # A tunnel that has not started by then never will.
 _DEADLINE_SECONDS = 120
 # Drain takes 8 s; what hangs longer is cut.
@@ -98,7 +96,7 @@ class Tunnels:
 
 def deployment_name(expose: str) -> str:
     """The name of the Deployment of a PortalExpose."""
-    return _shortened(expose, _NAME_LENGTH - len(_SUFFIX)) + _SUFFIX
+    return child_name(expose, _SUFFIX)
 
 
 def labels(expose: str) -> dict[str, str]:
@@ -107,7 +105,7 @@ def labels(expose: str) -> dict[str, str]:
         "app.kubernetes.io/name": "portal-tunnel",
         "app.kubernetes.io/component": "tunnel",
         **TUNNEL_LABELS,
-        EXPOSE_LABEL: _shortened(expose, _LABEL_LENGTH),
+        EXPOSE_LABEL: child_name(expose, length=LABEL_LENGTH),
     }
 
 
@@ -268,10 +266,3 @@ def _resources(size: Size) -> Resources:
         requests={"cpu": Quantity(cpu), "memory": Quantity(memory)},
         limits={"cpu": Quantity(most_cpu), "memory": Quantity(most_memory)},
     )
-
-
-def _shortened(name: str, length: int) -> str:
-    if len(name) <= length:
-        return name
-    kept = name[: length - _HASH_LENGTH - 1].rstrip("-.")
-    return f"{kept}-{sha256(name.encode()).hexdigest()[:_HASH_LENGTH]}"

@@ -7,10 +7,9 @@ asks, so that they cannot drift from what is there.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar, get_args
+from typing import get_args
 
 from prometheus_client import Counter, Histogram
 from prometheus_client.metrics_core import GaugeMetricFamily
@@ -18,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from quintant.core.clock import monotonic, parse_timestamp
 from quintant.core.errors import AlreadyExists, Conflict
-from quintant.core.object import K, Model, Object, ObjectMeta
+from quintant.core.object import K
 from quintant.operators.portal.api import (
     Phase,
     PortalExpose,
@@ -34,53 +33,6 @@ from quintant.runtime.cache.client import Client
 _PASS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 # Seconds; five are promised.
 _LAG_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 10, 30)
-T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Meter:
-    """Adds up how long one pass waited for the API server."""
-
-    seconds: float = 0.0
-
-    def client(self, client: Client) -> MeteredClient:
-        """The client, its calls counted in."""
-        return MeteredClient(client, self)
-
-    async def wait(self, call: Awaitable[T]) -> T:
-        """Await a call, and count the time."""
-        began = monotonic()
-        try:
-            return await call
-        finally:
-            self.seconds += monotonic() - began
-
-
-@dataclass(frozen=True, slots=True)
-class MeteredClient:
-    """The calls that a pass makes, each timed."""
-
-    inner: Client
-    meter: Meter
-
-    async def find(
-        self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
-    ) -> K | None:
-        return await self.meter.wait(self.inner.find(kind, name, namespace, live=live))
-
-    async def apply(self, obj: K, *, force: bool = True) -> K:
-        return await self.meter.wait(self.inner.apply(obj, force=force))
-
-    async def amend(
-        self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
-    ) -> None:
-        await self.meter.wait(self.inner.amend(kind, meta, operations))
-
-    async def delete(self, obj: Object, *, foreground: bool = False) -> None:
-        await self.meter.wait(self.inner.delete(obj, foreground=foreground))
-
-    async def set_status(self, obj: K, status: Model) -> K:
-        return await self.meter.wait(self.inner.set_status(obj, status))
 
 
 class PortalMetrics:
@@ -90,10 +42,6 @@ class PortalMetrics:
         name = "portalexpose_"
         self.duration = Histogram(
             name + "reconcile_duration_seconds", "Time of a reconcile.",
-            buckets=_PASS_BUCKETS, registry=None,
-        )  # fmt: skip
-        self.api = Histogram(
-            name + "reconcile_api_seconds", "The part of it spent waiting for the API server.",
             buckets=_PASS_BUCKETS, registry=None,
         )  # fmt: skip
         self.total = Counter(
@@ -109,14 +57,14 @@ class PortalMetrics:
 
     def collectors(self) -> tuple[Collector, ...]:
         """All of them, to be served."""
-        return self.duration, self.api, self.total, self.lag, self.gauges
+        return self.duration, self.total, self.lag, self.gauges
 
     @contextmanager
-    def measured(self) -> Iterator[Meter]:
+    def measured(self) -> Iterator[None]:
         """Measure a pass; a lost race is no error, the next pass goes on."""
-        meter, began, result = Meter(), monotonic(), "error"
+        began, result = monotonic(), "error"
         try:
-            yield meter
+            yield
             result = "success"
         except (Conflict, AlreadyExists):
             result = "success"
@@ -124,7 +72,6 @@ class PortalMetrics:
         finally:
             self.total.labels(result).inc()
             self.duration.observe(monotonic() - began)
-            self.api.observe(meter.seconds)
 
     def lagged(self, observed: Observed, status: PortalExposeStatus) -> None:
         """Note how old the newest report was when it was told in the status."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from quintant.operators.portal.act import tell, write_children
 from quintant.operators.portal.api import PortalExpose
-from quintant.operators.portal.metrics import Meter, PortalMetrics
+from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import TunnelReports, observe
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.plan import children, plan
@@ -28,19 +28,15 @@ class Reconcile:
     metrics: PortalMetrics
 
     async def __call__(self, expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | None:
-        with self.metrics.measured() as meter:
-            return await self._pass(ctx, meter)
-
-    async def _pass(self, ctx: Context[PortalExpose], meter: Meter) -> Result | None:
-        client = meter.client(ctx.client)
-        observed = await observe(ctx, self.options, self.reports)
-        wanted = children(observed, self.options.tunnels)
-        outcome = await write_children(ctx, client, observed, wanted)
-        decided = plan(observed, outcome, self.options)
-        if decided.status != ctx.obj.status:
-            await client.set_status(ctx.obj, decided.status)
-            self.metrics.lagged(observed, decided.status)
-            tell(ctx, *decided.events)
-        if outcome.error is not None:
-            raise outcome.error
-        return decided.again
+        with self.metrics.measured():
+            observed = await observe(ctx, self.options, self.reports)
+            wanted = children(observed, self.options.tunnels)
+            outcome = await write_children(ctx, observed, wanted)
+            decided = plan(observed, outcome, self.options)
+            if decided.status != expose.status:
+                await ctx.set_status(decided.status)
+                self.metrics.lagged(observed, decided.status)
+                tell(ctx, *decided.events)
+            if outcome.error is not None:
+                raise outcome.error
+            return decided.again

@@ -6,14 +6,10 @@ key, for where one stands depends on the others.
 
 from __future__ import annotations
 
-import asyncio
-
 from quintant.core.object import Request
 from quintant.operators.portal.api import DEFAULT_CLASS, TunnelClass
 from quintant.operators.portal.tunnel_class.reconcile import reconcile
 from quintant.runtime.controller import predicates
-from quintant.runtime.controller.controller import RESYNC_JITTER
-from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.manager.manager import Manager
 
 ALL = Request("all")
@@ -23,16 +19,9 @@ CHANGED = predicates.generation | predicates.annotation(DEFAULT_CLASS)
 
 def controllers(manager: Manager) -> None:
     """Declare the controller of TunnelClasses."""
-
-    async def again(context: SourceContext) -> None:
-        while True:
-            await asyncio.sleep(context.random.jitter(manager.settings.resync, RESYNC_JITTER))
-            context.queue.add(ALL)
-
     (
         manager.keyed("tunnel-class-controller")
         .watches(TunnelClass, to=lambda _: (ALL,), when=CHANGED)
         .uses(TunnelClass, "patch", sub="status")
-        .on(again)
         .reconcile(reconcile)
     )
