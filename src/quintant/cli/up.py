@@ -24,7 +24,7 @@ from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.container.images import load_image_table as programs
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.simulated.stages import load
+from quintant.cluster.simulated.stages import load_stages
 from quintant.core.address import BindAddress
 from quintant.runtime.manager.gc import settle, unsearched
 from quintant.runtime.manager.loops import loop_factory
@@ -84,7 +84,7 @@ def command(
         BindAddress.parse(listen),
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
-        stages=load(stages) if stages else (),
+        stages=load_stages(stages) if stages else (),
         node=None if api_only or no_node else _node(images, allow_host_path),
     )
     # What the parts of a cluster say in passing is not what its user asked for.

@@ -174,10 +174,10 @@ class _Site(Struct, frozen=True):
             return None
         # Loaded by clusters that run something.
         from quintant.cluster.kubelet.local_node import local_node
-        from quintant.cluster.kubeproxy.component import networking
+        from quintant.cluster.kubeproxy.component import service_network
 
         # Services are there as long as programs are, and a little longer.
-        opened = networking(self.server, self.share.host, self.clock, Random())
+        opened = service_network(self.server, self.share.host, self.clock, Random())
         network = await stack.enter_async_context(opened)
         names, api = network.environment, _reachable(self.address)
         made = local_node(self.plan.node, self.share, api, names, self.clock, Random())
@@ -195,11 +195,11 @@ class _Site(Struct, frozen=True):
     def _workers(self, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that do something with their objects.
         from quintant.cluster.controllers import controllers
-        from quintant.cluster.volumes.component import driver
-        from quintant.cluster.volumes.directories import Directories, Nowhere
+        from quintant.cluster.volumes.component import csi_driver
+        from quintant.cluster.volumes.directories import Directories, NoDirectories
 
         yield Component(controllers(self.pki.authority))
-        yield driver(Directories(node.storage) if node is not None else Nowhere())
+        yield csi_driver(Directories(node.storage) if node is not None else NoDirectories())
 
     def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that have nodes.

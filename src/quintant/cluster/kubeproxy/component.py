@@ -19,10 +19,10 @@ from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, run_component
-from quintant.cluster.kubeproxy.dns.server import answering
-from quintant.cluster.kubeproxy.dns.zone import Zone, records
-from quintant.cluster.kubeproxy.proxy import Proxy, proxying
-from quintant.cluster.kubeproxy.routes import Backend, Front, routes
+from quintant.cluster.kubeproxy.dns.server import serve_dns
+from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
+from quintant.cluster.kubeproxy.proxy import Proxy, running_proxy
+from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer, service_routes
 from quintant.core.clock import Clock, Random
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
@@ -33,12 +33,12 @@ TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
 _SITE = Path(dns.__file__).parent / "site"
 
 
-class Network(Struct):
-    """Services of a cluster that can be dialled and found by name; made by `networking`."""
+class ServiceNetwork(Struct):
+    """Services of a cluster that can be dialled and found by name; made by `service_network`."""
 
     proxy: Proxy
     zone: Zone
-    nameserver: Backend
+    dns_server: RealServer
     host: str
     """Where node ports are."""
     _told: dict[str, str] | None = None
@@ -50,7 +50,7 @@ class Network(Struct):
         """
         search = (f"{namespace}.svc.{DOMAIN}", f"svc.{DOMAIN}", DOMAIN)
         return {
-            SERVER_VARIABLE: f"{self.nameserver.address}:{self.nameserver.port}",
+            SERVER_VARIABLE: f"{self.dns_server.address}:{self.dns_server.port}",
             SEARCH_VARIABLE: " ".join(search),
             "PYTHONPATH": str(_SITE),
         }
@@ -74,23 +74,25 @@ class Network(Struct):
         slices = await ctx.client.list(
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
         )
-        await self.proxy.serve(request, routes(service, slices, self.host) if service else ())
-        found = records(service, slices, self.proxy.place) if service else ()
+        await self.proxy.serve(
+            request, service_routes(service, slices, self.host) if service else ()
+        )
+        found = service_records(service, slices, self.proxy.address_of) if service else ()
         self.zone.put(request, found)
-        table = _table(self.proxy.mapped)
+        table = _table(self.proxy.displaced)
         if table != self._told:
             await ctx.client.apply(ConfigMap(metadata=TABLE, data=table))
             self._told = table
 
 
 @asynccontextmanager
-async def networking(
+async def service_network(
     server: ApiServer, host: str, clock: Clock, random: Random
-) -> AsyncIterator[Network]:
+) -> AsyncIterator[ServiceNetwork]:
     """Let the services of a cluster be dialled and named for as long as the context lasts."""
     zone = Zone()
-    async with proxying() as proxy, answering(zone) as nameserver:
-        network = Network(proxy, zone, nameserver, host)
+    async with running_proxy() as proxy, serve_dns(zone) as nameserver:
+        network = ServiceNetwork(proxy, zone, nameserver, host)
         async with run_component(server, Component(network.manager()), clock, random):
             yield network
 
@@ -100,12 +102,12 @@ def _service(slice: EndpointSlice) -> Iterable[Request]:
     return (Request(name, slice.metadata.namespace),) if name else ()
 
 
-def _table(mapped: Mapping[Request, Mapping[Front, Backend]]) -> dict[str, str]:
+def _table(mapped: Mapping[Request, Mapping[VirtualServer, RealServer]]) -> dict[str, str]:
     """Of each service, a line per port: as it is written in the service, and where it is."""
     return {
         f"{service.namespace}.{service.name}": "".join(
-            f"{front.address}:{front.port}/{front.protocol} is at {place.address}:{place.port}\n"
-            for front, place in moved.items()
+            f"{asked.address}:{asked.port}/{asked.protocol} is at {place.address}:{place.port}\n"
+            for asked, place in moved.items()
         )
         for service, moved in mapped.items()
     }

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from quintant.cluster.kubeproxy.routes import Backend, Route
+from quintant.cluster.kubeproxy.routes import RealServer, ServiceRoute
 
 REMEMBERED = 10_000
 """Clients whose backend is remembered, the latest ones: a bound for memory, not for users."""
 
 
-class Balance(Struct):
+class LoadBalancer(Struct):
     """The choices of one route. Time is whatever clock the caller reads."""
 
-    route: Route
+    route: ServiceRoute
     _turn: int = 0
-    _known: dict[str, tuple[Backend, float]] = field(default_factory=dict)
+    _known: dict[str, tuple[RealServer, float]] = field(default_factory=dict)
 
-    def order(self, client: str, now: float) -> list[Backend]:
+    def candidates(self, client: str, now: float) -> list[RealServer]:
         """The backends in the order in which to try them for a client."""
-        members = self.route.backends
+        members = self.route.real_servers
         if not members:
             return []
         turn, self._turn = self._turn % len(members), self._turn + 1
@@ -31,15 +31,15 @@ class Balance(Struct):
         held = self._held(client, now)
         return [held, *(each for each in around if each != held)] if held else around
 
-    def chosen(self, client: str, backend: Backend, now: float) -> None:
+    def remember(self, client: str, real_server: RealServer, now: float) -> None:
         """Note that a client was served by a backend."""
         if self.route.affinity:
             self._known.pop(client, None)
-            self._known[client] = (backend, now + self.route.affinity)
+            self._known[client] = (real_server, now + self.route.affinity)
             while len(self._known) > REMEMBERED:
                 del self._known[next(iter(self._known))]
 
-    def _held(self, client: str, now: float) -> Backend | None:
-        backend, until = self._known.get(client, (None, now))
-        there = backend is not None and now < until and backend in self.route.backends
-        return backend if there and self.route.affinity else None
+    def _held(self, client: str, now: float) -> RealServer | None:
+        real_server, until = self._known.get(client, (None, now))
+        there = real_server is not None and now < until and real_server in self.route.real_servers
+        return real_server if there and self.route.affinity else None

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterator
 
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.kubeproxy.routes import TCP, Backend, Front
+from quintant.cluster.kubeproxy.routes import TCP, RealServer, VirtualServer
 
 OFFSET = 20_000
 """Added to a port that cannot be bound: easy to remember, and no port needs privileges then."""
@@ -20,47 +20,50 @@ LAST = 65_535
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EADDRINUSE, errno.EADDRNOTAVAIL)
 
 
-def bind(
-    front: Front, before: Backend | None = None, *, taken: Backend | None = None
+def bind_virtual_server(
+    virtual_server: VirtualServer,
+    before: RealServer | None = None,
+    *,
+    taken: RealServer | None = None,
 ) -> socket.socket:
     """A bound socket for a route, as near as can be; the place it had `before` is tried first.
 
     `taken` is a place that is known not to do. OSError if there is none at all.
     """
     refused: OSError | None = None
-    for place in (*((before,) if before else ()), *_choices(front)):
+    for place in (*((before,) if before else ()), *_choices(virtual_server)):
         if place == taken:
             continue
         try:
-            return _bound(front.protocol, place)
+            return _bound(virtual_server.protocol, place)
         except OSError as error:
-            if not unavailable(error):
+            if not port_unavailable(error):
                 raise
             refused = error
     assert refused is not None, "there is always a choice"
     raise refused
 
 
-def unavailable(error: OSError) -> bool:
+def port_unavailable(error: OSError) -> bool:
     """Whether a port cannot be had, by us or just now; anything else is a failure."""
     return error.errno in _REFUSED
 
 
-def place_of(bound: socket.socket) -> Backend:
+def address_of(bound: socket.socket) -> RealServer:
     """Where a socket is bound."""
     address, port = bound.getsockname()[:2]
-    return Backend(address, port)
+    return RealServer(address, port)
 
 
-def _choices(front: Front) -> Iterator[Backend]:
-    yield Backend(front.address, front.port)
-    if front.port + OFFSET <= LAST:
-        yield Backend(front.address, front.port + OFFSET)
-    for address in dict.fromkeys((front.address, HOST)):
-        yield Backend(address, 0)
+def _choices(virtual_server: VirtualServer) -> Iterator[RealServer]:
+    yield RealServer(virtual_server.address, virtual_server.port)
+    if virtual_server.port + OFFSET <= LAST:
+        yield RealServer(virtual_server.address, virtual_server.port + OFFSET)
+    for address in dict.fromkeys((virtual_server.address, HOST)):
+        yield RealServer(address, 0)
 
 
-def _bound(protocol: str, place: Backend) -> socket.socket:
+def _bound(protocol: str, place: RealServer) -> socket.socket:
     kind = socket.SOCK_STREAM if protocol == TCP else socket.SOCK_DGRAM
     made = socket.socket(socket.AF_INET, kind)
     try:

@@ -10,75 +10,84 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from quintant.cluster.kubeproxy.routes import TCP, UDP, Backend, Front, Route
-from quintant.cluster.kubeproxy.splice import Side
-from quintant.cluster.kubeproxy.tcp import Listener
-from quintant.cluster.kubeproxy.udp import Datagrams
+from quintant.cluster.kubeproxy.routes import TCP, UDP, RealServer, ServiceRoute, VirtualServer
+from quintant.cluster.kubeproxy.splice import SplicedSocket
+from quintant.cluster.kubeproxy.tcp import TcpListener
+from quintant.cluster.kubeproxy.udp import UdpListener
 from quintant.core.object import Request
 
 
 class Proxy:
-    """The fronts of all services; made by `proxying`."""
+    """The virtual servers of all services; made by `running_proxy`."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
-        self._sides: set[Side] = set()
-        self._fronts: dict[Front, Listener | Datagrams] = {}
-        self._owned: dict[Request, frozenset[Front]] = {}
+        self._sockets: set[SplicedSocket] = set()
+        self._listeners: dict[VirtualServer, TcpListener | UdpListener] = {}
+        self._owned: dict[Request, frozenset[VirtualServer]] = {}
 
     @property
     def connections(self) -> int:
         """How many TCP connections go through it now."""
-        return len(self._sides) // 2
+        return len(self._sockets) // 2
 
     @property
-    def mapped(self) -> dict[Request, dict[Front, Backend]]:
-        """The fronts of each service that are not where they should be, and where they are."""
+    def displaced(self) -> dict[Request, dict[VirtualServer, RealServer]]:
+        """The virtual servers that are not where they should be, and where they are, by service."""
         found = {
             service: {
-                front: place
-                for front in sorted(fronts)
-                if (place := self._fronts[front].place) != (front.address, front.port)
+                virtual_server: place
+                for virtual_server in sorted(virtual_servers)
+                if (place := self._listeners[virtual_server].place)
+                != (virtual_server.address, virtual_server.port)
             }
-            for service, fronts in self._owned.items()
+            for service, virtual_servers in self._owned.items()
         }
         return {service: moved for service, moved in sorted(found.items()) if moved}
 
-    def place(self, front: Front) -> Backend:
-        """Where to connect to reach a front."""
-        held = self._fronts.get(front)
-        return held.place if held is not None else Backend(front.address, front.port)
+    def address_of(self, virtual_server: VirtualServer) -> RealServer:
+        """Where to connect to reach a virtual server."""
+        held = self._listeners.get(virtual_server)
+        return (
+            held.place
+            if held is not None
+            else RealServer(virtual_server.address, virtual_server.port)
+        )
 
-    async def serve(self, service: Request, routes: Iterable[Route]) -> None:
+    async def serve(self, service: Request, routes: Iterable[ServiceRoute]) -> None:
         """Make the routes of a service be these; none, and nothing of it listens."""
-        wanted = {route.front: route for route in routes if route.front.protocol in (TCP, UDP)}
-        for front in self._owned.get(service, frozenset()) - wanted.keys():
-            self._fronts.pop(front).close()
+        wanted = {
+            route.virtual_server: route
+            for route in routes
+            if route.virtual_server.protocol in (TCP, UDP)
+        }
+        for virtual_server in self._owned.get(service, frozenset()) - wanted.keys():
+            self._listeners.pop(virtual_server).close()
         self._owned[service] = frozenset()
-        for front, route in wanted.items():
-            if front not in self._fronts:
-                self._fronts[front] = self._opened(route)
-            self._owned[service] |= {front}
-            await self._fronts[front].follow(route)
+        for virtual_server, route in wanted.items():
+            if virtual_server not in self._listeners:
+                self._listeners[virtual_server] = self._opened(route)
+            self._owned[service] |= {virtual_server}
+            await self._listeners[virtual_server].set_route(route)
         if not wanted:
             del self._owned[service]
 
     def close(self) -> None:
-        """End every front and every connection."""
-        for held in self._fronts.values():
+        """End every virtual server and every connection."""
+        for held in self._listeners.values():
             held.close()
-        self._fronts.clear()
-        for side in list(self._sides):
-            side.abort()
+        self._listeners.clear()
+        for near in list(self._sockets):
+            near.abort()
 
-    def _opened(self, route: Route) -> Listener | Datagrams:
-        if route.front.protocol == TCP:
-            return Listener(route, self._group, self._sides)
-        return Datagrams(route, self._group)
+    def _opened(self, route: ServiceRoute) -> TcpListener | UdpListener:
+        if route.virtual_server.protocol == TCP:
+            return TcpListener(route, self._group, self._sockets)
+        return UdpListener(route, self._group)
 
 
 @asynccontextmanager
-async def proxying() -> AsyncIterator[Proxy]:
+async def running_proxy() -> AsyncIterator[Proxy]:
     """A proxy without services, for as long as the context lasts."""
     async with asyncio.TaskGroup() as group:
         proxy = Proxy(group)

@@ -21,14 +21,14 @@ UDP = "UDP"
 _ADDRESSLESS = ("", "None")
 
 
-class Backend(NamedTuple):
+class RealServer(NamedTuple):
     """Where a pod listens."""
 
     address: str
     port: int
 
 
-class Front(NamedTuple):
+class VirtualServer(NamedTuple):
     """Where clients connect."""
 
     protocol: str
@@ -36,33 +36,35 @@ class Front(NamedTuple):
     port: int
 
 
-class Route(Struct, frozen=True):
+class ServiceRoute(Struct, frozen=True):
     """From where clients connect to what is behind it."""
 
-    front: Front
-    backends: tuple[Backend, ...] = ()
+    virtual_server: VirtualServer
+    real_servers: tuple[RealServer, ...] = ()
     affinity: float = 0.0
     """Seconds for which a client comes back to the same backend; 0 spreads every connection."""
 
 
-def routes(service: Service, slices: Iterable[EndpointSlice], host: str) -> tuple[Route, ...]:
+def service_routes(
+    service: Service, slices: Iterable[EndpointSlice], host: str
+) -> tuple[ServiceRoute, ...]:
     """The routes of a service, node ports at a host; none for a service without an address."""
     spec, given = service.spec, tuple(slices)
     if spec.cluster_ip in _ADDRESSLESS:
         return ()
     stay = _affinity(service)
     return tuple(
-        Route(front, _backends(port, given), stay)
+        ServiceRoute(virtual_server, _real_servers(port, given), stay)
         for port in spec.ports
-        for front in _fronts(spec.cluster_ip, port, host)
+        for virtual_server in _virtual_servers(spec.cluster_ip, port, host)
     )
 
 
-def _fronts(address: str, port: ServicePort, host: str) -> Iterator[Front]:
+def _virtual_servers(address: str, port: ServicePort, host: str) -> Iterator[VirtualServer]:
     protocol = port.protocol or TCP
-    yield Front(protocol, address, port.port)
+    yield VirtualServer(protocol, address, port.port)
     if port.node_port:
-        yield Front(protocol, host, port.node_port)
+        yield VirtualServer(protocol, host, port.node_port)
 
 
 def _affinity(service: Service) -> float:
@@ -73,11 +75,13 @@ def _affinity(service: Service) -> float:
     return AFFINITY_SECONDS if given is None else float(given)
 
 
-def _backends(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[Backend, ...]:
+def _real_servers(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[RealServer, ...]:
     members = list(_members(port, slices))
-    ready = {backend for backend, endpoint in members if endpoint.conditions.ready is not False}
+    ready = {
+        real_server for real_server, endpoint in members if endpoint.conditions.ready is not False
+    }
     serving = {
-        backend for backend, endpoint in members
+        real_server for real_server, endpoint in members
         if endpoint.conditions.serving and endpoint.conditions.terminating
     }  # fmt: skip
     return tuple(sorted(ready or serving))
@@ -85,7 +89,7 @@ def _backends(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[Backe
 
 def _members(
     port: ServicePort, slices: Iterable[EndpointSlice]
-) -> Iterator[tuple[Backend, Endpoint]]:
+) -> Iterator[tuple[RealServer, Endpoint]]:
     protocol = port.protocol or TCP
     for each in slices:
         for target in each.ports or ():
@@ -93,4 +97,4 @@ def _members(
             if named and target.port:
                 for endpoint in each.endpoints or ():
                     for address in endpoint.addresses:
-                        yield Backend(address, target.port), endpoint
+                        yield RealServer(address, target.port), endpoint

@@ -16,13 +16,15 @@ _RESET = struct.pack("ii", 1, 0)
 """Linger for no time: the socket is closed with a reset instead of a proper end."""
 
 
-class Side(asyncio.Protocol):
+class SplicedSocket(asyncio.Protocol):
     """One of the two sockets; `opened` and `closed` are told when it comes and goes."""
 
-    def __init__(self, opened: Callable[[Side], None], closed: Callable[[Side], None]) -> None:
+    def __init__(
+        self, opened: Callable[[SplicedSocket], None], closed: Callable[[SplicedSocket], None]
+    ) -> None:
         self.transport: asyncio.Transport
         self._opened, self._closed = opened, closed
-        self._other: Side | None = None
+        self._other: SplicedSocket | None = None
         self._early = b""
         self._ended = False
 
@@ -32,7 +34,7 @@ class Side(asyncio.Protocol):
         name = self.transport.get_extra_info("peername")
         return str(name[0]) if name else ""
 
-    def join(self, other: Side) -> None:
+    def splice(self, other: SplicedSocket) -> None:
         """Let everything that comes from one side go to the other, from now on."""
         if self.transport.is_closing() or other.transport.is_closing():
             self.abort()

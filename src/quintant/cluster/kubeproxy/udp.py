@@ -1,4 +1,4 @@
-"""UDP at one front: each client has a socket to its backend, for as long as something goes through.
+"""UDP at one virtual server: each client has a socket to its real server, while it is used.
 
 There is no connection to follow, so a client that is silent for `IDLE_SECONDS` is forgotten, and a
 client whose backend is gone gets another with its next datagram.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from quintant.cluster.kubeproxy.load_balancing import Balance
-from quintant.cluster.kubeproxy.ports import bind, place_of
-from quintant.cluster.kubeproxy.routes import Backend, Route
+from quintant.cluster.kubeproxy.load_balancing import LoadBalancer
+from quintant.cluster.kubeproxy.ports import address_of, bind_virtual_server
+from quintant.cluster.kubeproxy.routes import RealServer, ServiceRoute
 from quintant.core.clock import monotonic
 
 IDLE_SECONDS = 30.0
@@ -19,22 +19,22 @@ IDLE_SECONDS = 30.0
 _Client = tuple[str, int]
 
 
-class Datagrams(asyncio.DatagramProtocol):
-    """One UDP front."""
+class UdpListener(asyncio.DatagramProtocol):
+    """One UDP virtual server."""
 
-    def __init__(self, route: Route, group: asyncio.TaskGroup) -> None:
-        self._balance, self._group = Balance(route), group
-        self._bound = bind(route.front)
+    def __init__(self, route: ServiceRoute, group: asyncio.TaskGroup) -> None:
+        self._balancer, self._group = LoadBalancer(route), group
+        self._bound = bind_virtual_server(route.virtual_server)
         self._transport: asyncio.DatagramTransport | None = None
         self._flows: dict[_Client, _Flow] = {}
-        self.place: Backend = place_of(self._bound)
+        self.place: RealServer = address_of(self._bound)
         """Where it really is."""
 
-    async def follow(self, route: Route) -> None:
+    async def set_route(self, route: ServiceRoute) -> None:
         """Send datagrams to the backends of a route from now on."""
-        self._balance.route = route
+        self._balancer.route = route
         for flow in list(self._flows.values()):
-            if flow.backend not in route.backends:
+            if flow.real_server not in route.real_servers:
                 flow.close()
         if self._transport is None:
             loop = asyncio.get_running_loop()
@@ -63,10 +63,10 @@ class Datagrams(asyncio.DatagramProtocol):
             self._transport.sendto(data, client)
 
     def _begin(self, client: _Client) -> _Flow | None:
-        order = self._balance.order(client[0], monotonic())
+        order = self._balancer.candidates(client[0], monotonic())
         if not order:
             return None
-        self._balance.chosen(client[0], order[0], monotonic())
+        self._balancer.remember(client[0], order[0], monotonic())
         flow = self._flows[client] = _Flow(self, client, order[0])
         self._group.create_task(flow.open())
         return flow
@@ -79,9 +79,11 @@ class Datagrams(asyncio.DatagramProtocol):
 class _Flow(asyncio.DatagramProtocol):
     """One client's socket to its backend."""
 
-    def __init__(self, front: Datagrams, client: _Client, backend: Backend) -> None:
-        self.backend = backend
-        self._front, self._client = front, client
+    def __init__(
+        self, virtual_server: UdpListener, client: _Client, real_server: RealServer
+    ) -> None:
+        self.real_server = real_server
+        self._front, self._client = virtual_server, client
         self._transport: asyncio.DatagramTransport | None = None
         self._early: list[bytes] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -90,7 +92,7 @@ class _Flow(asyncio.DatagramProtocol):
         """Make the socket, and send what came before it was there."""
         loop = asyncio.get_running_loop()
         try:
-            await loop.create_datagram_endpoint(lambda: self, remote_addr=self.backend)
+            await loop.create_datagram_endpoint(lambda: self, remote_addr=self.real_server)
         except OSError:
             self._front.forget(self._client)
 

@@ -1,7 +1,7 @@
 """Nodes and pods that are not there: for a cluster of hundreds of machines on one.
 
     fleet, faults   what a node has and says, and how it fails     nodes   nodes at work, and leases
-    stages, life    what happens to a pod, and what it says then   pods    pods at work
+    stages, pod_status  what happens to a pod, and what it says    pods    pods at work
     usage, meter    made-up figures for `kubectl top`              views   what it sees of objects
     component       all of it, ready to run beside the API server
 

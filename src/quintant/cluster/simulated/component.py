@@ -15,7 +15,7 @@ from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.meter import SimulatedMeter
-from quintant.cluster.simulated.pods import Locate, Pods
+from quintant.cluster.simulated.pods import Locate, PodController
 from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
@@ -26,7 +26,7 @@ from quintant.runtime.manager.rbac import uses
 NAME = "simulator"
 
 
-def nothing(image: str, command: Sequence[str]) -> None:
+def no_programs(image: str, command: Sequence[str]) -> None:
     """For a cluster in which no image is run as a real process."""
 
 
@@ -34,7 +34,7 @@ def simulator(
     fleet: Fleet = Fleet(),
     *,
     stages: Iterable[Stage] = (),
-    locate: Locate = nothing,
+    locate: Locate = no_programs,
     host: str = HOST,
     clock: Clock = SystemClock(),
 ) -> Component:
@@ -42,7 +42,7 @@ def simulator(
 
     `locate` finds the programs of the real node, and `host` is its address.
     """
-    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, NODE, host)
+    manager, pods = Manager(NAME), PodController(Stages((*stages, *DEFAULTS)), locate, NODE, host)
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)
@@ -56,7 +56,7 @@ def simulator(
         .without_resync()
         .reconcile(nodes.reconcile)
     )
-    manager.add(nodes.Heart(fleet, clock))
+    manager.add(nodes.NodeLeaseController(fleet, clock))
     extra = uses(Node, "create") | uses(Lease, "create", "patch")
     return Component(manager, extra=extra, objects=(READER,), meter=SimulatedMeter(clock))
 

@@ -5,7 +5,7 @@ A pod chooses by its annotation `simulated.quintant.dev/fate`; a healthy one has
 
 from __future__ import annotations
 
-from quintant.cluster.simulated.stages import ANY, NEW, Match, Next, Note, Stage
+from quintant.cluster.simulated.stages import ANY, NEW, Stage, StageEvent, StageNext, StageSelector
 
 START_SECONDS = 0.5
 """What it takes a container to start: long enough to be seen, short enough not to be waited for."""
@@ -18,86 +18,103 @@ BACKOFF_SECONDS = 10.0
 """What a kubelet waits before it starts again what failed; then twice as long."""
 SLOW_SECONDS = 30.0
 
-_RUNNING = Next(phase="Running", state="running", ready=True)
-_FAILED = Next(phase="Failed", state="terminated", reason="Error", exit_code=1, ready=False)
+_RUNNING = StageNext(phase="Running", state="running", ready=True)
+_FAILED = StageNext(phase="Failed", state="terminated", reason="Error", exit_code=1, ready=False)
 
 
 DEFAULTS = (
     # A pod that does not stop when it is asked to.
-    Stage(name="stuck", match=Match(fate="stuck", deleting=True)),
+    Stage(name="stuck", match=StageSelector(fate="stuck", deleting=True)),
     Stage(
         name="stop",
-        match=Match(fate=ANY, deleting=True),
+        match=StageSelector(fate=ANY, deleting=True),
         delay=STOP_SECONDS,
-        next=Next(delete=True),
+        next=StageNext(delete=True),
     ),
     Stage(
         name="start",
-        match=Match(phase="Pending"),
+        match=StageSelector(phase="Pending"),
         delay=START_SECONDS,
         jitter=START_SECONDS,
         next=_RUNNING,
     ),
     Stage(
         name="complete",
-        match=Match(phase="Running", owner="Job"),
+        match=StageSelector(phase="Running", owner="Job"),
         delay=JOB_SECONDS,
         jitter=JOB_SECONDS,
-        next=Next(phase="Succeeded", state="terminated", reason="Completed", ready=False),
+        next=StageNext(phase="Succeeded", state="terminated", reason="Completed", ready=False),
     ),
     # A program that ends in an error soon after every start.
     Stage(
-        name="crash", match=Match(fate="crash", phase="Pending"), delay=START_SECONDS, next=_RUNNING
+        name="crash",
+        match=StageSelector(fate="crash", phase="Pending"),
+        delay=START_SECONDS,
+        next=_RUNNING,
     ),
     Stage(
         name="crashed",
-        match=Match(fate="crash", state="running"),
+        match=StageSelector(fate="crash", state="running"),
         delay=CRASH_SECONDS,
-        next=Next(state="waiting", reason="CrashLoopBackOff", exit_code=1, ready=False),
-        event=Note(
+        next=StageNext(state="waiting", reason="CrashLoopBackOff", exit_code=1, ready=False),
+        event=StageEvent(
             reason="BackOff", message="Back-off restarting failed container", type="Warning"
         ),
     ),
     Stage(
         name="crash again",
-        match=Match(fate="crash", reason="CrashLoopBackOff"),
+        match=StageSelector(fate="crash", reason="CrashLoopBackOff"),
         delay=BACKOFF_SECONDS,
         growth=2.0,
-        next=Next(state="running", ready=True, restart=True),
+        next=StageNext(state="running", ready=True, restart=True),
     ),
     # An image that cannot be had.
     Stage(
         name="pull",
-        match=Match(fate="pull", state=NEW),
+        match=StageSelector(fate="pull", state=NEW),
         delay=START_SECONDS,
-        next=Next(state="waiting", reason="ImagePullBackOff", ready=False),
-        event=Note(reason="Failed", message="Error: ImagePullBackOff", type="Warning"),
+        next=StageNext(state="waiting", reason="ImagePullBackOff", ready=False),
+        event=StageEvent(reason="Failed", message="Error: ImagePullBackOff", type="Warning"),
     ),
     # A program that runs and is never ready.
     Stage(
         name="unready",
-        match=Match(fate="unready", phase="Pending"),
+        match=StageSelector(fate="unready", phase="Pending"),
         delay=START_SECONDS,
-        next=Next(phase="Running", state="running", ready=False),
+        next=StageNext(phase="Running", state="running", ready=False),
     ),
     # A pod that fails for good.
     Stage(
-        name="fail", match=Match(fate="fail", phase="Pending"), delay=START_SECONDS, next=_RUNNING
+        name="fail",
+        match=StageSelector(fate="fail", phase="Pending"),
+        delay=START_SECONDS,
+        next=_RUNNING,
     ),
     Stage(
-        name="failed", match=Match(fate="fail", phase="Running"), delay=CRASH_SECONDS, next=_FAILED
+        name="failed",
+        match=StageSelector(fate="fail", phase="Running"),
+        delay=CRASH_SECONDS,
+        next=_FAILED,
     ),
     # A pod that ends well.
-    Stage(name="end", match=Match(fate="end", phase="Pending"), delay=START_SECONDS, next=_RUNNING),
+    Stage(
+        name="end",
+        match=StageSelector(fate="end", phase="Pending"),
+        delay=START_SECONDS,
+        next=_RUNNING,
+    ),
     Stage(
         name="ended",
-        match=Match(fate="end", phase="Running"),
+        match=StageSelector(fate="end", phase="Running"),
         delay=CRASH_SECONDS,
-        next=Next(phase="Succeeded", state="terminated", reason="Completed", ready=False),
+        next=StageNext(phase="Succeeded", state="terminated", reason="Completed", ready=False),
     ),
     # A program that takes its time to start.
     Stage(
-        name="slow", match=Match(fate="slow", phase="Pending"), delay=SLOW_SECONDS, next=_RUNNING
+        name="slow",
+        match=StageSelector(fate="slow", phase="Pending"),
+        delay=SLOW_SECONDS,
+        next=_RUNNING,
     ),
 )
 """In the order in which they are tried."""

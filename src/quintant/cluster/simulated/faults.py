@@ -12,7 +12,7 @@ from quintant.cluster.common.labels import FAULT
 from quintant.core.object import Object
 
 
-class Fault(Enum):
+class NodeFault(Enum):
     """How a node fails."""
 
     NONE = ""
@@ -29,17 +29,17 @@ class Fault(Enum):
     @property
     def silent(self) -> bool:
         """Whether nothing is heard of the node."""
-        return self in (Fault.DEAD, Fault.PARTITIONED)
+        return self in (NodeFault.DEAD, NodeFault.PARTITIONED)
 
 
-_KNOWN = {fault.value: fault for fault in Fault}
+_KNOWN = {fault.value: fault for fault in NodeFault}
 
 
-def fault_named(word: str) -> Fault:
+def parse_fault(word: str) -> NodeFault:
     """The fault of that name; a word that nobody knows means none."""
-    return _KNOWN.get(word, Fault.NONE)
+    return _KNOWN.get(word, NodeFault.NONE)
 
 
-def fault_of(node: Object) -> Fault:
+def fault_of(node: Object) -> NodeFault:
     """What is wrong with a node."""
-    return fault_named(node.metadata.annotations.get(FAULT, ""))
+    return parse_fault(node.metadata.annotations.get(FAULT, ""))

@@ -12,7 +12,7 @@ from quintant.api.meta import condition_of
 from quintant.api.node import NodeAddress, NodeCondition, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import SIMULATED
-from quintant.cluster.simulated.faults import Fault
+from quintant.cluster.simulated.faults import NodeFault
 from quintant.cluster.simulated.views import SimNode, SimNodeStatus
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
@@ -57,8 +57,8 @@ _WELL = (
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )
 _FAULTY = {
-    Fault.NOT_READY: ("Ready", "False", "KubeletNotReady", "the node was told not to be ready"),
-    Fault.FULL: (
+    NodeFault.NOT_READY: ("Ready", "False", "KubeletNotReady", "the node was told not to be ready"),
+    NodeFault.FULL: (
         "MemoryPressure",
         "True",
         "KubeletHasInsufficientMemory",
@@ -80,10 +80,10 @@ class Fleet(Struct, frozen=True):
             name, zone = f"sim-{number:04}", f"zone-{_letter((number - 1) % self.zones)}"
             places = {"kubernetes.io/hostname": name, ZONE: zone, REGION: REGION_NAME}
             made = SimNode(metadata=ObjectMeta(name=name, labels={**_LABELS, **places}))
-            yield replace(made, status=status_of(made, Fault.NONE, now))
+            yield replace(made, status=status_of(made, NodeFault.NONE, now))
 
 
-def status_of(node: SimNode, fault: Fault, now: datetime) -> SimNodeStatus:
+def status_of(node: SimNode, fault: NodeFault, now: datetime) -> SimNodeStatus:
     """What a node says of itself; what it has is kept if somebody has said it already."""
     said = node.status
     return SimNodeStatus(
@@ -95,18 +95,18 @@ def status_of(node: SimNode, fault: Fault, now: datetime) -> SimNodeStatus:
     )
 
 
-def settled(node: SimNode, wanted: SimNodeStatus) -> bool:
+def unchanged(node: SimNode, wanted: SimNodeStatus) -> bool:
     """Whether a node says all that, whenever it last said it."""
     return _timeless(node.status) == _timeless(wanted)
 
 
-def host_of(name: str) -> str:
+def host_ip(name: str) -> str:
     """The address of a simulated node: nobody answers there, but it is always the same."""
     number = crc32(name.encode())
     return f"10.{number >> 16 & 63}.{number >> 8 & 255}.{number & 255}"
 
 
-def _verdicts(fault: Fault) -> Iterator[tuple[str, str, str, str]]:
+def _verdicts(fault: NodeFault) -> Iterator[tuple[str, str, str, str]]:
     wrong = _FAULTY.get(fault)
     for each in _WELL:
         yield wrong if wrong is not None and wrong[0] == each[0] else each
@@ -129,7 +129,7 @@ def _condition(
 
 def _addresses(name: str) -> tuple[NodeAddress, ...]:
     return (
-        NodeAddress(type="InternalIP", address=host_of(name)),
+        NodeAddress(type="InternalIP", address=host_ip(name)),
         NodeAddress(type="Hostname", address=name),
     )
 

@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.handlers.meter import (
 )
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
 from quintant.cluster.simulated import usage
-from quintant.cluster.simulated.faults import fault_named
+from quintant.cluster.simulated.faults import parse_fault
 from quintant.core.clock import Clock
 from quintant.core.object import Request
 
@@ -68,5 +68,5 @@ def _containers(pod: MeasuredPod, now: datetime) -> dict[str, ResourceUsage]:
 def _node(node: MeasuredNode, used: Sequence[ResourceUsage]) -> ResourceUsage | None:
     if SIMULATED not in node.metadata.labels:
         return None
-    fault = fault_named(node.metadata.annotations.get(FAULT, ""))
+    fault = parse_fault(node.metadata.annotations.get(FAULT, ""))
     return usage.node(used, node.status.capacity or {}, fault)

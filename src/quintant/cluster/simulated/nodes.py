@@ -13,7 +13,7 @@ from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import MERGE, Patch
 from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.simulated.faults import fault_of
-from quintant.cluster.simulated.fleet import Fleet, settled, status_of
+from quintant.cluster.simulated.fleet import Fleet, status_of, unchanged
 from quintant.cluster.simulated.views import SimNode
 from quintant.core import codec
 from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp
@@ -40,7 +40,7 @@ async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
     if fault.silent or not is_simulated(node):
         return None
     wanted = status_of(node, fault, now)
-    if settled(node, wanted):
+    if unchanged(node, wanted):
         said = [each.last_heartbeat_time for each in node.status.conditions]
         oldest = min((parse_timestamp(each) for each in said if each), default=now)
         left = (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds()
@@ -50,7 +50,7 @@ async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
     return Result(after=REPORT_SECONDS)
 
 
-class Heart:
+class NodeLeaseController:
     """The task that makes the nodes of a fleet, and keeps all simulated nodes alive."""
 
     def __init__(self, fleet: Fleet, clock: Clock) -> None:

@@ -16,11 +16,17 @@ from quintant.api.events import EventType
 from quintant.client.rest import APPLY
 from quintant.cluster.common.labels import POD
 from quintant.cluster.common.pod_ips import PodIPs
-from quintant.cluster.simulated.faults import Fault, fault_of
-from quintant.cluster.simulated.fleet import host_of
-from quintant.cluster.simulated.life import NO_MACHINE, NO_PROGRAM, REBOOT, Place, after
+from quintant.cluster.simulated.faults import NodeFault, fault_of
+from quintant.cluster.simulated.fleet import host_ip
 from quintant.cluster.simulated.nodes import is_simulated
-from quintant.cluster.simulated.stages import Next, Stage, Stages
+from quintant.cluster.simulated.pod_status import (
+    NO_MACHINE,
+    NO_PROGRAM,
+    REBOOT,
+    PodPlacement,
+    next_status,
+)
+from quintant.cluster.simulated.stages import Stage, StageNext, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
 from quintant.core import codec
 from quintant.core.clock import monotonic
@@ -38,7 +44,7 @@ Locate = Callable[[str, Sequence[str]], object | None]
 """The program that stands for an image and a command, if there is one."""
 
 
-class Due(Struct, frozen=True):
+class StageDeadline(Struct, frozen=True):
     """When the stage of a pod ends."""
 
     stage: Stage
@@ -46,13 +52,13 @@ class Due(Struct, frozen=True):
     at: float
 
 
-class Pods:
+class PodController:
     """Leads simulated pods through their stages."""
 
     def __init__(self, stages: Stages, locate: Locate, real: str, host: str) -> None:
         self._stages, self._locate = stages, locate
         self._real, self._host = real, host
-        self._due: dict[Request, Due] = {}
+        self._due: dict[Request, StageDeadline] = {}
         self._off: dict[Request, str] = {}
         """The pods whose node is off, and their uids."""
         self._addresses = PodIPs(NETWORK)
@@ -119,7 +125,7 @@ class Pods:
         fault = fault_of(node)
         if fault.silent:
             self._due.pop(pod.key, None)
-        if fault is Fault.DEAD:
+        if fault is NodeFault.DEAD:
             self._off[pod.key] = pod.metadata.uid
         return fault.silent
 
@@ -129,11 +135,13 @@ class Pods:
             return False
         return pod.first is not None and pod.first.state.running is not None and not pod.deleting
 
-    async def _live(self, pod: SimPod, stage: Stage, step: Next, ctx: KeyContext) -> Result | None:
+    async def _live(
+        self, pod: SimPod, stage: Stage, step: StageNext, ctx: KeyContext
+    ) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
         if due is None or due.stage is not stage or due.restarts != pod.restarts:
             seconds = stage.seconds(pod.restarts, ctx.random)
-            due = self._due[pod.key] = Due(stage, pod.restarts, now + seconds)
+            due = self._due[pod.key] = StageDeadline(stage, pod.restarts, now + seconds)
         if due.at > now:
             return Result(after=due.at - now)
         del self._due[pod.key]
@@ -147,9 +155,9 @@ class Pods:
             ctx.event(pod, told.reason, told.message, type=kind)
         return None
 
-    async def _tell(self, pod: SimPod, step: Next, ctx: KeyContext) -> None:
+    async def _tell(self, pod: SimPod, step: StageNext, ctx: KeyContext) -> None:
         """Write what a step makes of a pod, and that it is simulated, in one go."""
-        status = after(pod, step, self._place(pod), ctx.clock.now())
+        status = next_status(pod, step, self._place(pod), ctx.clock.now())
         if status == pod.status:
             return
         path = resource_of(Pod).path(pod.metadata.namespace, pod.metadata.name, "status")
@@ -170,15 +178,15 @@ class Pods:
         except NotFound:
             ctx.log.debug("pod went away")
 
-    def _place(self, pod: SimPod) -> Place:
+    def _place(self, pod: SimPod) -> PodPlacement:
         here = pod.spec.node_name == self._real
-        host = self._host if here else host_of(pod.spec.node_name)
+        host = self._host if here else host_ip(pod.spec.node_name)
         why = NO_PROGRAM if here else NO_MACHINE
         if pod.spec.host_network:
-            return Place(host, host, why)
+            return PodPlacement(host, host, why)
         if pod.key not in self._given:
             self._given[pod.key] = self._addresses.take(pod.status.pod_ip)
-        return Place(self._given[pod.key], host, why)
+        return PodPlacement(self._given[pod.key], host, why)
 
 
 def _body(pod: SimPod, status: SimPodStatus) -> bytes:

@@ -35,7 +35,7 @@ NEW = "new"
 STATES = ("", "waiting", "running", "terminated")
 
 
-class Match(Model):
+class StageSelector(Model):
     """Which pods are in a stage: all that is given holds."""
 
     phase: str = ""
@@ -56,10 +56,10 @@ class Match(Model):
     deleting: bool = False
     """Somebody asked for its deletion; without this, nobody did."""
 
-    def holds(self, pod: SimPod, fate: str) -> bool:
+    def matches(self, pod: SimPod, fate: str) -> bool:
         """Whether a pod is in the stage."""
         meta, first = pod.metadata, pod.first
-        found = first.told if first is not None else (NEW, "")
+        found = first.state_reason if first is not None else (NEW, "")
         owner = controller_of(pod)
         return (
             self.deleting is pod.deleting
@@ -75,7 +75,7 @@ class Match(Model):
         )
 
 
-class Next(Model):
+class StageNext(Model):
     """What happens at the end of a stage; what is not given stays as it is."""
 
     phase: str = ""
@@ -92,7 +92,7 @@ class Next(Model):
     """Whether the pod goes away: its grace is over."""
 
 
-class Note(Model):
+class StageEvent(Model):
     """An event to tell of the end of a stage."""
 
     reason: str
@@ -104,16 +104,16 @@ class Stage(Model):
     """A stage of a pod's life."""
 
     name: str
-    match: Match = Match()
+    match: StageSelector = StageSelector()
     delay: float = 0.0
     """Seconds until it ends."""
     jitter: float = 0.0
     """Seconds that are added at random, at most."""
     growth: float = 1.0
     """By which the delay is multiplied for every restart so far."""
-    next: Next | None = None
+    next: StageNext | None = None
     """What happens then; None means that the stage never ends."""
-    event: Note | None = None
+    event: StageEvent | None = None
 
     def seconds(self, restarts: int, random: Random) -> float:
         """How long it lasts for a pod that was restarted so often."""
@@ -135,14 +135,14 @@ class Stages:
         """The stage a pod is in. A fate that no stage knows counts as none."""
         asked = pod.metadata.annotations.get(FATE, "")
         fate = asked if asked in self._fates else ""
-        return next((each for each in self._stages if each.match.holds(pod, fate)), None)
+        return next((each for each in self._stages if each.match.matches(pod, fate)), None)
 
 
 class _File(Model):
     stages: tuple[Stage, ...]
 
 
-def load(path: Path) -> tuple[Stage, ...]:
+def load_stages(path: Path) -> tuple[Stage, ...]:
     """The stages of a file; ConfigError says what is wrong with it."""
     found = read_documents(path, _File, _unusable)
     stages = tuple(stage for file in found for stage in file.stages)

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.cluster.apiserver.handlers.meter import ResourceUsage
-from quintant.cluster.simulated.faults import Fault
+from quintant.cluster.simulated.faults import NodeFault
 
 WINDOW_SECONDS = 10.0
 """What a figure is said to be an average of."""
@@ -39,7 +39,7 @@ def container(identity: str, requests: Mapping[str, Quantity], now: datetime) ->
 
 
 def node(
-    used: Iterable[ResourceUsage], capacity: Mapping[str, Quantity], fault: Fault
+    used: Iterable[ResourceUsage], capacity: Mapping[str, Quantity], fault: NodeFault
 ) -> ResourceUsage | None:
     """What a node uses with these containers on it; None if nothing is heard of it."""
     if fault.silent:
@@ -47,6 +47,6 @@ def node(
     cores, memory = BASE_CORES, BASE_BYTES
     for each in used:
         cores, memory = cores + each.cores, memory + each.memory
-    if fault is Fault.FULL:
+    if fault is NodeFault.FULL:
         memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL)
     return ResourceUsage(cores, memory)

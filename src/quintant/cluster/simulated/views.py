@@ -33,11 +33,11 @@ class SimPodSpec(Model):
     readiness_gates: tuple[ReadinessGate, ...] = ()
 
 
-class Told(ContainerStatus):
+class SimContainerStatus(ContainerStatus):
     """What is said of a container."""
 
     @property
-    def told(self) -> tuple[str, str]:
+    def state_reason(self) -> tuple[str, str]:
         """Its state in a word, and the reason of it."""
         state = self.state
         if state.running is not None:
@@ -60,8 +60,8 @@ class SimPodStatus(Model):
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[Address, ...] = msgspec.field(default=(), name="podIPs")
     start_time: str | None = None
-    init_container_statuses: tuple[Told, ...] = ()
-    container_statuses: tuple[Told, ...] = ()
+    init_container_statuses: tuple[SimContainerStatus, ...] = ()
+    container_statuses: tuple[SimContainerStatus, ...] = ()
 
 
 @projection(Pod)
@@ -72,7 +72,7 @@ class SimPod(Object):
     status: SimPodStatus = SimPodStatus()
 
     @property
-    def first(self) -> Told | None:
+    def first(self) -> SimContainerStatus | None:
         """What is said of the first container."""
         said = self.status.container_statuses
         return said[0] if said else None

@@ -3,9 +3,10 @@
 It runs as the component `directory-driver`: what a CSI driver with its sidecars is to a real
 cluster. Binding claims to volumes is the controllers' work (quintant.cluster.controllers).
 
-    paths        where a volume is; the node mounts what it says
-    disk         makes, copies and removes the folders (copying: how)
+    directories  makes, copies and removes the folders (reflink: how it copies)
     provisioner  volumes for claims          sources   what they are filled from
-    snapshots    contents for snapshots (copies: pure)   contents  copies for contents
-    definitions  the kinds and classes that a cluster has for it
+    snapshots    contents for snapshots      snapshot_names     their names and status (pure)
+    snapshot_contents  copies for contents   crds      the kinds and classes a cluster has for it
+
+Where a volume is, and what the kubelet mounts, is in quintant.cluster.common.volume_paths.
 """

@@ -35,8 +35,19 @@ from quintant.cluster.common.volume_binding import (
     requested,
 )
 from quintant.cluster.common.volume_paths import DRIVER
-from quintant.cluster.volumes.directories import Disk, Folder, Missing, Sort
-from quintant.cluster.volumes.sources import SNAPSHOT, Origin, Unusable, find, named
+from quintant.cluster.volumes.directories import (
+    DirectoryKind,
+    SourceMissing,
+    VolumeBackend,
+    VolumeDirectory,
+)
+from quintant.cluster.volumes.sources import (
+    SNAPSHOT,
+    CopySource,
+    DataSourceUnusable,
+    data_source,
+    find_data_source,
+)
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
 from quintant.runtime.controller import finalizer
@@ -56,7 +67,7 @@ _SOURCE = "source"
 class Provisioner(Struct, frozen=True):
     """The controllers of volumes that are folders."""
 
-    disk: Disk
+    disk: VolumeBackend
 
     def declare(self, manager: Manager) -> None:
         """Add them to a manager."""
@@ -89,7 +100,7 @@ class Provisioner(Struct, frozen=True):
             return None
         try:
             await self._provision(claim, kind, ctx)
-        except (Unusable, Missing) as error:
+        except (DataSourceUnusable, SourceMissing) as error:
             text = f'failed to provision volume with StorageClass "{kind.metadata.name}": {error}'
             ctx.event("ProvisioningFailed", text, type="Warning")
             return Result(after=SOURCE_SECONDS)
@@ -107,7 +118,9 @@ class Provisioner(Struct, frozen=True):
         if not unused or not (doomed or volume.deleting):
             return
         if doomed and volume.spec.csi is not None:
-            await self.disk.remove(Folder(Sort.VOLUME, volume.spec.csi.volume_handle))
+            await self.disk.remove(
+                VolumeDirectory(DirectoryKind.VOLUME, volume.spec.csi.volume_handle)
+            )
         if not volume.deleting:
             await ctx.client.delete(volume)
         elif FINALIZER in volume.metadata.finalizers:
@@ -117,11 +130,11 @@ class Provisioner(Struct, frozen=True):
         self, claim: PersistentVolumeClaim, kind: StorageClass, ctx: Context[PersistentVolumeClaim]
     ) -> None:
         if (claim.spec.volume_mode or FILESYSTEM) != FILESYSTEM:
-            raise Unusable("a folder cannot be a block device")
-        origin = await find(claim, ctx.client)
+            raise DataSourceUnusable("a folder cannot be a block device")
+        origin = await find_data_source(claim, ctx.client)
         _check_size(claim, origin)
-        made = volume_for(claim, kind)
-        folder = Folder(Sort.VOLUME, made.metadata.name)
+        made = new_volume(claim, kind)
+        folder = VolumeDirectory(DirectoryKind.VOLUME, made.metadata.name)
         await self.disk.make(folder, origin.folder if origin else None)
         try:
             await ctx.client.create(made)
@@ -149,7 +162,7 @@ class Provisioner(Struct, frozen=True):
             ctx.event("VolumeResizeSuccessful", "Resize volume succeeded")
 
 
-def volume_for(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVolume:
+def new_volume(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVolume:
     """The volume to be made for a claim."""
     name = f"pvc-{claim.metadata.uid}"
     policy = kind.reclaim_policy or DELETE
@@ -171,15 +184,15 @@ def volume_for(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVo
     )
 
 
-def _check_size(claim: PersistentVolumeClaim, origin: Origin | None) -> None:
+def _check_size(claim: PersistentVolumeClaim, origin: CopySource | None) -> None:
     if origin is not None and requested(claim) < origin.size:
-        raise Unusable(
+        raise DataSourceUnusable(
             f"requested volume size {requested(claim)} is less than the size {origin.size} "
             "for the source"
         )
 
 
 def _snapshots(claim: PersistentVolumeClaim) -> Iterator[str]:
-    source = named(claim)
+    source = data_source(claim)
     if not bind_completed(claim) and source is not None and source.kind == SNAPSHOT:
         yield f"{claim.metadata.namespace}/{source.name}"

@@ -20,8 +20,13 @@ from quintant.api.snapshot import (
 )
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
-from quintant.cluster.volumes.directories import Disk, Folder, Missing, Sort
-from quintant.cluster.volumes.snapshot_names import bound_name
+from quintant.cluster.volumes.directories import (
+    DirectoryKind,
+    SourceMissing,
+    VolumeBackend,
+    VolumeDirectory,
+)
+from quintant.cluster.volumes.snapshot_names import bound_content_name
 from quintant.cluster.volumes.snapshots import BEING_DELETED, DELETE
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
@@ -41,7 +46,7 @@ _NANOSECONDS = 10**9
 class Snapshotter(Struct, frozen=True):
     """The controller of contents that are folders."""
 
-    disk: Disk
+    disk: VolumeBackend
 
     def declare(self, manager: Manager) -> None:
         """Add it to a manager."""
@@ -70,7 +75,7 @@ class Snapshotter(Struct, frozen=True):
             return None
         try:
             status = await self._copy(content, ctx)
-        except (Missing, OSError) as error:
+        except (SourceMissing, OSError) as error:
             text = f"Failed to create snapshot: {error}"
             ctx.event(content, "SnapshotCreationFailed", text, type="Warning")
             failed = SnapshotError(message=text, time=timestamp(ctx.clock.now()))
@@ -86,9 +91,12 @@ class Snapshotter(Struct, frozen=True):
         if given:
             handle = f"snapshot-{content.metadata.uid}"
             size = _capacity(given, await ctx.client.list(PersistentVolume))
-            await self.disk.make(Folder(Sort.SNAPSHOT, handle), Folder(Sort.VOLUME, given))
-        elif not await self.disk.exists(Folder(Sort.SNAPSHOT, handle)):
-            raise Missing(f"the snapshot {handle} has no folder")
+            await self.disk.make(
+                VolumeDirectory(DirectoryKind.SNAPSHOT, handle),
+                VolumeDirectory(DirectoryKind.VOLUME, given),
+            )
+        elif not await self.disk.exists(VolumeDirectory(DirectoryKind.SNAPSHOT, handle)):
+            raise SourceMissing(f"the snapshot {handle} has no folder")
         now = ctx.clock.now()
         since = int(now.timestamp()) * _NANOSECONDS + now.microsecond * 1000
         return ContentStatus(
@@ -103,7 +111,9 @@ class Snapshotter(Struct, frozen=True):
         if not wanted and await _bound(content, ctx.client):
             return
         if content.spec.deletion_policy == DELETE and snapshot_handle(content):
-            await self.disk.remove(Folder(Sort.SNAPSHOT, snapshot_handle(content)))
+            await self.disk.remove(
+                VolumeDirectory(DirectoryKind.SNAPSHOT, snapshot_handle(content))
+            )
         await finalizer.remove(ctx.client, type(content), content.metadata, FINALIZER)
 
 
@@ -119,7 +129,7 @@ async def _tell(content: VolumeSnapshotContent, status: ContentStatus, ctx: KeyC
 
 
 def _contents(snapshot: VolumeSnapshot) -> Iterable[Request]:
-    return (Request(bound_name(snapshot)),)
+    return (Request(bound_content_name(snapshot)),)
 
 
 def _capacity(handle: str, volumes: Iterable[PersistentVolume]) -> int:

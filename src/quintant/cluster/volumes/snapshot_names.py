@@ -27,7 +27,7 @@ def content_name(snapshot: VolumeSnapshot) -> str:
     return f"snapcontent-{snapshot.metadata.uid}"
 
 
-def content_for(
+def new_content(
     snapshot: VolumeSnapshot, kind: VolumeSnapshotClass, handle: str
 ) -> VolumeSnapshotContent:
     """The content to be made for a snapshot of a volume."""
@@ -70,7 +70,7 @@ def _size(number: int) -> Quantity:
     return Quantity(canonical(f"{number // _KIBI}Ki" if whole else str(number)))
 
 
-def bound_name(snapshot: VolumeSnapshot) -> str:
+def bound_content_name(snapshot: VolumeSnapshot) -> str:
     """The name of a snapshot's content, whether it is there or not."""
     given = snapshot.spec.source.volume_snapshot_content_name
     return given or content_name(snapshot)

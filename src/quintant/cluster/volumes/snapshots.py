@@ -19,8 +19,13 @@ from quintant.api.snapshot import (
     VolumeSnapshotContent,
 )
 from quintant.cluster.common.volume_binding import BOUND, bind_completed
-from quintant.cluster.volumes.snapshot_names import bound_name, content_for, content_name, status_of
-from quintant.cluster.volumes.sources import SNAPSHOT, named
+from quintant.cluster.volumes.snapshot_names import (
+    bound_content_name,
+    content_name,
+    new_content,
+    status_of,
+)
+from quintant.cluster.volumes.sources import SNAPSHOT, data_source
 from quintant.core.clock import timestamp
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
@@ -40,7 +45,7 @@ RETRY_SECONDS = 5.0
 """How soon to look again at a claim that has no volume yet."""
 
 
-class Unready(Exception):
+class SnapshotNotReady(Exception):
     """A snapshot that cannot be taken, or not yet; the text says why."""
 
 
@@ -75,7 +80,7 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
             return Result(after=0.0)
     try:
         content = await _content(snapshot, ctx)
-    except Unready as error:
+    except SnapshotNotReady as error:
         await _fail(snapshot, f"Failed to create snapshot content with error {error}", ctx)
         return Result(after=RETRY_SECONDS)
     await _tell(snapshot, status_of(content), ctx)
@@ -91,9 +96,9 @@ async def _content(snapshot: VolumeSnapshot, ctx: KeyContext) -> VolumeSnapshotC
     if found is not None:
         return found
     if snapshot.status is not None and snapshot.status.bound_volume_snapshot_content_name:
-        raise Unready("VolumeSnapshotContent is missing")
+        raise SnapshotNotReady("VolumeSnapshotContent is missing")
     kind = await _class(snapshot, ctx)
-    made = content_for(snapshot, kind, await _handle(snapshot, kind, ctx.client))
+    made = new_content(snapshot, kind, await _handle(snapshot, kind, ctx.client))
     text = f"Waiting for a snapshot {snapshot.key} to be created by the CSI driver."
     ctx.event(snapshot, "CreatingSnapshot", text)
     try:
@@ -106,10 +111,10 @@ async def _taken(snapshot: VolumeSnapshot, name: str, client: Client) -> VolumeS
     """Content that was there first, bound to this snapshot."""
     content = await client.find(VolumeSnapshotContent, name)
     if content is None:
-        raise Unready("VolumeSnapshotContent is missing")
+        raise SnapshotNotReady("VolumeSnapshotContent is missing")
     ref, meta = content.spec.volume_snapshot_ref, snapshot.metadata
     if (ref.name, ref.namespace) != snapshot.key or ref.uid not in ("", meta.uid):
-        raise Unready("VolumeSnapshotContent is bound to a different snapshot")
+        raise SnapshotNotReady("VolumeSnapshotContent is bound to a different snapshot")
     if ref.uid == meta.uid:
         return content
     spec = replace(content.spec, volume_snapshot_ref=replace(ref, uid=meta.uid))
@@ -122,12 +127,12 @@ async def _class(snapshot: VolumeSnapshot, ctx: KeyContext) -> VolumeSnapshotCla
     if name:
         found = await ctx.client.find(VolumeSnapshotClass, name)
         if found is None:
-            raise Unready(f'volumesnapshotclass.{GROUP} "{name}" not found')
+            raise SnapshotNotReady(f'volumesnapshotclass.{GROUP} "{name}" not found')
         return found
     classes = await ctx.client.list(VolumeSnapshotClass)
     marked = [each for each in classes if each.metadata.annotations.get(DEFAULT_CLASS) == "true"]
     if len(marked) != 1:
-        raise Unready("cannot find default snapshot class")
+        raise SnapshotNotReady("cannot find default snapshot class")
     spec = replace(snapshot.spec, volume_snapshot_class_name=marked[0].metadata.name)
     await ctx.client.patch(replace(snapshot, spec=spec), since=snapshot)
     return marked[0]
@@ -138,14 +143,16 @@ async def _handle(snapshot: VolumeSnapshot, kind: VolumeSnapshotClass, client: C
     name = snapshot.spec.source.persistent_volume_claim_name or "-"
     claim = await client.find(PersistentVolumeClaim, name, snapshot.metadata.namespace)
     if claim is None:
-        raise Unready(f'failed to retrieve PVC {name}: persistentvolumeclaim "{name}" not found')
+        raise SnapshotNotReady(
+            f'failed to retrieve PVC {name}: persistentvolumeclaim "{name}" not found'
+        )
     if claim.status.phase != BOUND:
         text = f"the PVC {name} is not yet bound to a PV, will not attempt to take a snapshot"
-        raise Unready(text)
+        raise SnapshotNotReady(text)
     volume = await client.find(PersistentVolume, claim.spec.volume_name)
     csi = volume.spec.csi if volume is not None else None
     if csi is None or csi.driver != kind.driver:
-        raise Unready(f"the volume of PVC {name} is not of driver {kind.driver}")
+        raise SnapshotNotReady(f"the volume of PVC {name} is not of driver {kind.driver}")
     return csi.volume_handle
 
 
@@ -153,7 +160,7 @@ async def _release(snapshot: VolumeSnapshot, ctx: KeyContext) -> None:
     """Let a snapshot go, after whoever is being filled from it, and with its content if asked."""
     if await _in_use(snapshot, ctx.client):
         return
-    content = await ctx.client.find(VolumeSnapshotContent, bound_name(snapshot))
+    content = await ctx.client.find(VolumeSnapshotContent, bound_content_name(snapshot))
     ours = content is not None and content.spec.volume_snapshot_ref.uid == snapshot.metadata.uid
     if content is not None and ours and content.spec.deletion_policy == DELETE:
         await _doom(content, ctx.client)
@@ -204,7 +211,7 @@ def _snapshot(content: VolumeSnapshotContent) -> Iterable[Request]:
 
 def _filled(claim: PersistentVolumeClaim) -> Iterable[Request]:
     """The snapshot that a claim's volume is still to be filled from."""
-    source = named(claim)
+    source = data_source(claim)
     if source is None or source.kind != SNAPSHOT or bind_completed(claim):
         return ()
     return (Request(source.name, claim.metadata.namespace),)

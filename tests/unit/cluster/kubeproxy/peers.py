@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from quintant.cluster.kubeproxy.routes import Backend
+from quintant.cluster.kubeproxy.routes import RealServer
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def program(talk: Talk, address: str = "127.0.0.1") -> AsyncIterator[Backend]:
+async def program(talk: Talk, address: str = "127.0.0.1") -> AsyncIterator[RealServer]:
     """A server that talks to each of its clients, and then hangs up."""
 
     async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -25,7 +25,7 @@ async def program(talk: Talk, address: str = "127.0.0.1") -> AsyncIterator[Backe
 
     server = await asyncio.start_server(served, address, 0)
     try:
-        yield Backend(*server.sockets[0].getsockname()[:2])
+        yield RealServer(*server.sockets[0].getsockname()[:2])
     finally:
         server.close()
 
@@ -49,7 +49,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     await writer.drain()
 
 
-async def heard(place: Backend) -> bytes:
+async def heard(place: RealServer) -> bytes:
     """Everything that is said to whoever connects."""
     reader, writer = await asyncio.open_connection(*place)
     try:

@@ -22,8 +22,8 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.kubeproxy.component import TABLE, Network, networking
-from quintant.cluster.kubeproxy.routes import Backend, Front
+from quintant.cluster.kubeproxy.component import TABLE, ServiceNetwork, service_network
+from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer
 from quintant.core.clock import Random, SystemClock
 from quintant.runtime.cache.client import Client
 from quintant.testing import named
@@ -47,53 +47,57 @@ def client(server: ApiServer) -> Client:
 
 
 @pytest.fixture
-async def network(server: ApiServer) -> AsyncIterator[Network]:
-    async with networking(server, HOST, SystemClock(), Random()) as made:
+async def network(server: ApiServer) -> AsyncIterator[ServiceNetwork]:
+    async with service_network(server, HOST, SystemClock(), Random()) as made:
         yield made
 
 
-def slice_of(backend: Backend, *, ready: bool = True) -> EndpointSlice:
-    endpoint = Endpoint(addresses=(backend.address,), conditions=EndpointConditions(ready=ready))
-    port = SlicePort(name="", port=backend.port, protocol="TCP")
+def slice_of(real_server: RealServer, *, ready: bool = True) -> EndpointSlice:
+    endpoint = Endpoint(
+        addresses=(real_server.address,), conditions=EndpointConditions(ready=ready)
+    )
+    port = SlicePort(name="", port=real_server.port, protocol="TCP")
     return EndpointSlice(
         metadata=named("web-1", labels={SERVICE_LABEL: "web"}), address_type="IPv4",
         endpoints=(endpoint,), ports=(port,),
     )  # fmt: skip
 
 
-async def reached(network: Network, svc: Service) -> bytes:
+async def reached(network: ServiceNetwork, svc: Service) -> bytes:
     """What is said at the service, as soon as somebody is there."""
-    front = Front("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
+    virtual_server = VirtualServer("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
     async with asyncio.timeout(WITHIN):
         while True:
             try:
-                return await heard(network.proxy.place(front))
+                return await heard(network.proxy.address_of(virtual_server))
             except ConnectionError:
                 await asyncio.sleep(0.005)
 
 
-async def refused(network: Network, svc: Service) -> None:
+async def refused(network: ServiceNetwork, svc: Service) -> None:
     """Wait until nobody is at the service."""
-    front = Front("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
+    virtual_server = VirtualServer("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
     async with asyncio.timeout(WITHIN):
         while True:
             try:
-                await heard(network.proxy.place(front))
+                await heard(network.proxy.address_of(virtual_server))
             except ConnectionRefusedError:
                 return
             await asyncio.sleep(0.005)
 
 
-async def test_service_is_dialled_while_pods_are_ready(network: Network, client: Client) -> None:
+async def test_service_is_dialled_while_pods_are_ready(
+    network: ServiceNetwork, client: Client
+) -> None:
     made = await client.create(service())
-    async with program(saying(b"here")) as backend:
-        await client.apply(slice_of(backend))
+    async with program(saying(b"here")) as real_server:
+        await client.apply(slice_of(real_server))
         assert await reached(network, made) == b"here"
         names = ClusterResolver.find(network.environment("default"))
         assert names is not None
         (place,) = await names.resolve("web", 80)
-        assert await heard(Backend(*place)) == b"here"
-        await client.apply(slice_of(backend, ready=False))
+        assert await heard(RealServer(*place)) == b"here"
+        await client.apply(slice_of(real_server, ready=False))
         await refused(network, made)
         await client.delete(made)
         for _ in range(ATTEMPTS):
@@ -103,7 +107,9 @@ async def test_service_is_dialled_while_pods_are_ready(network: Network, client:
         assert left == []
 
 
-async def test_ports_that_were_mapped_are_in_a_table(network: Network, client: Client) -> None:
+async def test_ports_that_were_mapped_are_in_a_table(
+    network: ServiceNetwork, client: Client
+) -> None:
     with socket.socket() as other:
         other.bind(("127.96.0.77", 0))
         other.listen()
@@ -113,13 +119,15 @@ async def test_ports_that_were_mapped_are_in_a_table(network: Network, client: C
             ConfigMap, TABLE.name, TABLE.namespace,
             until=lambda it: it is not None and "default.web" in it.data, timeout=WITHIN,
         )  # fmt: skip
-    place = network.proxy.place(Front("TCP", "127.96.0.77", port))
+    place = network.proxy.address_of(VirtualServer("TCP", "127.96.0.77", port))
     assert found is not None
     assert found.data["default.web"] == (
         f"127.96.0.77:{port}/TCP is at {place.address}:{place.port}\n"
     )
 
 
-async def test_component_may_do_no_more_than_it_needs(network: Network, server: ApiServer) -> None:
+async def test_component_may_do_no_more_than_it_needs(
+    network: ServiceNetwork, server: ApiServer
+) -> None:
     asked = {(record.verb, record.code) for record in server.audit.by("system:kube-proxy")}
     assert asked <= {("list", 200), ("watch", 200), ("patch", 200), ("patch", 201)}

@@ -7,44 +7,46 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.kubeproxy.load_balancing import REMEMBERED, Balance
-from quintant.cluster.kubeproxy.routes import Backend, Front, Route
+from quintant.cluster.kubeproxy.load_balancing import REMEMBERED, LoadBalancer
+from quintant.cluster.kubeproxy.routes import RealServer, ServiceRoute, VirtualServer
 
-FRONT = Front("TCP", "127.96.0.20", 80)
+FRONT = VirtualServer("TCP", "127.96.0.20", 80)
 
 
-def members(count: int) -> tuple[Backend, ...]:
-    return tuple(Backend(f"10.0.0.{at}", 80) for at in range(count))
+def members(count: int) -> tuple[RealServer, ...]:
+    return tuple(RealServer(f"10.0.0.{at}", 80) for at in range(count))
 
 
 @given(st.integers(1, 9), st.integers(1, 9))
 def test_connections_are_spread_evenly(count: int, rounds: int) -> None:
-    balance = Balance(Route(FRONT, members(count)))
-    firsts = Counter(balance.order("c", 0.0)[0] for _ in range(count * rounds))
+    balancer = LoadBalancer(ServiceRoute(FRONT, members(count)))
+    firsts = Counter(balancer.candidates("c", 0.0)[0] for _ in range(count * rounds))
     assert set(firsts.values()) == {rounds}
 
 
 @given(st.integers(0, 9))
 def test_every_backend_is_tried_once(count: int) -> None:
-    assert sorted(Balance(Route(FRONT, members(count))).order("c", 0.0)) == list(members(count))
+    assert sorted(LoadBalancer(ServiceRoute(FRONT, members(count))).candidates("c", 0.0)) == list(
+        members(count)
+    )
 
 
 def test_client_comes_back_until_its_time_is_up_or_its_backend_gone() -> None:
-    balance = Balance(Route(FRONT, members(3), affinity=10.0))
+    balancer = LoadBalancer(ServiceRoute(FRONT, members(3), affinity=10.0))
     held = members(3)[2]
-    balance.chosen("c", held, 0.0)
-    assert {balance.order("c", 9.0)[0] for _ in range(3)} == {held}
-    assert len({balance.order("other", 9.0)[0] for _ in range(3)}) == 3
-    assert len({balance.order("c", 11.0)[0] for _ in range(3)}) == 3
-    balance.chosen("c", held, 11.0)
-    balance.route = Route(FRONT, members(2), affinity=10.0)
-    assert held not in balance.order("c", 12.0)
+    balancer.remember("c", held, 0.0)
+    assert {balancer.candidates("c", 9.0)[0] for _ in range(3)} == {held}
+    assert len({balancer.candidates("other", 9.0)[0] for _ in range(3)}) == 3
+    assert len({balancer.candidates("c", 11.0)[0] for _ in range(3)}) == 3
+    balancer.remember("c", held, 11.0)
+    balancer.route = ServiceRoute(FRONT, members(2), affinity=10.0)
+    assert held not in balancer.candidates("c", 12.0)
 
 
 def test_memory_of_clients_is_bounded() -> None:
-    balance = Balance(Route(FRONT, members(2), affinity=10.0))
+    balancer = LoadBalancer(ServiceRoute(FRONT, members(2), affinity=10.0))
     last = members(2)[1]
     for at in range(REMEMBERED + 1):
-        balance.chosen(str(at), last, 0.0)
-    assert {balance.order("1", 1.0)[0] for _ in range(2)} == {last}
-    assert len({balance.order("0", 1.0)[0] for _ in range(2)}) == 2
+        balancer.remember(str(at), last, 0.0)
+    assert {balancer.candidates("1", 1.0)[0] for _ in range(2)} == {last}
+    assert len({balancer.candidates("0", 1.0)[0] for _ in range(2)}) == 2

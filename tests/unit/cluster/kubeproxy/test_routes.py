@@ -7,7 +7,12 @@ import pytest
 from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.kubeproxy.routes import AFFINITY_SECONDS, Backend, Front, routes
+from quintant.cluster.kubeproxy.routes import (
+    AFFINITY_SECONDS,
+    RealServer,
+    VirtualServer,
+    service_routes,
+)
 from unit.cluster.controllers.service_samples import service
 
 READY = EndpointConditions(ready=True, serving=True, terminating=False)
@@ -22,8 +27,8 @@ def slice_of(*members: tuple[str, EndpointConditions], port: SlicePort = HTTP) -
 
 
 def addresses(*members: tuple[str, EndpointConditions]) -> list[str]:
-    (route,) = routes(service(cluster_ip="127.96.0.20"), [slice_of(*members)], HOST)
-    return [backend.address for backend in route.backends]
+    (route,) = service_routes(service(cluster_ip="127.96.0.20"), [slice_of(*members)], HOST)
+    return [real_server.address for real_server in route.real_servers]
 
 
 def test_connections_go_to_ready_backends() -> None:
@@ -46,7 +51,7 @@ def test_condition_that_nobody_stated_counts_as_ready() -> None:
 
 @pytest.mark.parametrize("address", ["", "None"])
 def test_service_without_an_address_has_no_routes(address: str) -> None:
-    assert routes(service(cluster_ip=address), [slice_of(("10.0.0.1", READY))], HOST) == ()
+    assert service_routes(service(cluster_ip=address), [slice_of(("10.0.0.1", READY))], HOST) == ()
 
 
 def test_each_port_has_its_own_backends_and_node_port() -> None:
@@ -56,11 +61,13 @@ def test_each_port_has_its_own_backends_and_node_port() -> None:
     )
     one = slice_of(("10.0.0.1", READY), port=SlicePort(name="a", port=1, protocol="TCP"))
     two = slice_of(("10.0.0.1", READY), port=SlicePort(name="b", port=2, protocol="UDP"))
-    found = routes(service("web", *ports, cluster_ip="127.96.0.20"), [one, two], "127.0.0.9")
-    assert {route.front: route.backends for route in found} == {
-        Front("TCP", "127.96.0.20", 80): (Backend("10.0.0.1", 1),),
-        Front("TCP", "127.0.0.9", 30080): (Backend("10.0.0.1", 1),),
-        Front("UDP", "127.96.0.20", 81): (Backend("10.0.0.1", 2),),
+    found = service_routes(
+        service("web", *ports, cluster_ip="127.96.0.20"), [one, two], "127.0.0.9"
+    )
+    assert {route.virtual_server: route.real_servers for route in found} == {
+        VirtualServer("TCP", "127.96.0.20", 80): (RealServer("10.0.0.1", 1),),
+        VirtualServer("TCP", "127.0.0.9", 30080): (RealServer("10.0.0.1", 1),),
+        VirtualServer("UDP", "127.96.0.20", 81): (RealServer("10.0.0.1", 2),),
     }
 
 
@@ -71,7 +78,7 @@ def test_each_port_has_its_own_backends_and_node_port() -> None:
 def test_affinity_lasts_as_long_as_the_service_says(
     config: AffinityConfig | None, seconds: float
 ) -> None:
-    (route,) = routes(
+    (route,) = service_routes(
         service(cluster_ip="127.96.0.20", session_affinity="ClientIP",
                 session_affinity_config=config), [], HOST
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.simulated.nodes import RENEW_SECONDS, Heart
+from quintant.cluster.simulated.nodes import RENEW_SECONDS, NodeLeaseController
 from quintant.core.clock import LoopClock
 from quintant.runtime.cache.client import Client
 from quintant.testing.faults.match import verb
@@ -135,7 +135,7 @@ async def test_leases_are_renewed_in_time_however_long_a_renewal_takes() -> None
     slow = FaultTransport(InProcessTransport(served))
     # Of ten seconds, renewals take eight.
     slow.delay(0.8 * RENEW_SECONDS / count, when=verb("patch"))
-    heart = Heart(Fleet(count), LoopClock())
+    heart = NodeLeaseController(Fleet(count), LoopClock())
     with suppress(TimeoutError):
         async with asyncio.timeout(100):
             await heart(Client(Rest(slow), manager="heart"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.cluster.simulated.stages import Match, Next, Stage
+from quintant.cluster.simulated.stages import Stage, StageNext, StageSelector
 from unit.cluster.api import PODS
 from unit.cluster.simulated.simulated_cluster import NODES, condition, phase, pod, read, simulated
 
@@ -127,9 +127,9 @@ async def test_image_may_be_out_of_reach() -> None:
 async def test_stages_of_users_come_first() -> None:
     late = Stage(
         name="late",
-        match=Match(labels={"app": "late"}, phase="Pending"),
+        match=StageSelector(labels={"app": "late"}, phase="Pending"),
         delay=20,
-        next=Next(phase="Running", state="running", ready=True),
+        next=StageNext(phase="Running", state="running", ready=True),
     )
     async with simulated(stages=[late]) as api:
         await api.create(PODS, pod("late", labels={"app": "late"}))

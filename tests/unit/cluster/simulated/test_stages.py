@@ -8,7 +8,7 @@ import pytest
 
 from quintant.cluster.simulated import stages
 from quintant.cluster.simulated.defaults import DEFAULTS
-from quintant.cluster.simulated.stages import Match, Stage, Stages, load
+from quintant.cluster.simulated.stages import Stage, Stages, StageSelector, load_stages
 from quintant.cluster.simulated.views import SimPod
 from quintant.core import codec
 from quintant.core.clock import Random
@@ -23,7 +23,7 @@ def test_example_in_the_documentation_of_the_module_can_be_read(tmp_path: Path) 
     assert stages.__doc__ is not None
     text = stages.__doc__.partition("    stages:\n")[2]
     (tmp_path / "stages.yaml").write_text(f"    stages:\n{text}")
-    crash, again = load(tmp_path / "stages.yaml")
+    crash, again = load_stages(tmp_path / "stages.yaml")
     assert crash.match.labels == {"app": "flaky"}
     assert again.next is not None
     assert again.next.restart
@@ -41,12 +41,12 @@ def test_file_that_makes_no_sense_is_refused(tmp_path: Path, text: str, why: str
     path = tmp_path / "stages.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=why):
-        load(path)
+        load_stages(path)
 
 
 def test_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read the stages"):
-        load(tmp_path / "absent.yaml")
+        load_stages(tmp_path / "absent.yaml")
 
 
 def test_delay_grows_with_restarts_up_to_five_minutes() -> None:
@@ -68,7 +68,7 @@ def test_jitter_is_added_at_random() -> None:
 
 
 def test_first_stage_that_matches_counts() -> None:
-    found = Stages((Stage(name="mine", match=Match(namespace="a")), *DEFAULTS))
+    found = Stages((Stage(name="mine", match=StageSelector(namespace="a")), *DEFAULTS))
     of_mine, of_others = found.of(pod(namespace="a")), found.of(pod(namespace="b"))
     assert of_mine is not None
     assert of_others is not None

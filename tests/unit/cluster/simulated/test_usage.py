@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.handlers.meter import ResourceUsage
 from quintant.cluster.simulated import usage
-from quintant.cluster.simulated.faults import Fault
+from quintant.cluster.simulated.faults import NodeFault
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ASKED = {"cpu": Quantity("1"), "memory": Quantity("1Gi")}
@@ -33,10 +33,10 @@ def test_container_that_asks_for_nothing_uses_a_little() -> None:
 
 def test_node_adds_up_and_a_full_one_is_full() -> None:
     has = {"memory": Quantity("10Gi")}
-    whole = usage.node([ResourceUsage(1.0, 2**30)], has, Fault.NONE)
+    whole = usage.node([ResourceUsage(1.0, 2**30)], has, NodeFault.NONE)
     assert whole is not None
     assert whole.memory == 2**30 + usage.BASE_BYTES
-    full = usage.node([], has, Fault.FULL)
+    full = usage.node([], has, NodeFault.FULL)
     assert full is not None
     assert full.memory > 9 * 2**30
-    assert usage.node([], has, Fault.DEAD) is None
+    assert usage.node([], has, NodeFault.DEAD) is None

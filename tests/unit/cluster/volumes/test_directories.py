@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.volumes.directories import Directories, Folder, Missing, Sort
+from quintant.cluster.volumes.directories import (
+    Directories,
+    DirectoryKind,
+    SourceMissing,
+    VolumeDirectory,
+)
 from quintant.cluster.volumes.reflink import PARTIAL, copy_folder
 
-VOLUME = Folder(Sort.VOLUME, "v")
-SNAPSHOT = Folder(Sort.SNAPSHOT, "s")
+VOLUME = VolumeDirectory(DirectoryKind.VOLUME, "v")
+SNAPSHOT = VolumeDirectory(DirectoryKind.SNAPSHOT, "s")
 
 
 @pytest.fixture
@@ -73,7 +78,7 @@ async def test_volume_that_nobody_used_is_empty(disk: Directories) -> None:
 
 
 async def test_snapshot_that_is_not_there_cannot_be_copied(disk: Directories) -> None:
-    with pytest.raises(Missing, match="the snapshot s has no folder"):
+    with pytest.raises(SourceMissing, match="the snapshot s has no folder"):
         await disk.make(VOLUME, SNAPSHOT)
 
 
@@ -85,5 +90,5 @@ async def test_removal_can_be_repeated(disk: Directories) -> None:
 
 
 async def test_handle_that_leads_elsewhere_is_refused(disk: Directories) -> None:
-    with pytest.raises(Missing):
-        await disk.remove(Folder(Sort.VOLUME, ".."))
+    with pytest.raises(SourceMissing):
+        await disk.remove(VolumeDirectory(DirectoryKind.VOLUME, ".."))

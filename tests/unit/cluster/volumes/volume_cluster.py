@@ -7,19 +7,19 @@ from typing import Any
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
 from quintant.cluster.controllers.volumes import claims, protection, volumes
-from quintant.cluster.volumes.component import driver
-from quintant.cluster.volumes.directories import Disk, Nowhere
+from quintant.cluster.volumes.component import csi_driver
+from quintant.cluster.volumes.directories import NoDirectories, VolumeBackend
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.volume_samples import claim
 
 
-async def start_volumes(cluster: InProcessCluster, disk: Disk | None = None) -> None:
+async def start_volumes(cluster: InProcessCluster, disk: VolumeBackend | None = None) -> None:
     """Run what makes storage work."""
     manager = Manager("kube-controller-manager")
     for module in (claims, protection, volumes):
         module.declare(manager)
-    component = driver(disk or Nowhere())
+    component = csi_driver(disk or NoDirectories())
     for obj in component.objects:
         await cluster.client.apply(obj)
     await cluster.run(manager)

@@ -23,8 +23,8 @@ from quintant.agents.dns.message import (
 )
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.dns.zone import Zone
-from quintant.cluster.kubeproxy.ports import unavailable
-from quintant.cluster.kubeproxy.routes import Backend
+from quintant.cluster.kubeproxy.ports import port_unavailable
+from quintant.cluster.kubeproxy.routes import RealServer
 
 IDLE_SECONDS = 10.0
 """How long a TCP connection may be silent."""
@@ -33,24 +33,24 @@ PORT_ATTEMPTS = 20
 
 
 @asynccontextmanager
-async def answering(zone: Zone) -> AsyncIterator[Backend]:
+async def serve_dns(zone: Zone) -> AsyncIterator[RealServer]:
     """Answer questions for as long as the context lasts; where they can be asked."""
     async with AsyncExitStack() as stack:
         yield await _opened(zone, stack)
 
 
-async def _opened(zone: Zone, stack: AsyncExitStack) -> Backend:
+async def _opened(zone: Zone, stack: AsyncExitStack) -> RealServer:
     loop = asyncio.get_running_loop()
     for left in reversed(range(PORT_ATTEMPTS)):
         datagrams, _ = await loop.create_datagram_endpoint(
             lambda: _Datagrams(zone), local_addr=(HOST, 0)
         )
-        place = Backend(*datagrams.get_extra_info("sockname")[:2])
+        place = RealServer(*datagrams.get_extra_info("sockname")[:2])
         try:
             server = await asyncio.start_server(_Streams(zone).serve, *place)
         except OSError as error:
             datagrams.close()
-            if not left or not unavailable(error):
+            if not left or not port_unavailable(error):
                 raise
         else:
             stack.callback(datagrams.close)
@@ -59,7 +59,7 @@ async def _opened(zone: Zone, stack: AsyncExitStack) -> Backend:
     raise AssertionError("the last attempt returns or raises")
 
 
-def answered(zone: Zone, raw: bytes, *, datagram: bool) -> bytes:
+def answer_message(zone: Zone, raw: bytes, *, datagram: bool) -> bytes:
     """The answer to a message, as bytes."""
     try:
         query = read_query(raw)
@@ -82,7 +82,7 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        self._transport.sendto(answered(self._zone, data, datagram=True), addr)
+        self._transport.sendto(answer_message(self._zone, data, datagram=True), addr)
 
 
 class _Streams(Struct, frozen=True):
@@ -95,7 +95,7 @@ class _Streams(Struct, frozen=True):
             async with asyncio.timeout(IDLE_SECONDS):
                 while True:
                     size = int.from_bytes(await reader.readexactly(2), "big")
-                    made = answered(self.zone, await reader.readexactly(size), datagram=False)
+                    made = answer_message(self.zone, await reader.readexactly(size), datagram=False)
                     writer.write(len(made).to_bytes(2, "big") + made)
                     await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError):

@@ -27,7 +27,7 @@ from quintant.agents.dns.message import SrvData as Target
 from quintant.agents.dns.resolver import DOMAIN
 from quintant.api.core import Service
 from quintant.api.discovery import Endpoint, EndpointSlice
-from quintant.cluster.kubeproxy.routes import TCP, Backend, Front
+from quintant.cluster.kubeproxy.routes import TCP, RealServer, VirtualServer
 from quintant.core.object import Request
 
 TTL_SECONDS = 5
@@ -35,8 +35,8 @@ TTL_SECONDS = 5
 WEIGHT = 100
 _POD = f".pod.{DOMAIN}"
 
-Places = Callable[[Front], Backend]
-"""Where a front really is."""
+Places = Callable[[VirtualServer], RealServer]
+"""Where a virtual server really is."""
 
 
 class Zone:
@@ -87,7 +87,7 @@ class Zone:
                 del self._branches[name]
 
 
-def records(
+def service_records(
     service: Service, slices: Iterable[EndpointSlice], places: Places
 ) -> Iterator[ResourceRecord]:
     """What the names of a service mean."""
@@ -101,7 +101,7 @@ def records(
         yield ResourceRecord(base, A, spec.cluster_ip, TTL_SECONDS)
         for port in spec.ports:
             protocol = port.protocol or TCP
-            place = places(Front(protocol, spec.cluster_ip, port.port))
+            place = places(VirtualServer(protocol, spec.cluster_ip, port.port))
             target = base
             if place.address != spec.cluster_ip:
                 target = f"{_dashed(place.address)}.{base}"

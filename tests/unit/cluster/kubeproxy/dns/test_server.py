@@ -20,35 +20,37 @@ from quintant.agents.dns.resolver import (
 )
 from quintant.agents.dns.web import resolver
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.kubeproxy.component import Network
-from quintant.cluster.kubeproxy.dns.server import answering
-from quintant.cluster.kubeproxy.dns.zone import Zone, records
-from quintant.cluster.kubeproxy.proxy import proxying
-from quintant.cluster.kubeproxy.routes import Backend, Front
+from quintant.cluster.kubeproxy.component import ServiceNetwork
+from quintant.cluster.kubeproxy.dns.server import serve_dns
+from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
+from quintant.cluster.kubeproxy.proxy import running_proxy
+from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer
 from quintant.core.object import Request
 from unit.cluster.controllers.service_samples import service
 
 BASE = "web.default.svc.cluster.local"
 
 
-def mapped(front: Front) -> Backend:
-    return Backend(front.address, front.port + 20000)
+def mapped(virtual_server: VirtualServer) -> RealServer:
+    return RealServer(virtual_server.address, virtual_server.port + 20000)
 
 
 @pytest.fixture
-async def network() -> AsyncIterator[Network]:
+async def network() -> AsyncIterator[ServiceNetwork]:
     zone = Zone()
-    zone.put(Request("web", "default"), records(service(cluster_ip="127.96.0.20"), (), mapped))
+    zone.put(
+        Request("web", "default"), service_records(service(cluster_ip="127.96.0.20"), (), mapped)
+    )
     external = service("out", type="ExternalName", external_name="localhost")
-    zone.put(Request("out", "default"), records(external, (), mapped))
+    zone.put(Request("out", "default"), service_records(external, (), mapped))
     zone.put(Request("many"), [ResourceRecord("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
                                for n in range(600)])  # fmt: skip
-    async with proxying() as proxy, answering(zone) as place:
-        yield Network(proxy, zone, place, HOST)
+    async with running_proxy() as proxy, serve_dns(zone) as place:
+        yield ServiceNetwork(proxy, zone, place, HOST)
 
 
 @pytest.mark.parametrize("host", ["web", "web.default", "web.default.svc", BASE, f"{BASE}.", "WEB"])
-async def test_short_and_long_names_are_found(network: Network, host: str) -> None:
+async def test_short_and_long_names_are_found(network: ServiceNetwork, host: str) -> None:
     names = ClusterResolver.find(network.environment("default"))
     assert names is not None
     assert await names.resolve(host, 80) == [SocketAddress("127.96.0.20", 20080)]
@@ -57,26 +59,28 @@ async def test_short_and_long_names_are_found(network: Network, host: str) -> No
 
 
 @pytest.mark.parametrize("host", ["example.com", "other", "web.other", "127.0.0.1", "::1", ""])
-async def test_what_is_not_of_the_cluster_is_left_to_others(network: Network, host: str) -> None:
+async def test_what_is_not_of_the_cluster_is_left_to_others(
+    network: ServiceNetwork, host: str
+) -> None:
     names = ClusterResolver.find(network.environment("default"))
     assert names is not None
     assert await names.resolve(host, 80) == []
 
 
-async def test_namespace_of_the_pod_comes_first(network: Network) -> None:
+async def test_namespace_of_the_pod_comes_first(network: ServiceNetwork) -> None:
     names = ClusterResolver.find(network.environment("elsewhere"))
     assert names is not None
     assert await names.resolve("web", 80) == []
     assert await names.resolve("web.default", 80) == [SocketAddress("127.96.0.20", 20080)]
 
 
-async def test_long_answers_come_over_tcp(network: Network) -> None:
-    names = ClusterResolver(SocketAddress(*network.nameserver))
+async def test_long_answers_come_over_tcp(network: ServiceNetwork) -> None:
+    names = ClusterResolver(SocketAddress(*network.dns_server))
     assert len(await names.resolve("many", 80)) == 600
     assert len(await asyncio.to_thread(names.lookup, "many", 80)) == 600
 
 
-async def test_nameserver_that_is_gone_is_as_none(network: Network) -> None:
+async def test_nameserver_that_is_gone_is_as_none(network: ServiceNetwork) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
         nobody.bind(("127.0.0.1", 0))
         place = SocketAddress(*nobody.getsockname())
@@ -100,7 +104,7 @@ print(socket.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM)[0][4])
 """
 
 
-async def test_any_python_program_of_a_pod_knows_the_names(network: Network) -> None:
+async def test_any_python_program_of_a_pod_knows_the_names(network: ServiceNetwork) -> None:
     env = {**os.environ, **network.environment("default")}
     env["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
     running = await asyncio.create_subprocess_exec(
@@ -117,7 +121,7 @@ async def test_any_python_program_of_a_pod_knows_the_names(network: Network) -> 
     ]
 
 
-async def test_programs_whose_python_lacks_quintant_know_the_names(network: Network) -> None:
+async def test_programs_whose_python_lacks_quintant_know_the_names(network: ServiceNetwork) -> None:
     code = "import socket; print(socket.getaddrinfo('web', 80)[0][4])"
     env = {**os.environ, **network.environment("default")}
     said = []
@@ -135,7 +139,7 @@ async def test_programs_whose_python_lacks_quintant_know_the_names(network: Netw
 
 
 async def test_other_customizations_of_a_program_are_run_as_well(
-    network: Network, tmp_path: Path
+    network: ServiceNetwork, tmp_path: Path
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text("print('own')")
     env = {**os.environ, **network.environment("default")}
@@ -147,7 +151,7 @@ async def test_other_customizations_of_a_program_are_run_as_well(
     assert said.split() == [b"own", b"ran"]
 
 
-async def test_clients_of_aiohttp_know_the_names(network: Network) -> None:
+async def test_clients_of_aiohttp_know_the_names(network: ServiceNetwork) -> None:
     known = resolver(network.environment("default"))
     try:
         (found,) = await known.resolve("web", 80)
@@ -158,7 +162,7 @@ async def test_clients_of_aiohttp_know_the_names(network: Network) -> None:
         await known.close()
 
 
-def test_names_are_searched_as_pods_search_them(network: Network) -> None:
+def test_names_are_searched_as_pods_search_them(network: ServiceNetwork) -> None:
     environment = network.environment("a")
     assert environment[SEARCH_VARIABLE] == "a.svc.cluster.local svc.cluster.local cluster.local"
     assert network.zone.answer(DnsQuestion("cluster.local", A)).records == ()

@@ -10,8 +10,8 @@ from quintant.agents.dns.message import CNAME, SRV, A, DnsQuestion, ResponseCode
 from quintant.agents.dns.message import SrvData as Target
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
-from quintant.cluster.kubeproxy.dns.zone import Zone, records
-from quintant.cluster.kubeproxy.routes import Backend, Front
+from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
+from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer
 from quintant.core.object import Request
 from unit.cluster.controllers.service_samples import service
 
@@ -20,17 +20,17 @@ KEY = Request("web", "default")
 PORT = ServicePort(name="http", port=80, target_port=8080)
 
 
-def straight(front: Front) -> Backend:
-    return Backend(front.address, front.port)
+def straight(virtual_server: VirtualServer) -> RealServer:
+    return RealServer(virtual_server.address, virtual_server.port)
 
 
-def mapped(front: Front) -> Backend:
-    return Backend(front.address, front.port + 20000)
+def mapped(virtual_server: VirtualServer) -> RealServer:
+    return RealServer(virtual_server.address, virtual_server.port + 20000)
 
 
 def zone(svc: Service, slices: Iterable[EndpointSlice] = (), *, places: object = straight) -> Zone:
     made = Zone()
-    made.put(KEY, records(svc, slices, places))  # type: ignore[arg-type]
+    made.put(KEY, service_records(svc, slices, places))  # type: ignore[arg-type]
     return made
 
 
@@ -65,7 +65,7 @@ def test_mapped_port_is_told_where_it_is() -> None:
 
 
 def test_mapped_address_has_a_name_of_its_own() -> None:
-    places = lambda front: Backend("127.0.0.1", 5)  # noqa: E731
+    places = lambda virtual_server: RealServer("127.0.0.1", 5)  # noqa: E731
     made = zone(service("web", PORT, cluster_ip="127.96.0.20"), places=places)
     answer = made.answer(DnsQuestion(f"_80._tcp.{BASE}", SRV))
     assert [record.data for record in answer.extra] == ["127.0.0.1"]

@@ -13,22 +13,22 @@ from msgspec import Struct
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiting
 from quintant.cluster.common.labels import REASON
-from quintant.cluster.simulated.stages import Next
-from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus, Told
+from quintant.cluster.simulated.stages import StageNext
+from quintant.cluster.simulated.views import SimContainer, SimContainerStatus, SimPod, SimPodStatus
 from quintant.core.clock import timestamp
 
 SCHEME = "simulated://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""
 NO_MACHINE = "nothing runs: the node is simulated"
 NO_PROGRAM = "nothing runs: no program of this machine stands for the image"
-REBOOT = Next(state="running", ready=True, restart=True, exit_code=255, reason="Unknown")
+REBOOT = StageNext(state="running", ready=True, restart=True, exit_code=255, reason="Unknown")
 """What becomes of a pod whose node was off."""
 _OVER = ("Succeeded", "Failed")
 _SIDECAR = "Always"
 _NOTHING = ContainerState()
 
 
-class Place(Struct, frozen=True):
+class PodPlacement(Struct, frozen=True):
     """Where a simulated pod is, and why it is simulated."""
 
     address: str
@@ -36,7 +36,7 @@ class Place(Struct, frozen=True):
     why: str = NO_MACHINE
 
 
-def after(pod: SimPod, step: Next, place: Place, now: datetime) -> SimPodStatus:
+def next_status(pod: SimPod, step: StageNext, place: PodPlacement, now: datetime) -> SimPodStatus:
     """The status of a pod after a step of its life."""
     phase = step.phase or pod.status.phase or "Pending"
     ready = step.ready if step.ready is not None else bool(pod.first and pod.first.ready)
@@ -87,7 +87,7 @@ def _ungated(pod: SimPod) -> str:
     return ""
 
 
-def _before(pod: SimPod, container: SimContainer, now: datetime) -> Told:
+def _before(pod: SimPod, container: SimContainer, now: datetime) -> SimContainerStatus:
     """A container that comes first: it has ended well, or goes on beside the others."""
     known = _said(pod.status.init_container_statuses, container)
     if known is not None:
@@ -100,7 +100,9 @@ def _before(pod: SimPod, container: SimContainer, now: datetime) -> Told:
     return _status(pod, container, state, ready=True)
 
 
-def _during(pod: SimPod, container: SimContainer, step: Next, now: datetime) -> Told:
+def _during(
+    pod: SimPod, container: SimContainer, step: StageNext, now: datetime
+) -> SimContainerStatus:
     known = _said(pod.status.container_statuses, container)
     restarts = (known.restart_count if known is not None else 0) + step.restart
     ready = step.ready if step.ready is not None else bool(known and known.ready)
@@ -108,7 +110,9 @@ def _during(pod: SimPod, container: SimContainer, step: Next, now: datetime) -> 
     return _status(pod, container, state, last, ready=ready, restarts=restarts)
 
 
-def _states(known: Told | None, step: Next, now: datetime) -> tuple[ContainerState, ContainerState]:
+def _states(
+    known: SimContainerStatus | None, step: StageNext, now: datetime
+) -> tuple[ContainerState, ContainerState]:
     """What a container is now, and what it was before."""
     state = known.state if known is not None else _NOTHING
     last = known.last_state if known is not None else _NOTHING
@@ -140,10 +144,10 @@ def _status(
     *,
     ready: bool,
     restarts: int = 0,
-) -> Told:
+) -> SimContainerStatus:
     begun = state.waiting is None or last.terminated is not None
     incarnation = f"{SCHEME}{pod.metadata.uid}/{container.name}/{restarts}"
-    return Told(
+    return SimContainerStatus(
         name=container.name,
         ready=ready,
         started=state.running is not None,
@@ -156,5 +160,7 @@ def _status(
     )
 
 
-def _said(statuses: tuple[Told, ...], container: SimContainer) -> Told | None:
+def _said(
+    statuses: tuple[SimContainerStatus, ...], container: SimContainer
+) -> SimContainerStatus | None:
     return next((each for each in statuses if each.name == container.name), None)
