@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 FILE = Path(__file__).with_name("mutants.toml")
-SOURCE = Path("src/quintant/cluster")
+SOURCE = Path("src/quintant")
 CONFORMANCE = "tests/conformance"
 
 

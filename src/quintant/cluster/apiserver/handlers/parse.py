@@ -32,7 +32,7 @@ from quintant.cluster.apiserver.meta.types import Edit
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch
-from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
+from quintant.cluster.apiserver.patch.strategic_patch import strategic_patch
 from quintant.core.resource import Resource
 
 DraftPlan = Callable[[ApiRequest, ObjectRef, User, str], tuple[Draft, WriteOptions]]
@@ -98,7 +98,7 @@ def _editor(media: str, sent: Any, target: ObjectRef) -> Edit:
     wanted = _document(target)
     message = tables.find(wanted.api_version, wanted.kind)
     assert message is not None, "strategic patches are read for built-in kinds alone"
-    return lambda live: strategic_merge(live, sent, message)
+    return lambda live: strategic_patch(live, sent, message)
 
 
 def _document(target: ObjectRef) -> Resource:

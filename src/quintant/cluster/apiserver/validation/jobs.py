@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import GoStruct
-from quintant.cluster.apiserver.meta.cron import locate, parse
 from quintant.cluster.apiserver.meta.field_errors import (
     invalid,
     invalid_without_value,
@@ -18,6 +17,7 @@ from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods import template_causes
+from quintant.core.cron import locate, parse
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from quintant.api.batch import CronJob, Job
-from quintant.cluster.apiserver.meta.cron import Schedule
 from quintant.cluster.controllers.pods.views import moment
+from quintant.core.cron import Schedule
 
 MANY = 100
 """Missed times beyond which something is wrong with a clock or a deadline."""

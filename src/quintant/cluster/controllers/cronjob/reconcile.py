@@ -7,9 +7,9 @@ from datetime import datetime
 
 from quintant.api.batch import CronJob, CronJobStatus, Job
 from quintant.api.meta import ObjectReference
-from quintant.cluster.apiserver.meta.cron import Schedule, parse
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
 from quintant.core.clock import timestamp
+from quintant.core.cron import Schedule, parse
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import has_owner, owned

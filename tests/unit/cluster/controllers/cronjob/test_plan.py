@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from quintant.api.batch import CronJob, CronJobSpec, CronJobStatus, Job, JobCondition, JobStatus
-from quintant.cluster.apiserver.meta.cron import parse
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
 from quintant.core.clock import timestamp
+from quintant.core.cron import parse
 from quintant.core.object import ObjectMeta
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

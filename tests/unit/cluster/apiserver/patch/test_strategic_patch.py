@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.meta.status import StatusError
-from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
+from quintant.cluster.apiserver.patch.strategic_patch import strategic_patch
 from quintant.cluster.apiserver.tables import message
 from unit.cluster.api import CMS, CRDS, FOOS, api, config_map, foo, foo_definition
 from unit.cluster.strategic_cases import CASES, Case, deployment
@@ -77,7 +77,7 @@ PODS = st.builds(
 
 @given(PODS, PODS)
 def test_a_patch_without_directives_is_in_the_result(live: Plain, patch: Plain) -> None:
-    merged = strategic_merge(live, patch, POD)
+    merged = strategic_patch(live, patch, POD)
     before, after, wanted = by_name(live), by_name(merged), by_name(patch)
     assert after.keys() == before.keys() | wanted.keys()
     for name, env in after.items():
@@ -88,8 +88,8 @@ def test_a_patch_without_directives_is_in_the_result(live: Plain, patch: Plain) 
 
 @given(PODS, PODS)
 def test_patching_twice_is_patching_once(live: Plain, patch: Plain) -> None:
-    once = strategic_merge(live, patch, POD)
-    assert strategic_merge(once, patch, POD) == once
+    once = strategic_patch(live, patch, POD)
+    assert strategic_patch(once, patch, POD) == once
 
 
 @given(PODS, PODS)
@@ -99,7 +99,7 @@ def test_an_order_is_kept(live: Plain, patch: Plain) -> None:
     order = [{"name": name} for name in names]
     present = sorted(patch["spec"]["containers"], key=lambda each: names.index(each["name"]))
     spec = {"containers": present, "$setElementOrder/containers": order}
-    merged = strategic_merge(live, {"spec": spec}, POD)
+    merged = strategic_patch(live, {"spec": spec}, POD)
     assert [each["name"] for each in merged["spec"]["containers"]] == names
 
 
@@ -131,5 +131,5 @@ def test_any_patch_merges_or_is_refused_and_nothing_given_changes(
 ) -> None:
     given_live, given_patch = deepcopy(live), deepcopy(patch)
     with suppress(StatusError):
-        strategic_merge(live, patch, POD)
+        strategic_patch(live, patch, POD)
     assert (live, patch) == (given_live, given_patch)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.meta.status import StatusError
-from quintant.cluster.apiserver.patch.strategic_order import (
+from quintant.core.strategic_order import (
     PATCH,
+    ListInList,
+    PatchError,
     check_order,
     element_type,
     ordered,
@@ -56,12 +57,22 @@ def test_truth_is_not_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lists", "code"), [(([], []), 500), ((["a"], [1]), 500), (([["a"]],), 422)]
+    ("lists", "error"),
+    [(([], []), PatchError), ((["a"], [1]), PatchError), (([["a"]],), ListInList)],
 )
-def test_items_are_all_of_one_type_and_no_lists(lists: tuple[list[object], ...], code: int) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_items_are_all_of_one_type_and_no_lists(
+    lists: tuple[list[object], ...], error: type[PatchError]
+) -> None:
+    with pytest.raises(PatchError) as refused:
         element_type(*lists)
-    assert refused.value.code == code
+    assert type(refused.value) is error
+
+
+def test_a_refusal_spells_its_values_as_it_is_told() -> None:
+    with pytest.raises(PatchError) as refused:
+        element_type(["a"], [1])
+    assert str(refused.value) == "list element types are not identical: (['a'], [1])"
+    assert refused.value.spelt(lambda value: "…") == "list element types are not identical: …"
 
 
 @given(VALUES, st.data())
@@ -71,5 +82,5 @@ def test_an_order_has_every_item_of_a_patch_in_the_patchs_order(
     picked = [item for item in order if data.draw(st.booleans())]
     check_order([{PATCH: "delete", "name": "x"}, *picked], order, "")
     if len(picked) > 1:
-        with pytest.raises(StatusError, match="doesn't match"):
+        with pytest.raises(PatchError, match="doesn't match"):
             check_order(picked[::-1], order, "")

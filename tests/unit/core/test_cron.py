@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.meta.cron import parse
+from quintant.core.cron import parse
 
 WEDNESDAY = datetime(2026, 7, 1, 12, 30, 15, tzinfo=UTC)
 

@@ -9,12 +9,8 @@ from strangers, and may be long.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
-
-from quintant.cluster.apiserver.golang.printing import plain
-from quintant.cluster.apiserver.meta.status import StatusError, unknown_error, unprocessable
-from quintant.cluster.apiserver.patch.json_patch import same
 
 PATCH = "$patch"
 """What an item of a patch has that only directs what becomes of others."""
@@ -30,6 +26,31 @@ _GO_TYPES = {
     float: "float64",
     type(None): "%!s(<nil>)",
 }
+
+
+class PatchError(ValueError):
+    """A strategic merge patch cannot be applied, in the words of Kubernetes' own library.
+
+    Texts and values take turns, so that a server can spell the values as Go does.
+    """
+
+    def __str__(self) -> str:
+        return self.spelt(repr)
+
+    def spelt(self, spell: Callable[[Any], str]) -> str:
+        """The whole text, with every value spelt by a function."""
+        return "".join(spell(part) if at % 2 else part for at, part in enumerate(self.args))
+
+
+class BadPatchFormat(PatchError):
+    """A directive is not well formed."""
+
+
+class ListInList(PatchError):
+    """A list holds lists, which nobody can merge."""
+
+    def __init__(self) -> None:
+        super().__init__("lists of lists cannot be merged")
 
 
 def ordered(items: Items, order: Items, live: Items, key: str) -> list[Any]:
@@ -59,10 +80,8 @@ def check_order(items: Items, order: Items, key: str) -> None:
         at += alike(wanted[at], order[beside], key)
         beside += 1
     if order and at < len(wanted):
-        raise unknown_error(
-            f"The order in patch list:\n{plain(items)}\n doesn't match {ORDER} list:\n"
-            f"{plain(order)}\n"
-        )
+        middle = f"\n doesn't match {ORDER} list:\n"
+        raise PatchError("The order in patch list:\n", items, middle, order, "\n")
 
 
 class Places:
@@ -107,11 +126,11 @@ def element_type(*lists: Items) -> type:
     """What the items of some lists all are; it must be one thing, and no list."""
     values = [value for items in lists for value in items]
     if not values:
-        raise unknown_error("no elements in any of the given slices")
+        raise PatchError("no elements in any of the given slices")
     if isinstance(values[0], list):
-        raise unprocessable()
+        raise ListInList
     if any(type(value) is not type(values[0]) for value in values):
-        raise unknown_error(f"list element types are not identical: {plain(lists)}")
+        raise PatchError("list element types are not identical: ", lists)
     return type(values[0])
 
 
@@ -120,7 +139,7 @@ def keyed(item: Any, key: str) -> Any:
     if not isinstance(item, dict):
         raise mistaken(dict, item)
     if key not in item:
-        raise unknown_error(f"map: {plain(item)} does not contain declared merge key: {key}")
+        raise PatchError("map: ", item, f" does not contain declared merge key: {key}")
     return item[key]
 
 
@@ -131,7 +150,8 @@ def marked(value: Any) -> bool:
 
 def alike(one: Any, other: Any, key: str) -> bool:
     """Whether two items are the same one."""
-    return same(keyed(one, key), keyed(other, key)) if key else same(one, other)
+    one, other = (keyed(one, key), keyed(other, key)) if key else (one, other)
+    return mark(one) == mark(other)
 
 
 def union(*lists: Items) -> list[Any]:
@@ -142,7 +162,7 @@ def union(*lists: Items) -> list[Any]:
     return list(found.values())
 
 
-def mistaken(expected: type, value: Any) -> StatusError:
+def mistaken(expected: type, value: Any) -> PatchError:
     """What is said about something that should be a map or a list."""
     wanted, found = _GO_TYPES[expected], _GO_TYPES[type(value)]
-    return unknown_error(f"expected a {wanted}, but received a {found}")
+    return PatchError(f"expected a {wanted}, but received a {found}")
