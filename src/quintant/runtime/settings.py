@@ -1,10 +1,17 @@
-"""The settings of a manager, with the reason for each default."""
+"""The settings of a manager, with the reason for each default.
+
+`Settings` is what a program or its flags say; `ManagerOptions` what an operator's environment may
+say of it, under the names that kubebuilder's users know.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from msgspec import Struct, field
 
 from quintant.client.token_bucket import check_rate
+from quintant.core.options import Duration
 from quintant.runtime.cache.timeouts import Timers
 
 
@@ -45,3 +52,28 @@ class Settings(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.rate is not None:
             check_rate(self.rate, self.burst)
+
+
+class ManagerOptions(Struct, frozen=True, kw_only=True):
+    """What the environment of every operator may say; an operator's own options add to it."""
+
+    max_concurrent_reconciles: int = 4
+    """MAX_CONCURRENT_RECONCILES: objects of the main kind that are worked on at once."""
+    resync_period: Duration | None = None
+    """RESYNC_PERIOD: when everything is looked at again; ten hours if not given."""
+    metrics_addr: str | None = None
+    """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
+    health_probe_addr: str | None = None
+    """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
+    enable_webhooks: bool = True
+    """ENABLE_WEBHOOKS: serve the operator's webhooks, if it has any."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is said about the manager itself: pass it to `Manager.configure`."""
+        given = {
+            "resync": self.resync_period,
+            "metrics": self.metrics_addr,
+            "probes": self.health_probe_addr,
+        }
+        return {name: value for name, value in given.items() if value is not None}

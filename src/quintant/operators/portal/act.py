@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 from quintant.api.apps import Deployment
 from quintant.core.errors import ApiError, Conflict, NotFound, Terminal
+from quintant.core.text import one_line
 from quintant.operators.portal.api import GROUP, PortalExpose
 from quintant.operators.portal.builders import adoptable
 from quintant.operators.portal.observe import Observed
 from quintant.operators.portal.plan.events import outcome_event
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
-from quintant.operators.portal.plan.relays import clean_error
 from quintant.runtime.apply import (
     NAME_TAKEN,
     Changes,
@@ -70,7 +70,7 @@ async def _write(client: Client, observed: Observed, want: Deployment) -> Outcom
     except (Conflict, NotFound):
         raise
     except ApiError as error:
-        message, creating = clean_error(error.message), observed.deployment is None
+        message, creating = one_line(error.message), observed.deployment is None
         return Outcome(OperationResult.REFUSED, message, creating=creating, error=error)
     return _outcome(changes)
 

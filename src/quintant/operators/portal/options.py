@@ -7,12 +7,11 @@ know: TUNNEL_IMAGE and so on. What is a flag of every operator wins over them.
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
-
-from msgspec import Struct
+from typing import Literal
 
 from quintant.core.options import Duration
 from quintant.operators.portal.builders import Tunnels
+from quintant.runtime.settings import ManagerOptions
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
@@ -21,7 +20,7 @@ _OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
 _COMMAND = ("quintant", "agent", "tunnel")
 
 
-class Options(Struct, frozen=True):
+class Options(ManagerOptions, frozen=True):
     """What is decided for all tunnels at once. Durations are seconds."""
 
     tunnel_image: str = IMAGE
@@ -33,29 +32,9 @@ class Options(Struct, frozen=True):
     for images of tunnels that tell nothing."""
     status_check_interval: Duration = 30.0
     """STATUS_CHECK_INTERVAL: how often pods that are not ready are looked at, beside watches."""
-    max_concurrent_reconciles: int = 4
-    """MAX_CONCURRENT_RECONCILES: PortalExposes that are worked on at once."""
-    resync_period: Duration | None = None
-    """RESYNC_PERIOD: when everything is looked at again; ten hours if not given."""
-    metrics_addr: str | None = None
-    """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
-    health_probe_addr: str | None = None
-    """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
-    enable_webhooks: bool = True
-    """ENABLE_WEBHOOKS: serve the webhooks; the same rules hold without them."""
 
     @property
     def tunnels(self) -> Tunnels:
         """How tunnels are made."""
         command = _COMMAND if _OURS.fullmatch(self.tunnel_image) else ()
         return Tunnels(self.tunnel_image, self.cluster_domain, command)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What is said about the manager itself."""
-        given = {
-            "resync": self.resync_period,
-            "metrics": self.metrics_addr,
-            "probes": self.health_probe_addr,
-        }
-        return {name: value for name, value in given.items() if value is not None}

@@ -31,7 +31,14 @@ def test_every_setting_can_be_given() -> None:
         },
     )
     assert given == Options(
-        "ghcr.io/gosuda/portal-tunnel:1.0.0", "corp.local", "assume", 5, 8, 3600, ":9090", ":9091"
+        "ghcr.io/gosuda/portal-tunnel:1.0.0",
+        "corp.local",
+        "assume",
+        5,
+        max_concurrent_reconciles=8,
+        resync_period=3600,
+        metrics_addr=":9090",
+        health_probe_addr=":9091",
     )
 
 

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from quintant.api.apps import Deployment
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.core.text import one_line
 from quintant.operators.portal.api import Phase, RelayConnection
 from quintant.operators.portal.observe import Observed
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
-from quintant.operators.portal.plan.relays import clean_error, refusing
+from quintant.operators.portal.plan.relays import refusing
 from quintant.operators.portal.rules import is_address
 from quintant.operators.portal.tunnel_class.plan import missing_class
 
@@ -143,7 +144,7 @@ def _available(observed: Observed, claims: list[Claim], phase: Phase) -> Claim:
 def _reachability(observed: Observed) -> str:
     for tunnel in observed.tunnels:
         if tunnel.report is not None and not tunnel.report.service.reachable:
-            return f"Tunnel up, but the Service fails: {clean_error(tunnel.report.service.error)}"
+            return f"Tunnel up, but the Service fails: {one_line(tunnel.report.service.error)}"
     targets = observed.expose.spec.relay.targets
     if targets and is_address(targets[0].url):
         return "Available, without a public URL: no name can stand before the relay's IP address"

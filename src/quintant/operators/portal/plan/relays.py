@@ -6,10 +6,10 @@ last counts only while its pod is ready. Nothing is assumed: no word is Unknown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from quintant.core.clock import timestamp
+from quintant.core.text import one_line
 from quintant.operators.portal.api import (
     PortalExposeStatus,
     RelayConnection,
@@ -19,10 +19,7 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.observe import Observed, Tunnel
 from quintant.wire.portal import Close
-from quintant.wire.tunnelreport import ERROR_LENGTH, RelayReport, State
-
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f]+")
-_USER = re.compile(r"://[^/@\s]*@")
+from quintant.wire.tunnelreport import RelayReport, State
 
 
 def relays_of(observed: Observed) -> tuple[RelayConnection, ...]:
@@ -80,21 +77,13 @@ def assumed(
     )
 
 
-def clean_error(error: str) -> str:
-    """An error fit for a status: one short line, without passwords."""
-    plain = _UNSEEN.sub(" ", _USER.sub("://", error)).strip()
-    return plain[:ERROR_LENGTH]
-
-
 def _connection(
     target: RelayTarget, tunnels: Sequence[Tunnel], before: RelayConnection | None
 ) -> RelayConnection:
     told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
     up = [relay for ready, relay in told if ready and relay.state == State.CONNECTED]
     down = [relay for _, relay in told if relay.state != State.CONNECTED]
-    errors = sorted(
-        (relay.since, clean_error(relay.last_error)) for relay in down if relay.last_error
-    )
+    errors = sorted((relay.since, one_line(relay.last_error)) for relay in down if relay.last_error)
     status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
     return RelayConnection(
         name=target.name,
