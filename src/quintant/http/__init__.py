@@ -3,8 +3,10 @@
     head        the first lines of a message          body        where a message ends
     framing     which body a head announces           deadline    when a connection is late
     connection  a client's bytes, with backpressure   server      one request after another
+    request, response      what a handler gets, and gives
+    encode_request, response_parser      the same, as a client sends and gets it
 
 Whatever two programs might read differently is refused: that difference is what request smuggling
-is made of. It belongs to nobody: relays, the embedded API server, webhooks and probes are made of
-it, and none of them loads more than that.
+is made of. It belongs to nobody: relays, the embedded API server, webhooks, probes and the client
+are made of it, and none of them loads more than that.
 """

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from quintant.http.framing import Framing, FramingKind
+from quintant.http.framing import Framing
 from quintant.http.head import HEAD_BYTES, ProtocolError
 
 LINE_BYTES = 256
 """Of the line before a chunk, with its extensions."""
 LAST_CHUNK = b"0\r\n\r\n"
-_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t -~\x80-\xff]*)?")
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t -~\x80-\xff]*)?")
 
 
 class BodyState(Enum):
@@ -33,102 +33,118 @@ class BodyState(Enum):
     DONE = "nothing"
 
 
+# Python 3.11 calls a function for each `BodyState.DATA`, which takes longer than what it decides.
+_COUNT, _UNTIL, _SIZE, _DATA, _CRLF, _TRAILER, _DONE = BodyState
+# By name: the hash of an enum's member is a function in Python, too.
+_FIRST = {"NONE": _DONE, "LENGTH": _COUNT, "CHUNKED": _SIZE, "CLOSE": _UNTIL}
+
+
 class BodyParser:
     """A body being read."""
 
+    __slots__ = ("_left", "_line", "_trailer", "rest", "state")
+
     def __init__(self, framing: Framing) -> None:
-        self._left, self._line = framing.size, b""
-        self._trailer = 0
+        kind, self._left = framing
+        self._line, self._trailer = b"", 0
         self.rest = b""
         """What came behind the body: the next message."""
-        empty = framing.kind is FramingKind.LENGTH and not framing.size
-        self.state = BodyState.DONE if empty else _FIRST[framing.kind]
+        first = _FIRST[kind._name_]
+        self.state = _DONE if first is _COUNT and not self._left else first
 
     @property
     def done(self) -> bool:
         """Whether the body is whole."""
-        return self.state is BodyState.DONE
+        return self.state is _DONE
 
     def feed(self, raw: bytes) -> bytes:
         """The content in the bytes that came next. ProtocolError if they are no body."""
-        if self.state is BodyState.UNTIL:
-            return raw
-        if self.state is BodyState.COUNT:
+        state = self.state
+        if state is _COUNT:
             return self._counted(raw)
+        if state is _UNTIL:
+            return raw
         return self._chunks(raw)
 
     def end(self) -> bool:
         """The connection ended; whether the body is whole."""
-        if self.state is BodyState.UNTIL:
-            self.state = BodyState.DONE
+        if self.state is _UNTIL:
+            self.state = _DONE
         return self.done
 
     def _counted(self, raw: bytes) -> bytes:
-        content, self.rest = (raw, b"") if len(raw) <= self._left else _cut(raw, self._left)
-        self._left -= len(content)
+        if len(raw) > self._left:
+            raw, self.rest = raw[: self._left], raw[self._left :]
+        self._left -= len(raw)
         if not self._left:
-            self.state = BodyState.DONE
-        return content
+            self.state = _DONE
+        return raw
 
     def _chunks(self, raw: bytes) -> bytes:
         found: list[bytes] = []
-        while raw and not self.done:
-            if self.state is BodyState.DATA:
-                content, raw = _cut(raw, self._left)
-                self._left -= len(content)
-                found.append(content)
-                if not self._left:
-                    self.state = BodyState.CRLF
+        at, size = 0, len(raw)
+        while at < size and self.state is not _DONE:
+            if self.state is _DATA:
+                at = self._part(raw, at, found)
+            elif self.state is _SIZE and not self._line:
+                at = self._whole(raw, at, found)
             else:
-                raw = self._lines(raw)
-        if self.done:
-            self.rest += raw
-        return b"".join(found)
+                at = self._take_line(raw, at)
+        if self.state is _DONE:
+            self.rest += raw[at:]
+        return found[0] if len(found) == 1 else b"".join(found)
 
-    def _lines(self, raw: bytes) -> bytes:
-        """Take one line, if it is whole; what lies behind it."""
-        line, end, rest = raw.partition(b"\n")
-        self._line += line + end
-        if len(self._line) > (HEAD_BYTES if self.state is BodyState.TRAILER else LINE_BYTES):
+    def _whole(self, raw: bytes, at: int, found: list[bytes]) -> int:
+        """Take a chunk in one step if all of it is there: on a watch each event is one."""
+        start = raw.find(b"\r\n", at, at + LINE_BYTES) + 2
+        line = _CHUNK_SIZE.fullmatch(raw, at, start - 2) if start > 1 else None
+        end = start + int(line[1], 16) if line is not None else 0
+        if end <= start or raw[end : end + 2] != b"\r\n":
+            return self._take_line(raw, at)
+        found.append(raw[start:end])
+        return end + 2
+
+    def _part(self, raw: bytes, at: int, found: list[bytes]) -> int:
+        content = raw[at : at + self._left]
+        found.append(content)
+        self._left -= len(content)
+        if not self._left:
+            self.state = _CRLF
+        return at + len(content)
+
+    def _take_line(self, raw: bytes, at: int) -> int:
+        """Take one line, if it is whole; where the next one begins."""
+        end = raw.find(b"\n", at) + 1 or len(raw)
+        line = self._line + raw[at:end]
+        if len(line) > (HEAD_BYTES if self.state is _TRAILER else LINE_BYTES):
             raise ProtocolError(400, "a chunk with too long a line")
-        if not end:
-            return b""
-        line, self._line = self._line, b""
+        if not line.endswith(b"\n"):
+            self._line = line
+            return end
         if not line.endswith(b"\r\n") or b"\r" in line[:-2]:
             raise ProtocolError(400, "a chunk whose line does not end with CRLF")
+        self._line = b""
         self._step(line[:-2])
-        return rest
+        return end
 
     def _step(self, line: bytes) -> None:
-        if self.state is BodyState.SIZE:
-            found = _SIZE.fullmatch(line)
+        if self.state is _SIZE:
+            found = _CHUNK_SIZE.fullmatch(line)
             if found is None:
                 raise ProtocolError(400, "a chunk without a size")
-            self._left = int(found.group(1), 16)
-            self.state = BodyState.DATA if self._left else BodyState.TRAILER
-        elif self.state is BodyState.CRLF:
+            self._left = int(found[1], 16)
+            self.state = _DATA if self._left else _TRAILER
+        elif self.state is _CRLF:
             if line:
                 raise ProtocolError(400, "a chunk longer than it said")
-            self.state = BodyState.SIZE
+            self.state = _SIZE
         else:
             self._trailer += len(line)
             if self._trailer > HEAD_BYTES:
                 raise ProtocolError(431, "too many trailers")
-            self.state = BodyState.TRAILER if line else BodyState.DONE
+            self.state = _TRAILER if line else _DONE
 
 
 def encode_chunk(content: bytes) -> bytes:
     """Content as one chunk."""
     return b"%x\r\n%b\r\n" % (len(content), content)
-
-
-def _cut(raw: bytes, at: int) -> tuple[bytes, bytes]:
-    return raw[:at], raw[at:]
-
-
-_FIRST = {
-    FramingKind.NONE: BodyState.DONE,
-    FramingKind.LENGTH: BodyState.COUNT,
-    FramingKind.CHUNKED: BodyState.SIZE,
-    FramingKind.CLOSE: BodyState.UNTIL,
-}

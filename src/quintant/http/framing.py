@@ -31,31 +31,36 @@ class Framing(NamedTuple):
     size: int = 0
 
 
+_NONE, _CLOSE = Framing(FramingKind.NONE), Framing(FramingKind.CLOSE)
+_CHUNKED, _LENGTH = Framing(FramingKind.CHUNKED), FramingKind.LENGTH
+
+
 def request_framing(head: RequestHead) -> Framing:
     """The body of a request."""
-    return _announced(head, 400) or Framing(FramingKind.NONE)
+    return _announced(head, 400) or _NONE
 
 
 def response_framing(head: ResponseHead, method: bytes) -> Framing:
     """The body of a response to a method."""
+    if method == b"CONNECT" and 200 <= head.status < 300:
+        return _NONE  # whatever it says of a length: a tunnel begins behind it
     told = _announced(head, 502)
     if method == b"HEAD" or head.status < 200 or head.status in _BODYLESS:
-        return Framing(FramingKind.NONE)
-    return told or Framing(FramingKind.CLOSE)
+        return _NONE
+    return told or _CLOSE
 
 
 def _announced(head: Head, status: int) -> Framing | None:
-    encodings, told = head.all(b"transfer-encoding"), head.all(b"content-length")
-    if not encodings and not told:
+    encodings, lengths = head.all(b"transfer-encoding"), head.all(b"content-length")
+    if not encodings and not lengths:
         return None
-    sizes = set(told)
     if encodings:
-        if sizes or head.minor == 0:
+        if lengths or head.minor == 0:
             raise ProtocolError(status, "a transfer encoding that can be read in two ways")
-        if [each.lower() for each in encodings] != [b"chunked"]:
+        if len(encodings) > 1 or encodings[0].lower() != b"chunked":
             raise ProtocolError(max(status, 501), "unsupported transfer encoding")
-        return Framing(FramingKind.CHUNKED)
-    value = sizes.pop()
-    if sizes or not _DIGITS.fullmatch(value):
+        return _CHUNKED
+    value = lengths[0]
+    if lengths.count(value) < len(lengths) or not _DIGITS.fullmatch(value):
         raise ProtocolError(status, "a length that can be read in two ways")
-    return Framing(FramingKind.LENGTH, int(value))
+    return Framing(_LENGTH, int(value))

@@ -18,6 +18,8 @@ _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/([0-9])\.([0-9])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
 # Not `)*+`: before 3.11.5, Python does not match what a group that is kept whole could match.
 _FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*\r\n\r\n")
+# Of fields that are known to be some.
+_FIELD = re.compile(rb"([^:]+):[ \t]*(.*)\r\n")
 _BARE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 
 Field = tuple[bytes, bytes]
@@ -39,23 +41,26 @@ class Head:
     minor: int
     """Of the version: HTTP/1.0, or HTTP/1.1 and whatever adds to it."""
     fields: Fields
-    _index: dict[bytes, list[bytes]] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _index: dict[bytes, bytes | list[bytes]] = field(init=False, repr=False, compare=False)
+    """By names in lower case; a list where a name is there more than once."""
 
     def __post_init__(self) -> None:
-        for name, value in self.fields:
-            self._index.setdefault(name.lower(), []).append(value)
+        self._index = {name.lower(): value for name, value in self.fields}
+        if len(self._index) < len(self.fields):
+            self._index = _grouped(self.fields)
 
     def all(self, name: bytes) -> list[bytes]:
         """The values of a field, in order; its name in lower case."""
-        return self._index.get(name, [])
+        found = self._index.get(name)
+        if found is None:
+            return []
+        return [found] if isinstance(found, bytes) else found
 
     def words(self, name: bytes) -> list[bytes]:
         """The members of a field that is a list, in lower case."""
         if name not in self._index:
             return []
-        joined = b",".join(self._index[name]).lower()
+        joined = b",".join(self.all(name)).lower()
         return [word for word in (each.strip() for each in joined.split(b",")) if word]
 
 
@@ -73,6 +78,22 @@ class ResponseHead(Head):
 
     status: int
     reason: bytes
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The fields as text: names in lower case, values of repeated ones joined."""
+        return {
+            name.decode(): (found if isinstance(found, bytes) else b", ".join(found)).decode(
+                "latin-1"
+            )
+            for name, found in self._index.items()
+        }
+
+    @property
+    def keep_alive(self) -> bool:
+        """Whether the peer keeps the connection for another request."""
+        words = self.words(b"connection")
+        return b"close" not in words if self.minor else b"keep-alive" in words
 
 
 def upgrade_protocol(head: Head) -> bytes:
@@ -102,8 +123,8 @@ def head_length(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 
 
 def parse_request_head(raw: bytes, most: int = FIELDS) -> RequestHead:
     """The head of a request, from its bytes up to and with the empty line; `most` fields."""
-    first, fields = _lines(raw, most)
-    found = _REQUEST.fullmatch(first)
+    end, fields = _lines(raw, most)
+    found = _REQUEST.fullmatch(raw, 0, end)
     if found is None:
         raise ProtocolError(400, "not a request line of HTTP/1")
     method, target, major, minor = found.groups()
@@ -112,10 +133,10 @@ def parse_request_head(raw: bytes, most: int = FIELDS) -> RequestHead:
     return RequestHead(int(minor), fields, method, target)
 
 
-def parse_response_head(raw: bytes) -> ResponseHead:
-    """The head of a response."""
-    first, fields = _lines(raw)
-    found = _RESPONSE.fullmatch(first)
+def parse_response_head(raw: bytes, most: int = FIELDS) -> ResponseHead:
+    """The head of a response, from its bytes up to and with the empty line; `most` fields."""
+    end, fields = _lines(raw, most)
+    found = _RESPONSE.fullmatch(raw, 0, end)
     if found is None:
         raise ProtocolError(502, "not a status line of HTTP/1")
     minor, status, reason = found.groups()
@@ -127,17 +148,21 @@ def encode_head(first: bytes, fields: Iterable[Field]) -> bytes:
     return b"\r\n".join([first, *[name + b": " + value for name, value in fields], b"", b""])
 
 
-def _lines(raw: bytes, most: int = FIELDS) -> tuple[bytes, Fields]:
-    """The first line, and the fields: looked at all at once, which is much faster than each."""
+def _lines(raw: bytes, most: int) -> tuple[int, Fields]:
+    """Where the first line ends, and the fields: all at once, which is much faster than each."""
     end = raw.index(b"\r\n")
     if _FIELDS.fullmatch(raw, end) is None:
         raise ProtocolError(400, "a field that is folded, has a bare line end, or is none at all")
-    lines = raw[end + 2 : -len(_END)].split(b"\r\n") if len(raw) > end + len(_END) else []
-    if len(lines) > most:
+    fields = _FIELD.findall(raw, end + 2)
+    if len(fields) > most:
         raise ProtocolError(431, f"more than {most} fields")
-    return raw[:end], tuple([_field(line) for line in lines])
+    if b" \r\n" in raw or b"\t\r\n" in raw:
+        fields = [(name, value.rstrip(b" \t")) for name, value in fields]
+    return end, tuple(fields)
 
 
-def _field(line: bytes) -> Field:
-    name, _, value = line.partition(b":")
-    return name, value.strip(b" \t")
+def _grouped(fields: Fields) -> dict[bytes, bytes | list[bytes]]:
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in fields:
+        found.setdefault(name.lower(), []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}

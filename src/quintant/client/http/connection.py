@@ -1,8 +1,8 @@
-"""One connection: a request at a time, its answer whole or piece by piece.
+"""One connection: a request at a time, its response whole or piece by piece.
 
-Below the `Line` that opens and keeps connections. Bytes are understood in `wire`; here they are
-sent, waited for, and held back when nobody reads. A connection whose exchange did not end well is
-closed: it is not known how much of the answer is still on its way.
+Below the `ConnectionPool` that opens and keeps connections. Bytes are understood in quintant.http;
+here they are sent, waited for, and held back when nobody reads. A connection whose exchange
+did not end well is closed: it is not known how much of the response is still on its way.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from quintant.client.http.http1 import Answer, Head, NotHttp
+from quintant.http.head import ProtocolError, ResponseHead
+from quintant.http.response_parser import ResponseParser
 
 # A stream that is not read holds so much before its peer is made to wait.
 BUFFER_BYTES = 256 * 1024
 
 
 class ConnectionBroken(Exception):
-    """The connection ended before the answer did; `begun` says whether any of that had come."""
+    """The connection ended before the response did; `begun` says whether any of that had come."""
 
     def __init__(self, begun: bool) -> None:
         super().__init__()
@@ -26,7 +27,7 @@ class ConnectionBroken(Exception):
 
 
 class ResponseTooLarge(Exception):
-    """The answer is larger than the `most` that its asker takes."""
+    """The response is larger than the `most` that its asker takes."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -42,7 +43,7 @@ class ClientConnection(asyncio.Protocol):
         self._lost = lost
         self._transport: asyncio.Transport | None = None
         self._error: Exception | None = None
-        self._answer: Answer | None = None
+        self._response: ResponseParser | None = None
         self._most: int | None = None
         self._pieces: list[bytes] = []
         self._size = 0
@@ -52,7 +53,7 @@ class ClientConnection(asyncio.Protocol):
     @property
     def usable(self) -> bool:
         """Whether another request can go out."""
-        return self._error is None and self._answer is None and self._transport is not None
+        return self._error is None and self._response is None and self._transport is not None
 
     @property
     def transport(self) -> asyncio.Transport:
@@ -63,11 +64,11 @@ class ClientConnection(asyncio.Protocol):
 
     async def request(
         self, method: str, data: bytes, *, most: int, seconds: float
-    ) -> tuple[Head, bytes]:
-        """Send a request and wait for its whole answer, of `most` bytes, for so many seconds."""
+    ) -> tuple[ResponseHead, bytes]:
+        """Send a request and wait for its whole response, of `most` bytes, for so many seconds."""
         timer = asyncio.get_running_loop().call_later(seconds, self._fail, TimeoutError())
         try:
-            answer = self._send(method, data, most)
+            response = self._send(method, data, most)
             await self._news()
             if self._error is not None:
                 raise self._error
@@ -77,31 +78,31 @@ class ClientConnection(asyncio.Protocol):
         finally:
             timer.cancel()
         body = self._take()
-        return self._settle(answer), body
+        return self._finish(response), body
 
-    async def open(self, method: str, data: bytes) -> Head:
-        """Send a request and wait for the head of its answer; `read` gives the rest."""
+    async def open(self, method: str, data: bytes) -> ResponseHead:
+        """Send a request and wait for the head of its response; `read` gives the rest."""
         try:
-            answer = self._send(method, data, None)
-            while answer.head is None:
+            response = self._send(method, data, None)
+            while response.head is None:
                 await self._news()
         except BaseException:
             self.close()
             raise
-        return answer.head
+        return response.head
 
     async def read(self) -> bytes:
-        """The next piece of the opened answer's body, cut anywhere; empty at its end."""
-        answer = self._answer
-        while not self._pieces and answer is not None:
-            if answer.whole:
-                self._settle(answer)
+        """The next piece of the opened response's body, cut anywhere; empty at its end."""
+        response = self._response
+        while not self._pieces and response is not None:
+            if response.complete:
+                self._finish(response)
                 break
             await self._news()
         return self._take()
 
     def close(self) -> None:
-        """End the connection at once; whoever waits for an answer is told that it broke."""
+        """End the connection at once; whoever waits for a response is told that it broke."""
         self._fail(ConnectionBroken(self._begun))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -110,29 +111,29 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the peer."""
-        answer = self._answer
-        if answer is None:
-            self.close()  # nobody asked: it would be taken for the answer to what comes next
+        response = self._response
+        if response is None:
+            self.close()  # nobody asked: it would be taken for the response to what comes next
             return
         try:
-            pieces = answer.feed(data)
-        except NotHttp as error:
+            piece = response.feed(data)
+        except ProtocolError as error:
             self._fail(error)
             return
-        if pieces:
-            self._pieces += pieces
-            self._size += sum(map(len, pieces))
+        if piece:
+            self._pieces.append(piece)
+            self._size += len(piece)
         if self._most is None:
             self._hold_back()
             self._wake()
-        elif self._size > self._most or answer.length > self._most:
+        elif self._size > self._most or response.length > self._most:
             self._fail(ResponseTooLarge(self._most))
-        elif answer.whole:
+        elif response.complete:
             self._wake()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The connection is gone; some answers end with it."""
-        if self._answer is None or not self._answer.ended():
+        """The connection is gone; some responses end with it."""
+        if self._response is None or not self._response.end():
             broken = ConnectionBroken(self._begun)
             broken.__cause__ = error
             self._error = self._error or broken
@@ -140,20 +141,20 @@ class ClientConnection(asyncio.Protocol):
         self._lost(self)
         self._wake()
 
-    def _send(self, method: str, data: bytes, most: int | None) -> Answer:
+    def _send(self, method: str, data: bytes, most: int | None) -> ResponseParser:
         """Begin an exchange; `most` bytes are waited for whole, None is read as it comes."""
-        transport, answer = self.transport, Answer(method)
-        self._answer, self._most = answer, most
+        transport, response = self.transport, ResponseParser(method)
+        self._response, self._most = response, most
         transport.write(data)
-        return answer
+        return response
 
-    def _settle(self, answer: Answer) -> Head:
-        """The answer is complete: make ready for another one, if there can be one."""
-        assert answer.head is not None, "an answer is not whole before its head"
-        self._answer = None
-        if not answer.persistent:
+    def _finish(self, response: ResponseParser) -> ResponseHead:
+        """The response is complete: make ready for another one, if there can be one."""
+        assert response.head is not None, "a response is not whole before its head"
+        self._response = None
+        if not response.keep_alive:
             self.close()
-        return answer.head
+        return response.head
 
     def _take(self) -> bytes:
         pieces, self._pieces, self._size = self._pieces, [], 0
@@ -176,7 +177,7 @@ class ClientConnection(asyncio.Protocol):
 
     @property
     def _begun(self) -> bool:
-        return self._answer is not None and self._answer.begun
+        return self._response is not None and self._response.begun
 
     async def _news(self) -> None:
         """Wait until something came that was waited for, or will not come any more."""

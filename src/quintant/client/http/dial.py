@@ -80,7 +80,7 @@ class Dialer(Struct, frozen=True):
         head, _ = await connection.request("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
         try:
             if head.status >= 300:
-                raise ProxyRefused(head.status, head.reason)
+                raise ProxyRefused(head.status, head.reason.decode("latin-1"))
             await self._secure(connection)
         except BaseException:
             connection.close()

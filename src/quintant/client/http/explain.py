@@ -14,14 +14,14 @@ from quintant.client.config import tls
 from quintant.client.config.config import Config
 from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
 from quintant.client.http.dial import ProxyRefused, ServerUnreachable
-from quintant.client.http.http1 import NotHttp
 from quintant.client.transport import ApiRequest
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
+from quintant.http.head import ProtocolError
 
 FAILURES = (
     ConnectionBroken,
-    NotHttp,
+    ProtocolError,
     ProxyRefused,
     TimeoutError,
     ResponseTooLarge,
@@ -45,7 +45,7 @@ def explained(error: Exception, call: ApiRequest, config: Config) -> TransportEr
             return DeadlineExceeded(f"{call}: no answer in time")
         case ResponseTooLarge():
             return TransportError(f"{call}: the answer is larger than {error.most} bytes")
-        case NotHttp():
+        case ProtocolError():
             return ConnectError(_text(call, f"{host} sent something that is not HTTP"))
     return ConnectError(_text(call, f"the connection to {host} broke before the whole answer"))
 

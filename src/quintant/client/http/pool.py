@@ -18,11 +18,11 @@ from quintant.client.config.tls import context
 from quintant.client.config.user import Impersonate
 from quintant.client.http.connection import ClientConnection
 from quintant.client.http.dial import Dialer
-from quintant.client.http.http1 import header, question
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import ServerRoute
 from quintant.client.transport import JSON, ApiRequest
 from quintant.core.clock import monotonic
+from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.tls import KeyPair
 from quintant.version import QUINTANT
 
@@ -55,12 +55,12 @@ class ConnectionPool(IdleConnections):
         """Whether a request with this key pair may begin here now."""
         return self._pair is pair and now - self._born < AGE_SECONDS
 
-    def question(self, call: ApiRequest, proof: Credential) -> bytes:
+    def encode(self, call: ApiRequest, proof: Credential) -> bytes:
         """A call as it goes out; no header of ours stands beside one that the call gives itself."""
-        given = call.headers
-        shown = "".join([header(n, value) for n, value in proof.headers.items() if n not in given])
+        given, ours = call.headers, proof.headers.items()
+        shown = "".join([header_line(name, value) for name, value in ours if name not in given])
         lines = f"{self._lines}{shown}{_given(tuple(given.items()))}"
-        return question(call.method, self._prefix + call.target, lines, call.body)
+        return encode_request(call.method, self._prefix + call.target, lines, call.body)
 
     async def dial(
         self, seconds: float, lost: Callable[[ClientConnection], None]
@@ -79,7 +79,7 @@ def _lines(impersonate: Impersonate) -> str:
     for name, values in impersonate.extra.items():
         title = f"Impersonate-Extra-{quote(name, safe=NAME_BYTES)}"
         lines += [(title, value) for value in values]
-    return "".join(header(name, value) for name, value in lines)
+    return "".join(header_line(name, value) for name, value in lines)
 
 
 @lru_cache(maxsize=64)  # a client's calls have few different headers
@@ -87,4 +87,4 @@ def _given(headers: tuple[tuple[str, str], ...]) -> str:
     """The headers of a call, and those of ours that it says nothing about."""
     said = {name.lower() for name, _ in headers}
     ours = [(name, value) for name, value in DEFAULTS if name.lower() not in said]
-    return "".join(header(name, value) for name, value in (*headers, *ours))
+    return "".join(header_line(name, value) for name, value in (*headers, *ours))

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from msgspec import Struct
 
 from quintant.client.config.config import Config
-from quintant.client.http.http1 import header, question
+from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
 
 PORTS = {"http": 80, "https": 443}
@@ -67,15 +67,15 @@ class ServerRoute(Struct, frozen=True):
         """What to ask of a proxy before TLS with the server begins; empty if there is no need."""
         if self.proxy is None or not self.server.secure:
             return b""
-        lines = f"{header('Host', str(self.server))}{self.password.reveal()}"
-        return question("CONNECT", str(self.server), lines, None)
+        lines = f"{header_line('Host', str(self.server))}{self.password.reveal()}"
+        return encode_request("CONNECT", str(self.server), lines, None)
 
     @property
     def lines(self) -> Sensitive[str]:
         """The header lines that the route adds to every request."""
         forwarded = self.proxy is not None and not self.server.secure
         return Sensitive(
-            header("Host", self.authority) + (self.password.reveal() if forwarded else "")
+            header_line("Host", self.authority) + (self.password.reveal() if forwarded else "")
         )
 
 
@@ -88,4 +88,4 @@ def _password(proxy: SplitResult) -> Sensitive[str]:
         return Sensitive("")
     pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     word = base64.b64encode(pair.encode()).decode()
-    return Sensitive(header("Proxy-Authorization", f"Basic {word}"))
+    return Sensitive(header_line("Proxy-Authorization", f"Basic {word}"))

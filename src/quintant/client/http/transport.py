@@ -23,12 +23,12 @@ from quintant.client.config.tls import context
 from quintant.client.http.authenticated import Authenticated
 from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.explain import FAILURES, explained, in_stream
-from quintant.client.http.http1 import Head
 from quintant.client.http.pool import ConnectionPool
 from quintant.client.retry import is_repeatable
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
+from quintant.http.head import ResponseHead
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
 CONNECT_SHARE = 0.8
@@ -84,14 +84,14 @@ class HttpTransport(Authenticated):
         began = monotonic()
         pool = self._fitting(proof, began)
         try:
-            head, body = await self._exchange(pool, call, pool.question(call, proof), began)
+            head, body = await self._exchange(pool, call, pool.encode(call, proof), began)
         except FAILURES as error:
             raise explained(error, call, self._config) from None
         return ApiResponse(head.status, body, head.headers)
 
     async def _exchange(
         self, pool: ConnectionPool, call: ApiRequest, data: bytes, began: float
-    ) -> tuple[Head, bytes]:
+    ) -> tuple[ResponseHead, bytes]:
         most = self._limits.size
         seconds = self._limits.answer if call.timeout is None else call.timeout
         connection = pool.take(began)
@@ -119,12 +119,14 @@ class HttpTransport(Authenticated):
         finally:
             connection.close()
 
-    async def _open(self, call: ApiRequest, proof: Credential) -> tuple[ClientConnection, Head]:
+    async def _open(
+        self, call: ApiRequest, proof: Credential
+    ) -> tuple[ClientConnection, ResponseHead]:
         pool = self._fitting(proof, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
                 connection = await self._dial(pool, self._limits.connect)
-                return connection, await connection.open(call.method, pool.question(call, proof))
+                return connection, await connection.open(call.method, pool.encode(call, proof))
         except FAILURES as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None

@@ -13,7 +13,7 @@ from quintant.client.http.connection import (
     ConnectionBroken,
     ResponseTooLarge,
 )
-from quintant.client.http.http1 import NotHttp
+from quintant.http.head import ProtocolError
 from quintant.testing.loop import advance, settle
 from unit.client.recording_transport import RecordingTransport
 
@@ -105,7 +105,7 @@ async def test_nonsense_ends_the_connection() -> None:
     task = asking(connection)
     await settle()
     connection.data_received(b"SSH-2.0\r\n\r\n")
-    with pytest.raises(NotHttp):
+    with pytest.raises(ProtocolError):
         await task
     assert wire.aborted
 

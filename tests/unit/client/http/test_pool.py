@@ -24,17 +24,17 @@ async def test_pool_fits_its_own_identity_until_it_is_old() -> None:
 
 async def test_json_is_asked_for_unless_the_call_says_otherwise() -> None:
     pool = ConnectionPool(CONFIG, None)
-    plain = pool.question(ApiRequest("GET", "/a"), Credential({"authorization": "Bearer x"}))
+    plain = pool.encode(ApiRequest("GET", "/a"), Credential({"authorization": "Bearer x"}))
     assert b"\r\nAccept: application/json\r\n" in plain
     assert b"\r\nauthorization: Bearer x\r\n" in plain
-    other = pool.question(ApiRequest("GET", "/a", headers={"Accept": "text/x"}), Credential())
+    other = pool.encode(ApiRequest("GET", "/a", headers={"Accept": "text/x"}), Credential())
     assert other.lower().count(b"\r\naccept:") == 1
 
 
 async def test_no_header_is_sent_twice() -> None:
     pool = ConnectionPool(CONFIG, None)
     given = {"user-agent": "mine/1", "accept-encoding": "gzip", "authorization": "Bearer y"}
-    asked = pool.question(
+    asked = pool.encode(
         ApiRequest("GET", "/a", headers=given), Credential({"authorization": "Bearer x"})
     )
     for name, value in given.items():

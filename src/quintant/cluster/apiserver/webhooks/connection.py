@@ -13,11 +13,11 @@ from functools import lru_cache
 
 from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.dial import Dialer
-from quintant.client.http.http1 import header, question
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import Hop, ServerRoute
 from quintant.client.transport import JSON, ApiResponse
 from quintant.core.clock import monotonic
+from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
 
 BUNDLES = 64
@@ -28,7 +28,7 @@ LONGEST_SECONDS = 60.0
 """For a connection or an answer: webhooks get 30 s at most, and whoever asks counts them."""
 
 _LINES = "".join(
-    header(name, value)
+    header_line(name, value)
     for name, value in (
         ("Content-Type", JSON),
         ("Accept", f"{JSON}, */*"),
@@ -60,7 +60,7 @@ class WebhookConnections(IdleConnections):
         hop = Hop(place.host, place.port, secure=True)
         route = ServerRoute(hop, None, place.authority, "", Sensitive(""))
         self._dialer = Dialer(route, _context(place.bundle), place.name)
-        self._lines = header("Host", place.authority) + _LINES
+        self._lines = header_line("Host", place.authority) + _LINES
 
     async def post(self, target: str, body: bytes) -> ApiResponse:
         """Post, and wait for the answer.
@@ -68,7 +68,7 @@ class WebhookConnections(IdleConnections):
         A connection that ends instead of answering had been given up before it was used, or so it
         seems: then a new one is asked. A review may therefore arrive twice, with the same uid.
         """
-        data = question("POST", target, self._lines, body)
+        data = encode_request("POST", target, self._lines, body)
         rested = self.take(monotonic())
         if rested is not None:
             try:

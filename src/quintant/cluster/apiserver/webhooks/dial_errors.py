@@ -10,10 +10,10 @@ import ssl
 
 from quintant.client.http import dial
 from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
-from quintant.client.http.http1 import NotHttp
 from quintant.cluster.apiserver.webhooks.connection import WebhookAddress
+from quintant.http.head import ProtocolError
 
-FAILURES = (ConnectionBroken, NotHttp, ResponseTooLarge, dial.ServerUnreachable)
+FAILURES = (ConnectionBroken, ProtocolError, ResponseTooLarge, dial.ServerUnreachable)
 """All that a line raises beside a time-out."""
 NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
 
