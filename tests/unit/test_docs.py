@@ -135,6 +135,13 @@ def compiled(page: Path, block: Block) -> CodeType:
     return made
 
 
+def test_pages_have_links_commands_and_tasks() -> None:
+    assert sum(len(_LINK.findall(prose(page))) for page in PAGES) > 50
+    lines = [line for page in PAGES for line in code(page)]
+    assert sum(line.startswith("quintant ") for line in lines) > 20
+    assert sum(line.startswith("make ") for line in lines) > 20
+
+
 @pages()
 def test_links_lead_somewhere(page: Path) -> None:
     for target in _LINK.findall(prose(page)):

@@ -78,10 +78,10 @@ def test_importing_quintant_loads_none_of_its_dependencies() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 def test_public_classes_and_functions_are_explained(package: ModuleType) -> None:
-    for name in package.__all__:
-        value = getattr(package, name)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert inspect.getdoc(value), name
+    values = {name: getattr(package, name) for name in package.__all__}
+    named = {n: v for n, v in values.items() if inspect.isclass(v) or inspect.isfunction(v)}
+    assert named
+    assert [name for name, value in named.items() if not inspect.getdoc(value)] == []
 
 
 def test_every_module_says_what_it_is() -> None:

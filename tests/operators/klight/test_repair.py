@@ -45,7 +45,7 @@ async def test_split_is_shown_and_left_alone_until_a_repair_is_asked_for(
     await change(testbed)
     await testbed.cluster.advance(30)
     assert (await status(testbed)).phase == "Ready"
-    assert all(len(model.view) == 5 for model in testbed.alive())
+    assert [len(model.view) for model in testbed.alive()] == [5] * 5
     assert all(len(model.contents) == 2 for model in testbed.alive())
     assert "Repaired" in await testbed.events("p1")
 
@@ -67,7 +67,7 @@ async def test_split_is_mended_at_once_where_that_is_wanted(testbed: KlightTestb
     await testbed.start()
     await torn(testbed)
     await testbed.cluster.advance(60)
-    assert all(len(model.view) == 5 for model in testbed.alive())
+    assert [len(model.view) for model in testbed.alive()] == [5] * 5
 
 
 async def test_nothing_is_repaired_where_it_is_off(testbed: KlightTestbed) -> None:

@@ -32,7 +32,7 @@ async def test_token_that_comes_too_late_is_not_taken() -> None:
 @given(
     rate=st.floats(0.1, 1000),
     burst=st.integers(1, 50),
-    pauses=st.lists(st.floats(0, 5), max_size=60),
+    pauses=st.lists(st.floats(0, 5), min_size=1, max_size=60),
 )
 def test_no_window_has_more_than_its_rate_and_a_burst(
     rate: float, burst: int, pauses: list[float]

@@ -24,6 +24,7 @@ def test_what_a_mutant_changes_is_there_once(mutant: Mutant) -> None:
 
 @pytest.mark.parametrize("mutant", read(), ids=lambda mutant: mutant.name)
 def test_what_must_catch_a_mutant_is_there(mutant: Mutant) -> None:
+    assert mutant.caught
     for test in mutant.caught:
         path, _, name = test.partition("::")
         assert f"def {name}" in (ROOT / path).read_text()

@@ -114,6 +114,7 @@ async def test_soak_a_lost_pod_loses_only_what_must_not_be_asked_twice(
         loss = await lost_now(lost.child)
         await asyncio.sleep(SECONDS / 2)
     print(f"\na tunnel of two killed: {visitors.summary()}")
+    assert any(visit.began > loss[1] for visit in visitors.visits)
     assert all(visit.method == "POST" and visit.under_way(*loss) for visit in visitors.failures), (
         visitors.failures
     )

@@ -87,6 +87,7 @@ async def test_dead_peer_is_dropped_and_everybody_can_write(
     await hosts[victim].crash()
     await asyncio.sleep(10)
     living = [each for each in hosts if each.peer is not None]
+    assert len(living) == 4
     for host in living:
         assert members(host) == [each.address for each in living]
         await persist(host, host.address.encode())

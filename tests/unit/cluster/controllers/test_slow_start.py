@@ -12,7 +12,7 @@ from quintant.core.errors import ApiError, Forbidden, Status
 REFUSAL = Forbidden(Status(code=403, message="no"))
 
 
-class Desk:
+class LimitedServer:
     """Serves so many, refuses those after, and remembers how many came at once."""
 
     def __init__(self, served: int = 1_000) -> None:
@@ -31,28 +31,28 @@ class Desk:
 
 
 async def test_batches_double() -> None:
-    desk = Desk()
-    assert await slow_start(12, desk.serve) is None
-    assert desk.batches == [1, 2, 4, 5]
+    server = LimitedServer()
+    assert await slow_start(12, server.serve) is None
+    assert server.batches == [1, 2, 4, 5]
 
 
 async def test_refusal_ends_the_row() -> None:
-    desk = Desk(served=2)
-    assert await slow_start(500, desk.serve) is REFUSAL
-    assert desk.batches == [1, 2]
+    server = LimitedServer(served=2)
+    assert await slow_start(500, server.serve) is REFUSAL
+    assert server.batches == [1, 2]
 
 
 async def test_nothing_is_done_no_times() -> None:
-    desk = Desk()
-    assert await slow_start(0, desk.serve) is None
+    server = LimitedServer()
+    assert await slow_start(0, server.serve) is None
     assert await together([]) is None
-    assert desk.came == 0
+    assert server.came == 0
 
 
 async def test_all_are_done_even_if_one_is_refused() -> None:
-    desk = Desk(served=1)
-    assert await together([desk.serve] * 3) is REFUSAL
-    assert desk.batches == [3]
+    server = LimitedServer(served=1)
+    assert await together([server.serve] * 3) is REFUSAL
+    assert server.batches == [3]
 
 
 async def test_failure_that_is_no_refusal_is_raised() -> None:

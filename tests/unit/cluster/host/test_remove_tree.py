@@ -22,6 +22,7 @@ remove_folder(Path("a"))
 def test_folder_that_is_not_there_is_gone(tmp_path: Path) -> None:
     remove_folder(tmp_path / "a")
     discard_folder(tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_links_lead_nowhere(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
 
 from quintant.api.core import ConfigMap
@@ -232,6 +232,17 @@ def test_acting_on_the_changes_gives_exactly_what_is_desired(
     for child in desired:
         if child.metadata.name in ours:
             assert MARK.of(ours[child.metadata.name]) == revision(child)
+
+
+def test_worlds_have_what_is_not_ours_and_what_is_on_its_way_out() -> None:
+    world = find(
+        worlds(),
+        lambda it: (
+            any(not controlled(each, OURS) for each in it.values())
+            and any(each.deleting for each in it.values())
+        ),
+    )
+    assert len(world) >= 1
 
 
 @given(desired=DESIRES, world=worlds())

@@ -123,7 +123,7 @@ def test_anything_but_a_server_error_ends_the_row_of_server_errors(outcome: Watc
     assert at.phase is WATCHING
 
 
-@given(st.lists(st.tuples(st.sampled_from(WatchOutcome), st.floats(0, 100))))
+@given(st.lists(st.tuples(st.sampled_from(WatchOutcome), st.floats(0, 100)), min_size=1))
 def test_no_row_of_outcomes_forgets_that_watch_list_was_refused(
     row: list[tuple[WatchOutcome, float]],
 ) -> None:

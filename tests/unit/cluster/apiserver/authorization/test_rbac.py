@@ -194,8 +194,12 @@ async def test_decisions_are_remembered_but_never_longer_than_they_hold() -> Non
 
 
 async def test_remembered_decisions_fill_no_memory() -> None:
-    store = Store()
-    rbac = Rbac(store)
-    for number in range(MOST_DECIDED + 10):
-        rbac.decide(User("alice"), RequestInfo("get", f"/{number}"))
-    assert len(rbac._decided) <= MOST_DECIDED
+    rbac = Rbac(Store())
+    alice, asked = User("alice"), RequestInfo("get", "/first")
+    first = rbac.decide(alice, asked)
+    assert rbac.decide(alice, asked) is first
+    for number in range(MOST_DECIDED):
+        rbac.decide(alice, RequestInfo("get", f"/{number}"))
+    again = rbac.decide(alice, asked)
+    assert again == first
+    assert again is not first

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 
 from quintant.cluster.apiserver.crd.definition import default, prepare_for_create
 from quintant.cluster.apiserver.crd.validate import validate_definition
@@ -157,6 +157,15 @@ def test_all_rules_together_have_a_budget() -> None:
     assert told[-1][0] == "s"
     assert "rule cost total for entire OpenAPIv3 schema exceeds budget by factor" in told[-1][1]
     assert sum("contributed to" in message for _, message in told) == 4
+
+
+def refused(schema: Any) -> bool:
+    return any(True for _ in schema_causes(schema, "s", status=True))
+
+
+def test_some_schemas_are_accepted_and_some_are_not() -> None:
+    assert refused(find(ROOTS, refused))
+    assert not refused(find(ROOTS, lambda schema: not refused(schema)))
 
 
 @given(ROOTS)

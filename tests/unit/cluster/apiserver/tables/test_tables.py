@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
-
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message, message
 
 
@@ -20,12 +16,6 @@ def reached(kind: FieldType, seen: set[str]) -> Iterator[Message]:
         yield kind.message
         for field in kind.message.declared:
             yield from reached(field.type, seen)
-
-
-@pytest.mark.parametrize("kind", builtin_kinds(), ids=lambda kind: kind.resource.full_name)
-def test_every_kind_the_server_serves_is_in_the_table(kind: Kind) -> None:
-    where = kind.resource
-    assert tables.find(where.api_version, where.kind) is not None
 
 
 def test_bodies_of_subresources_and_reviews_are_in_the_table() -> None:
@@ -49,6 +39,7 @@ def test_every_message_can_be_decoded_and_numbers_its_fields_once() -> None:
         for each in reached(FieldType(FieldKind.MESSAGE, name=kind.name), seen):
             numbers = [field.number for field in each.declared if field.number]
             assert len(numbers) == len(set(numbers)), each.name
+    assert "core.v1.Pod" in seen
 
 
 def test_a_field_knows_how_it_merges() -> None:

@@ -135,7 +135,7 @@ EVENTS = st.one_of(
 )
 
 
-@given(st.lists(st.tuples(EVENTS, st.floats(0, 1000)), max_size=30))
+@given(st.lists(st.tuples(EVENTS, st.floats(0, 1000)), min_size=1, max_size=30))
 def test_whatever_happens_a_life_makes_sense(
     happenings: list[tuple[LifecycleEvent, float]],
 ) -> None:
