@@ -16,7 +16,7 @@ NOTHING_RAN := 5
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real conformance interop lint format manifests \
+.PHONY: help demo test coverage test-real prepare conformance interop lint format manifests \
 	tables bench soak properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
@@ -47,15 +47,18 @@ coverage: $(READY) ## Measure which lines of the runtime its tests reach (at lea
 		--cov-report=term:skip-covered \
 		--cov-fail-under=95 $(COVERING)
 
-test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)
+test-real: prepare ## Run the tests that need a real kube-apiserver (found, or built with Go)
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
 
-conformance: $(READY) ## Run every check on the embedded and on a real server, side by side
+prepare: $(READY) # Build a real Kubernetes, unless one is at hand: tests would not show the progress
+	@PYTHONPATH=scripts $(BIN)/python -m envtest prepare
+
+conformance: prepare ## Run every check on the embedded and on a real server, side by side
 	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(if $(K),-k "$(K)") \
 		tests/conformance
 
 interop: $(READY) ## Run programs of others against ours; what is heavy is built once (K=word)
-	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -s -rs $(if $(K),-k "$(K)") tests/interop \
+	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -rs $(if $(K),-k "$(K)") tests/interop \
 		|| { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
 		echo "nothing in tests/interop is called \"$(K)\": nothing was run"; }
 
@@ -73,7 +76,7 @@ crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 
 wander: properties
 torture: crashtest
 
-fuzz: $(READY) ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
+fuzz: prepare ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
 
 mutants: $(READY) ## Make twenty mistakes in the embedded server, and see that tests notice each

@@ -1,4 +1,4 @@
-"""`python -m envtest build|path|up|kubectl`: the real Kubernetes pair at hand.
+"""`python -m envtest build|prepare|path|up|kubectl`: the real Kubernetes pair at hand.
 
 Results go to standard output, so that a shell can use them; progress goes to standard error.
 """
@@ -9,13 +9,14 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from envtest.binaries import ALL, cached, locate
 from envtest.build import provide, provide_kubectl
 from envtest.cluster import RealCluster
 from envtest.errors import RealPairError, announce
+from envtest.existing import disposable
 from quintant.version import KUBERNETES
 
 # How often `up` looks whether its programs still run.
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "build":
             print(provide(os.environ, ALL))
+        elif options.command == "prepare":
+            prepare(os.environ)
         elif options.command == "kubectl":
             print(provide_kubectl(os.environ, options.version))
         elif options.command == "path":
@@ -45,10 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def prepare(environ: Mapping[str, str]) -> None:
+    """Build what is needed before tests do: they would keep the progress for themselves."""
+    if not disposable(environ) and not environ.get("KUBEBUILDER_ASSETS"):
+        provide(environ, ALL)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="envtest", description=f"Kubernetes {KUBERNETES}.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build what is missing and print the folder")
+    commands.add_parser("prepare", help="build what is missing, unless a cluster is at hand")
     commands.add_parser("path", help="print the folder, or fail if nothing is built")
     kubectl = commands.add_parser("kubectl", help="build the kubectl of any release and print it")
     kubectl.add_argument("version", help="such as v1.30.14")

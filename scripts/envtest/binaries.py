@@ -31,19 +31,28 @@ def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | N
     return None if missing(folder, needed) else folder
 
 
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder for what is fetched or built once, outside every repository."""
+    if own := environ.get("QUINTANT_CACHE"):
+        return Path(own)
+    if shared := environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "quintant"
+    return Path(environ.get("HOME") or Path.home()) / ".cache" / "quintant"
+
+
 def cached(environ: Mapping[str, str]) -> Path:
     """Return the folder in the cache where this version's binaries belong."""
-    return _cache(environ) / f"kubernetes-{KUBERNETES}" / "bin"
+    return cache_folder(environ) / f"kubernetes-{KUBERNETES}" / "bin"
 
 
 def kubectl_of(environ: Mapping[str, str], version: str) -> Path:
     """Return where the kubectl of another release belongs."""
-    return _cache(environ) / f"{KUBECTL}-{version}" / "bin" / KUBECTL
+    return cache_folder(environ) / f"{KUBECTL}-{version}" / "bin" / KUBECTL
 
 
 def other_kubectls(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the kubectls of other releases that were built, by their names."""
-    return tuple(sorted(_cache(environ).glob(f"{KUBECTL}-*/bin/{KUBECTL}")))
+    return tuple(sorted(cache_folder(environ).glob(f"{KUBECTL}-*/bin/{KUBECTL}")))
 
 
 def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
@@ -59,11 +68,3 @@ def _assets(folder: Path, needed: Iterable[str]) -> Path:
             hint=f"unset KUBEBUILDER_ASSETS, so that {KUBERNETES} is built with Go",
         )
     return folder
-
-
-def _cache(environ: Mapping[str, str]) -> Path:
-    if own := environ.get("QUINTANT_CACHE"):
-        return Path(own)
-    if shared := environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "quintant"
-    return Path(environ.get("HOME") or Path.home()) / ".cache" / "quintant"

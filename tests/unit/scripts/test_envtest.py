@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from envtest import RealCluster, RealPairError, flags, process
+from envtest.__main__ import prepare
 from envtest.access import Access, kubeconfig, token_line, write_secret
 from envtest.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
 from envtest.build import RECIPES, provide, provide_kubectl
@@ -155,6 +156,24 @@ class TestFinding:
         programs(cached(environ), "kubectl")
         assert other_kubectls(environ) == tuple(built)
         assert provide_kubectl(environ, "v1.30.14") == built[1]
+
+    @pytest.mark.parametrize(
+        "offered",
+        [
+            {"KUBEBUILDER_ASSETS": "/assets"},
+            {"KUBECONFIG": "/kubeconfig", "QUINTANT_DISPOSABLE": "1"},
+        ],
+    )
+    def test_nothing_is_prepared_where_a_cluster_is_at_hand(
+        self, tmp_path: Path, offered: dict[str, str]
+    ) -> None:
+        prepare({"QUINTANT_CACHE": str(tmp_path), "PATH": "", **offered})
+
+        assert list(tmp_path.iterdir()) == []
+
+    def test_preparing_builds_where_none_is(self, tmp_path: Path) -> None:
+        with pytest.raises(RealPairError, match="no go command"):
+            prepare({"QUINTANT_CACHE": str(tmp_path), "PATH": ""})
 
     def test_building_without_go_says_what_to_install(self, tmp_path: Path) -> None:
         with pytest.raises(RealPairError) as raised:

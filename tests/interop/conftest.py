@@ -1,0 +1,40 @@
+"""A cluster of ours for programs of others, as `quintant up` would run it, and real time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from quintant.cluster.instance.cluster import ClusterConfig, running, save
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.core.address import Address
+
+Aloud = Callable[[], AbstractContextManager[None]]
+"""A context in which output is shown at once, and not kept for the report of a failure."""
+
+
+@pytest.fixture
+def aloud(request: pytest.FixtureRequest) -> Aloud:
+    """For whatever takes minutes, and tells how far it is."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    shown: Aloud = capture.global_and_fixture_disabled
+    return shown
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest_asyncio.fixture
+async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
+    """The way into a cluster with controllers and a simulated node."""
+    config = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
+    async with running(config) as cluster:
+        path = tmp_path / "kubeconfig"
+        save(cluster, path)
+        yield path
