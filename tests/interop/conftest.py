@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.address import Address
+from quintant.core.address import BindAddress
 
 Aloud = Callable[[], AbstractContextManager[None]]
 """A context in which output is shown at once, and not kept for the report of a failure."""
@@ -33,7 +33,7 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 @pytest_asyncio.fixture
 async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
     """The way into a cluster with controllers and a simulated node."""
-    config = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
+    config = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
     async with running(config) as cluster:
         path = tmp_path / "kubeconfig"
         save(cluster, path)
