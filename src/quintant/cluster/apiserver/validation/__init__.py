@@ -18,8 +18,8 @@ from quintant.cluster.apiserver.validation.limit_ranges_quotas import LIMITS
 from quintant.cluster.apiserver.validation.network_policies import POLICIES
 from quintant.cluster.apiserver.validation.nodes import NODES
 from quintant.cluster.apiserver.validation.others import OTHERS
-from quintant.cluster.apiserver.validation.pod_templates import TEMPLATES
-from quintant.cluster.apiserver.validation.pods import pod_complaints
+from quintant.cluster.apiserver.validation.pods.pods import pod_complaints
+from quintant.cluster.apiserver.validation.pods.templates import TEMPLATES
 from quintant.cluster.apiserver.validation.services import (
     endpoints_complaints,
     service_complaints,

@@ -16,7 +16,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
-from quintant.cluster.apiserver.validation.pods import template_causes
+from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.cron import locate, parse
 from quintant.core.errors import Cause
 

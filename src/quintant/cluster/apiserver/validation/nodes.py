@@ -9,7 +9,7 @@ from quintant.cluster.apiserver.golang.printing import GoStruct, encoded
 from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, network, quantity, range_of
-from quintant.cluster.apiserver.validation.pod_scheduling import EFFECTS
+from quintant.cluster.apiserver.validation.pods.scheduling import EFFECTS
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.validation.common import (
     share,
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
-from quintant.cluster.apiserver.validation.pod_scheduling import toleration_causes
+from quintant.cluster.apiserver.validation.pods.scheduling import toleration_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

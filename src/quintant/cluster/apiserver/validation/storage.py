@@ -16,7 +16,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
-from quintant.cluster.apiserver.validation.pod_scheduling import node_causes
+from quintant.cluster.apiserver.validation.pods.scheduling import node_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.validation.common import (
     share,
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
-from quintant.cluster.apiserver.validation.pods import template_causes
+from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

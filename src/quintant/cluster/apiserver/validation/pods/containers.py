@@ -23,9 +23,9 @@ from quintant.cluster.apiserver.validation.common import (
     port_name,
     within,
 )
-from quintant.cluster.apiserver.validation.env import import_causes, variable_causes
-from quintant.cluster.apiserver.validation.pod_volumes import local_causes
-from quintant.cluster.apiserver.validation.probes_hooks import life_causes, probe_causes
+from quintant.cluster.apiserver.validation.pods.env import import_causes, variable_causes
+from quintant.cluster.apiserver.validation.pods.probes_hooks import life_causes, probe_causes
+from quintant.cluster.apiserver.validation.pods.volumes import local_causes
 from quintant.core.errors import Cause
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

@@ -20,14 +20,14 @@ from quintant.cluster.apiserver.validation.common import (
     quantity,
     within,
 )
-from quintant.cluster.apiserver.validation.containers import container_causes, init_causes
-from quintant.cluster.apiserver.validation.pod_scheduling import (
+from quintant.cluster.apiserver.validation.pods.containers import container_causes, init_causes
+from quintant.cluster.apiserver.validation.pods.scheduling import (
     affinity_causes,
     gate_causes,
     spread_causes,
     toleration_causes,
 )
-from quintant.cluster.apiserver.validation.pod_volumes import volume_causes
+from quintant.cluster.apiserver.validation.pods.volumes import volume_causes
 from quintant.core.errors import Cause
 
 DEADLINES = range(1, 2**31)

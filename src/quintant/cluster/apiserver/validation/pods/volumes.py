@@ -9,7 +9,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden, invalid, required
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.apiserver.validation.common import chosen, named
-from quintant.cluster.apiserver.validation.env import field_causes, resource_causes
+from quintant.cluster.apiserver.validation.pods.env import field_causes, resource_causes
 from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.core.errors import Cause
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import chosen, countable
-from quintant.cluster.apiserver.validation.pods import template_causes
+from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -1,0 +1,1 @@
+"""What is wrong with pods: containers, variables, volumes, probes, scheduling, templates."""
