@@ -11,15 +11,19 @@ from collections.abc import Callable, Iterable
 
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
+from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
 from quintant.cluster.apiserver.validation.events import event_complaints
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES
 from quintant.cluster.apiserver.validation.jobs import JOBS
+from quintant.cluster.apiserver.validation.leases_revisions import RECORDS
 from quintant.cluster.apiserver.validation.limit_ranges_quotas import LIMITS
+from quintant.cluster.apiserver.validation.namespaces import NAMESPACES
 from quintant.cluster.apiserver.validation.network_policies import POLICIES
 from quintant.cluster.apiserver.validation.nodes import NODES
-from quintant.cluster.apiserver.validation.others import OTHERS
 from quintant.cluster.apiserver.validation.pods.pods import pod_complaints
 from quintant.cluster.apiserver.validation.pods.templates import TEMPLATES
+from quintant.cluster.apiserver.validation.priority_runtime_classes import CLASSES
+from quintant.cluster.apiserver.validation.secrets_configmaps import SECRETS_CONFIGMAPS
 from quintant.cluster.apiserver.validation.services import (
     endpoints_complaints,
     service_complaints,
@@ -45,7 +49,11 @@ CHECKS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = 
     **POLICIES,
     **STATEFUL_SETS,
     **TEMPLATES,
-    **OTHERS,
+    **CLASSES,
+    **DISRUPTION_BUDGETS,
+    **NAMESPACES,
+    **RECORDS,
+    **SECRETS_CONFIGMAPS,
     **WEBHOOKS,
     "endpoints": endpoints_complaints,
     "endpointslices": slice_complaints,

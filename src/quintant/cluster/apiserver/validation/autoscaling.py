@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.conversion.autoscaling import to_v2
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -21,7 +22,6 @@ from quintant.cluster.apiserver.meta.names import dns1123_label_errors, path_seg
 from quintant.cluster.apiserver.validation.common import chosen, named, quantity
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 LONGEST_PERIOD, LONGEST_WINDOW = 1800, 3600
 """Seconds over which a policy counts, and over which advice is collected."""
@@ -44,7 +44,7 @@ _EITHER = "must set either a target raw value or a target utilization"
 _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
 
-def autoscaler_complaints(autoscaler: Plain, live: Plain | None) -> Iterator[Cause]:
+def autoscaler_complaints(autoscaler: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an autoscaler of either version."""
     spec, before = _spec(autoscaler), None if live is None else _spec(live)
     yield from _size_causes(spec)
@@ -63,18 +63,18 @@ def autoscaler_complaints(autoscaler: Plain, live: Plain | None) -> Iterator[Cau
         yield from _speed_causes(f"spec.behavior.{name}", rules)
 
 
-def _spec(autoscaler: Plain) -> Plain:
+def _spec(autoscaler: JsonObject) -> JsonObject:
     found = to_v2(autoscaler) if autoscaler["apiVersion"] == _OLD else autoscaler
-    spec: Plain = found.get("spec") or {}
+    spec: JsonObject = found.get("spec") or {}
     return spec
 
 
-def _scaled(spec: Plain) -> tuple[Any, Any]:
+def _scaled(spec: JsonObject) -> tuple[Any, Any]:
     target = spec.get("scaleTargetRef") or {}
     return target.get("apiVersion"), target.get("kind")
 
 
-def _size_causes(spec: Plain) -> Iterator[Cause]:
+def _size_causes(spec: JsonObject) -> Iterator[Cause]:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
         yield invalid("spec.minReplicas", least, "must be greater than or equal to 1")
@@ -86,12 +86,12 @@ def _size_causes(spec: Plain) -> Iterator[Cause]:
         yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
-def _reference_causes(where: str, target: Plain) -> Iterator[Cause]:
+def _reference_causes(where: str, target: JsonObject) -> Iterator[Cause]:
     for name in ("kind", "name"):
         yield from named(f"{where}.{name}", target.get(name), path_segment_errors)
 
 
-def _version_causes(where: str, target: Plain, *, grouped: bool) -> Iterator[Cause]:
+def _version_causes(where: str, target: JsonObject, *, grouped: bool) -> Iterator[Cause]:
     version = target.get("apiVersion") or ""
     if version.count("/") > 1:
         text = f"unexpected GroupVersion string: {version}"
@@ -100,7 +100,7 @@ def _version_causes(where: str, target: Plain, *, grouped: bool) -> Iterator[Cau
         yield invalid(f"{where}.apiVersion", version, "apiVersion must specify API group")
 
 
-def _metric_causes(where: str, metric: Plain) -> Iterator[Cause]:
+def _metric_causes(where: str, metric: JsonObject) -> Iterator[Cause]:
     kind, known = metric.get("type") or "", sorted(_SOURCES)
     given = [name for name in _SOURCES.values() if metric.get(name) is not None]
     if not kind:
@@ -119,7 +119,7 @@ def _metric_causes(where: str, metric: Plain) -> Iterator[Cause]:
             yield forbidden(f"{where}.{name}", "must populate the given metric source only")
 
 
-def _object_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _object_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     described = source.get("describedObject") or {}
     yield from _reference_causes(f"{where}.describedObject", described)
     yield from _version_causes(f"{where}.describedObject", described, grouped=False)
@@ -130,7 +130,7 @@ def _object_causes(where: str, source: Plain) -> Iterator[Cause]:
         yield required(f"{where}.target.averageValue", text)
 
 
-def _external_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _external_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
     yield from _named_target(where, source)
     given = {"value", "averageValue"} & aim.keys()
@@ -142,7 +142,7 @@ def _external_causes(where: str, source: Plain) -> Iterator[Cause]:
         yield forbidden(f"{where}.target.value", text)
 
 
-def _pods_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _pods_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
     yield from _named_target(where, source)
     if "averageValue" not in aim:
@@ -150,7 +150,7 @@ def _pods_causes(where: str, source: Plain) -> Iterator[Cause]:
         yield required(f"{where}.target.averageValue", text)
 
 
-def _named_target(where: str, source: Plain) -> Iterator[Cause]:
+def _named_target(where: str, source: JsonObject) -> Iterator[Cause]:
     name = (source.get("metric") or {}).get("name")
     if not name:
         yield required(f"{where}.metric.name", "must specify a metric name")
@@ -159,7 +159,7 @@ def _named_target(where: str, source: Plain) -> Iterator[Cause]:
     yield from _target_causes(f"{where}.target", source.get("target") or {})
 
 
-def _container_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _container_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     if not source.get("name"):
         yield required(f"{where}.name", "must specify a resource name")
     container = source.get("container")
@@ -170,13 +170,13 @@ def _container_causes(where: str, source: Plain) -> Iterator[Cause]:
     yield from _utilization_causes(where, source)
 
 
-def _resource_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _resource_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     if not source.get("name"):
         yield required(f"{where}.name", "must specify a resource name")
     yield from _utilization_causes(where, source)
 
 
-def _utilization_causes(where: str, source: Plain) -> Iterator[Cause]:
+def _utilization_causes(where: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
     yield from _target_causes(f"{where}.target", aim)
     given = {"averageUtilization", "averageValue"} & aim.keys()
@@ -186,7 +186,7 @@ def _utilization_causes(where: str, source: Plain) -> Iterator[Cause]:
         yield forbidden(f"{where}.target.averageValue", _NOT_BOTH)
 
 
-def _target_causes(where: str, aim: Plain) -> Iterator[Cause]:
+def _target_causes(where: str, aim: JsonObject) -> Iterator[Cause]:
     kind = aim.get("type") or ""
     if not kind:
         yield required(f"{where}.type", "must specify a metric target type")
@@ -200,7 +200,7 @@ def _target_causes(where: str, aim: Plain) -> Iterator[Cause]:
         yield invalid(f"{where}.averageUtilization", share, "must be greater than 0")
 
 
-def _speed_causes(where: str, rules: Plain) -> Iterator[Cause]:
+def _speed_causes(where: str, rules: JsonObject) -> Iterator[Cause]:
     window = rules.get("stabilizationWindowSeconds")
     if window is not None and window < 0:
         text = "must be greater than or equal to zero"
@@ -217,7 +217,7 @@ def _speed_causes(where: str, rules: Plain) -> Iterator[Cause]:
         yield from quantity(f"{where}.tolerance", rules["tolerance"])
 
 
-def _policy_causes(where: str, policy: Plain) -> Iterator[Cause]:
+def _policy_causes(where: str, policy: JsonObject) -> Iterator[Cause]:
     value, seconds = policy.get("value") or 0, policy.get("periodSeconds") or 0
     yield from chosen(f"{where}.type", policy.get("type") or "", _POLICIES)
     if value <= 0:
@@ -229,7 +229,7 @@ def _policy_causes(where: str, policy: Plain) -> Iterator[Cause]:
         yield invalid(f"{where}.periodSeconds", seconds, text)
 
 
-_SOURCE_CAUSES: Mapping[str, Callable[[str, Plain], Iterator[Cause]]] = {
+_SOURCE_CAUSES: Mapping[str, Callable[[str, JsonObject], Iterator[Cause]]] = {
     "object": _object_causes,
     "external": _external_causes,
     "pods": _pods_causes,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.conversion.events import to_core
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
@@ -16,7 +17,6 @@ from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
 from quintant.cluster.apiserver.validation.common import fixed
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 WORD_LIMIT, NOTE_LIMIT = 128, 1024
 """Characters of what names something, and of what people read."""
@@ -32,7 +32,7 @@ _FIXED = (
 )
 
 
-def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
+def event_complaints(event: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an Event of either group."""
     core, sent = event["apiVersion"] == _CORE, event
     if not core:
@@ -52,7 +52,7 @@ def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from _series(event.get("series"))
 
 
-def _always(event: Plain, *, core: bool) -> Iterator[Cause]:
+def _always(event: JsonObject, *, core: bool) -> Iterator[Cause]:
     namespace = event["metadata"]["namespace"]
     said = (event.get("involvedObject") or {}).get("namespace", "")
     if not event.get("eventTime"):
@@ -68,7 +68,7 @@ def _always(event: Plain, *, core: bool) -> Iterator[Cause]:
         yield invalid("message", "", f"can have at most {NOTE_LIMIT} characters")
 
 
-def _controller(event: Plain, field: str) -> Iterator[Cause]:
+def _controller(event: JsonObject, field: str) -> Iterator[Cause]:
     name = event.get("reportingComponent") or ""
     if not name:
         yield required(field)
@@ -82,7 +82,7 @@ def _word(name: str, value: str) -> Iterator[Cause]:
         yield invalid(name, "", f"can have at most {WORD_LIMIT} characters")
 
 
-def _new(event: Plain) -> Iterator[Cause]:
+def _new(event: JsonObject) -> Iterator[Cause]:
     if not event.get("eventTime"):
         yield required("eventTime")
     kind = event.get("type") or ""
@@ -93,7 +93,7 @@ def _new(event: Plain) -> Iterator[Cause]:
             yield invalid(name, "", "needs to be unset")
 
 
-def _series(series: Plain | None) -> Iterator[Cause]:
+def _series(series: JsonObject | None) -> Iterator[Cause]:
     if series is None:
         return
     if (series.get("count") or 0) < LEAST_SERIES:

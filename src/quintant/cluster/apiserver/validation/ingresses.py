@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
     invalid,
@@ -30,7 +31,6 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 CONTROLLER_LIMIT = 250
 """Characters of a controller's name."""
@@ -41,7 +41,7 @@ _ODD_ENDS = ("/..", "/.")
 _SCOPES = ("Cluster", "Namespace")
 
 
-def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
+def ingress_complaints(ingress: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an Ingress."""
     spec = ingress["spec"]
     rules, backend = spec.get("rules") or [], spec.get("defaultBackend")
@@ -62,7 +62,7 @@ def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
         yield invalid(f"annotations.{_CLASS}", said, text)
 
 
-def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
+def class_complaints(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an IngressClass."""
     spec, path = kind["spec"], "spec.controller"
     controller = spec.get("controller") or ""
@@ -75,7 +75,7 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _parameter_causes("spec.parameters", spec["parameters"])
 
 
-def _rule_causes(where: str, rule: Plain) -> Iterator[Cause]:
+def _rule_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
     host, http = rule.get("host") or "", rule.get("http")
     if _is_address(host):
         yield invalid(f"{where}.host", host, "must be a DNS name, not an IP address")
@@ -101,7 +101,7 @@ def _host_causes(where: str, host: str) -> Iterator[Cause]:
     yield from invalid_each(where, host, naming(host))
 
 
-def _path_causes(where: str, each: Plain) -> Iterator[Cause]:
+def _path_causes(where: str, each: JsonObject) -> Iterator[Cause]:
     kind, path = each.get("pathType"), each.get("path") or ""
     if kind is None:
         yield required(f"{where}.pathType", "pathType must be specified")
@@ -116,7 +116,7 @@ def _path_causes(where: str, each: Plain) -> Iterator[Cause]:
     yield from _backend_causes(f"{where}.backend", each.get("backend") or {})
 
 
-def _backend_causes(where: str, backend: Plain) -> Iterator[Cause]:
+def _backend_causes(where: str, backend: JsonObject) -> Iterator[Cause]:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         yield invalid(where, "", "cannot set both resource and service backends")
@@ -129,7 +129,7 @@ def _backend_causes(where: str, backend: Plain) -> Iterator[Cause]:
         yield invalid(where, "", "resource or service backend is required")
 
 
-def _port_causes(where: str, port: Plain) -> Iterator[Cause]:
+def _port_causes(where: str, port: JsonObject) -> Iterator[Cause]:
     name, number = port.get("name"), port.get("number")
     if name and number:
         yield invalid(where, "", "cannot set both port name & port number")
@@ -141,14 +141,14 @@ def _port_causes(where: str, port: Plain) -> Iterator[Cause]:
         yield required(where, "port name or number is required")
 
 
-def _tls_causes(where: str, tls: Plain) -> Iterator[Cause]:
+def _tls_causes(where: str, tls: JsonObject) -> Iterator[Cause]:
     for at, host in enumerate(tls.get("hosts") or ()):
         yield from _host_causes(f"{where}.hosts[{at}]", host)
     if name := tls.get("secretName"):
         yield from invalid_each(f"{where}.secretName", name, dns1123_subdomain_errors(name))
 
 
-def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:
+def _reference_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
     group = reference.get("apiGroup")
     if group is not None:
         yield from invalid_each(f"{where}.apiGroup", group, dns1123_subdomain_errors(group))
@@ -156,7 +156,7 @@ def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:
         yield from named(f"{where}.{name}", reference.get(name), path_segment_errors)
 
 
-def _parameter_causes(where: str, reference: Plain) -> Iterator[Cause]:
+def _parameter_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
     yield from _reference_causes(where, reference)
     scope, namespace = reference.get("scope"), reference.get("namespace")
     yield from chosen(f"{where}.scope", scope, _SCOPES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     invalid,
@@ -20,7 +21,6 @@ from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.cron import locate, parse
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 MOST_INDEXED = 100_000
 """Pods at a time, and failed indexes, of a job that counts by index."""
@@ -40,7 +40,7 @@ _SOMEWHERE = "timeZone must be an explicit time zone as defined in https://www.i
 _MISMATCH = "`selector` does not match template `labels`"
 
 
-def job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Job."""
     spec = obj["spec"]
     yield from _generated(obj)
@@ -58,7 +58,7 @@ def job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from fixed("spec.completionMode", spec["completionMode"], before["completionMode"])
 
 
-def cron_job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def cron_job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a CronJob."""
     spec, path = obj["spec"], "spec.jobTemplate.spec"
     yield from _schedule_causes(spec.get("schedule") or "")
@@ -104,7 +104,7 @@ def _zone_causes(name: str) -> Iterator[Cause]:
             yield invalid(path, name, str(error))
 
 
-def _counted(path: str, spec: Plain) -> Iterator[Cause]:
+def _counted(path: str, spec: JsonObject) -> Iterator[Cause]:
     for name in _COUNTS:
         yield from countable(f"{path}.{name}", spec.get(name))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
@@ -125,7 +125,7 @@ def _counted(path: str, spec: Plain) -> Iterator[Cause]:
     yield from _policies(path, spec)
 
 
-def _indexed(path: str, spec: Plain) -> Iterator[Cause]:
+def _indexed(path: str, spec: JsonObject) -> Iterator[Cause]:
     completions, failed = spec.get("completions"), spec.get("maxFailedIndexes")
     if completions is None:
         yield required(f"{path}.completions", "when completion mode is Indexed")
@@ -140,7 +140,7 @@ def _indexed(path: str, spec: Plain) -> Iterator[Cause]:
         yield invalid(f"{path}.maxFailedIndexes", failed, text)
 
 
-def _policies(path: str, spec: Plain) -> Iterator[Cause]:
+def _policies(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with what becomes of failures and successes."""
     failures = spec.get("podFailurePolicy")
     for at, rule in enumerate((failures or {}).get("rules") or ()):
@@ -155,7 +155,7 @@ def _policies(path: str, spec: Plain) -> Iterator[Cause]:
         yield from chosen(f"{path}.podReplacementPolicy", replaced, allowed)
 
 
-def _action_causes(where: str, rule: Plain) -> Iterator[Cause]:
+def _action_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
     action = rule.get("action")
     if not action:
         listed = " ".join(f'"{each}"' for each in _ACTIONS)
@@ -170,7 +170,7 @@ def _action_causes(where: str, rule: Plain) -> Iterator[Cause]:
         yield invalid_without_value(where, text)
 
 
-def _code_causes(where: str, codes: Plain) -> Iterator[Cause]:
+def _code_causes(where: str, codes: JsonObject) -> Iterator[Cause]:
     operator, values = codes.get("operator") or "", codes.get("values") or []
     yield from chosen(f"{where}.operator", operator, ("In", "NotIn"))
     for at, value in enumerate(values):
@@ -180,7 +180,7 @@ def _code_causes(where: str, codes: Plain) -> Iterator[Cause]:
         yield invalid(f"{where}.values", values, "at least one value is required")
 
 
-def _generated(job: Plain) -> Iterator[Cause]:
+def _generated(job: JsonObject) -> Iterator[Cause]:
     """A job's selector is its own, unless its author says that it is not."""
     spec, own = job["spec"], {"matchLabels": {_OWN_UID: job["metadata"]["uid"]}}
     selector = spec.get("selector")
@@ -188,7 +188,7 @@ def _generated(job: Plain) -> Iterator[Cause]:
         yield invalid("spec.selector", selector, "`selector` not auto-generated")
 
 
-def _matching(spec: Plain) -> Iterator[Cause]:
+def _matching(spec: JsonObject) -> Iterator[Cause]:
     selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels") or {}
     if selector is None:
         yield required("spec.selector")
@@ -201,7 +201,7 @@ def _matching(spec: Plain) -> Iterator[Cause]:
         yield invalid("spec.template.metadata.labels", labels or None, _MISMATCH)
 
 
-def _finishing(path: str, spec: Plain) -> Iterator[Cause]:
+def _finishing(path: str, spec: JsonObject) -> Iterator[Cause]:
     yield from template_causes(f"{path}.template", spec["template"])
     restart = spec["template"]["spec"]["restartPolicy"]
     if restart not in ("OnFailure", "Never"):
@@ -209,7 +209,7 @@ def _finishing(path: str, spec: Plain) -> Iterator[Cause]:
         yield required(f"{path}.template.spec.restartPolicy", text)
 
 
-JOBS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
+JOBS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
     "cronjobs": cron_job_complaints,
     "jobs": job_complaints,
 }

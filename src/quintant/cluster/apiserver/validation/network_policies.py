@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
@@ -18,14 +19,13 @@ from quintant.cluster.apiserver.validation.common import (
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _DIRECTIONS = ("Ingress", "Egress")
 _SELECTORS = ("podSelector", "namespaceSelector")
 
 
-def policy_complaints(policy: Plain, live: Plain | None) -> Iterator[Cause]:
+def policy_complaints(policy: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a NetworkPolicy."""
     spec = policy["spec"]
     yield from selector_causes("spec.podSelector", spec.get("podSelector") or {})
@@ -40,14 +40,14 @@ def policy_complaints(policy: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from chosen(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
 
 
-def _rule_causes(where: str, rule: Plain, peers: str) -> Iterator[Cause]:
+def _rule_causes(where: str, rule: JsonObject, peers: str) -> Iterator[Cause]:
     for at, each in enumerate(rule.get("ports") or ()):
         yield from _port_causes(f"{where}.ports[{at}]", each)
     for at, peer in enumerate(rule.get(peers) or ()):
         yield from _peer_causes(f"{where}.{peers}[{at}]", peer)
 
 
-def _port_causes(where: str, each: Plain) -> Iterator[Cause]:
+def _port_causes(where: str, each: JsonObject) -> Iterator[Cause]:
     yield from chosen(f"{where}.protocol", each.get("protocol"), _PROTOCOLS)
     first, last = each.get("port"), each.get("endPort")
     if last is not None and not isinstance(first, int):
@@ -61,7 +61,7 @@ def _port_causes(where: str, each: Plain) -> Iterator[Cause]:
         yield from within(f"{where}.endPort", last, PORTS)
 
 
-def _peer_causes(where: str, peer: Plain) -> Iterator[Cause]:
+def _peer_causes(where: str, peer: JsonObject) -> Iterator[Cause]:
     selectors = [name for name in _SELECTORS if peer.get(name) is not None]
     for name in selectors:
         yield from selector_causes(f"{where}.{name}", peer[name])
@@ -74,7 +74,7 @@ def _peer_causes(where: str, peer: Plain) -> Iterator[Cause]:
         yield required(where, "must specify a peer")
 
 
-def _block_causes(where: str, block: Plain) -> Iterator[Cause]:
+def _block_causes(where: str, block: JsonObject) -> Iterator[Cause]:
     if not block.get("cidr"):
         yield required(f"{where}.cidr")
         return

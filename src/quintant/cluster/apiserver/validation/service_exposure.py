@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, named, network
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 AFFINITIES = range(1, 86_401)
 """Seconds that a client is sent to the same pod: up to a day."""
@@ -25,7 +25,7 @@ _RANGES = "spec.LoadBalancerSourceRanges"
 """How a real server spells it."""
 
 
-def exposure_causes(spec: Plain) -> Iterator[Cause]:
+def exposure_causes(spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with a Service beyond its ports and addresses."""
     yield from _affinity_causes(spec)
     for at, value in enumerate(spec.get("externalIPs") or ()):
@@ -37,7 +37,7 @@ def exposure_causes(spec: Plain) -> Iterator[Cause]:
         yield from chosen("spec.trafficDistribution", spec["trafficDistribution"], _NEAR)
 
 
-def family_causes(spec: Plain) -> Iterator[Cause]:
+def family_causes(spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with the families of addresses; there is one here, as on most clusters."""
     for at, family in enumerate(spec.get("ipFamilies") or ()):
         path = f"spec.ipFamilies[{at}]"
@@ -69,7 +69,7 @@ def outer_causes(path: str, value: str) -> Iterator[Cause]:
         yield invalid(path, value, text)
 
 
-def _affinity_causes(spec: Plain) -> Iterator[Cause]:
+def _affinity_causes(spec: JsonObject) -> Iterator[Cause]:
     client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
     seconds = client.get("timeoutSeconds")
     if seconds is not None and seconds not in AFFINITIES:
@@ -77,14 +77,14 @@ def _affinity_causes(spec: Plain) -> Iterator[Cause]:
         yield invalid(path, seconds, "must be greater than 0 and less than 86400")
 
 
-def _name_causes(spec: Plain) -> Iterator[Cause]:
+def _name_causes(spec: JsonObject) -> Iterator[Cause]:
     if spec.get("clusterIPs") or spec.get("clusterIP"):
         yield forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     name = (spec.get("externalName") or "").removesuffix(".")
     yield from named("spec.externalName", name, dns1123_subdomain_errors)
 
 
-def _balancer_causes(spec: Plain) -> Iterator[Cause]:
+def _balancer_causes(spec: JsonObject) -> Iterator[Cause]:
     balanced, ranges = spec["type"] == _BALANCED, spec.get("loadBalancerSourceRanges") or []
     if ranges and not balanced:
         yield forbidden(_RANGES, _ONLY_BALANCED)

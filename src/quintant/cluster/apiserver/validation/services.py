@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -32,7 +33,6 @@ from quintant.cluster.apiserver.validation.common import (
 from quintant.cluster.apiserver.validation.service_exposure import exposure_causes, family_causes
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _POLICIES = ("Cluster", "Local")
@@ -44,7 +44,7 @@ _RANGE_TEXT = (
 )
 
 
-def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
+def service_complaints(service: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
     unreadable, headed = [*_address_causes(spec)], [*_head_causes(spec)]
@@ -68,7 +68,7 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _moved_causes(spec, live["spec"])
 
 
-def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
+def endpoints_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with Endpoints."""
     for at, subset in enumerate(endpoints.get("subsets") or ()):
         where, kinds = f"subsets[{at}]", ("addresses", "notReadyAddresses")
@@ -86,7 +86,7 @@ def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause
         yield from _subset_port_causes(f"{where}.ports", subset.get("ports") or [])
 
 
-def _subset_port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
+def _subset_port_causes(path: str, ports: list[JsonObject]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         name = each.get("name") or ""
         if name:
@@ -97,7 +97,7 @@ def _subset_port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
         yield from chosen(f"{path}[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
-def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
+def slice_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an EndpointSlice."""
     family = endpoints.get("addressType")
     if not family:
@@ -128,7 +128,7 @@ def _family_causes(where: str, index: int, value: str, family: str | None) -> It
             yield invalid(where, value, f"must be an {family} address")
 
 
-def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
+def _slice_port_causes(ports: list[JsonObject]) -> Iterator[Cause]:
     names: set[str] = set()
     for at, each in enumerate(ports):
         name = each.get("name") or ""
@@ -140,7 +140,7 @@ def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
         yield from chosen(f"ports[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
-def _port_causes(spec: Plain) -> Iterator[Cause]:
+def _port_causes(spec: JsonObject) -> Iterator[Cause]:
     ports, names = spec.get("ports") or [], set[str]()
     for at, each in enumerate(ports):
         where, name = f"spec.ports[{at}]", each.get("name")
@@ -170,7 +170,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
             yield duplicate(f"spec.ports[{at}]", seen)
 
 
-def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
+def _node_port_causes(where: str, each: JsonObject, kind: str) -> Iterator[Cause]:
     number = each.get("nodePort")
     if number and kind == "ClusterIP":
         text = "may not be used when `type` is 'ClusterIP'"
@@ -179,20 +179,20 @@ def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
         yield invalid(f"{where}.nodePort", number, _RANGE_TEXT)
 
 
-def _address_causes(spec: Plain) -> Iterator[Cause]:
+def _address_causes(spec: JsonObject) -> Iterator[Cause]:
     for at, value in enumerate(spec.get("clusterIPs") or ()):
         if value != HEADLESS:
             yield from address(f"spec.clusterIPs[{at}]", value)
 
 
-def _head_causes(spec: Plain) -> Iterator[Cause]:
+def _head_causes(spec: JsonObject) -> Iterator[Cause]:
     for at, value in enumerate(spec.get("clusterIPs") or ()):
         if value == HEADLESS and spec["type"] in ("NodePort", "LoadBalancer"):
             text = f"may not be set to 'None' for {spec['type']} services"
             yield invalid(f"spec.clusterIPs[{at}]", value, text)
 
 
-def _traffic_causes(spec: Plain) -> Iterator[Cause]:
+def _traffic_causes(spec: JsonObject) -> Iterator[Cause]:
     policy, path = spec.get("externalTrafficPolicy"), "spec.externalTrafficPolicy"
     if spec["type"] in ("NodePort", "LoadBalancer") or spec.get("externalIPs"):
         yield from chosen(path, policy, _POLICIES)
@@ -203,7 +203,7 @@ def _traffic_causes(spec: Plain) -> Iterator[Cause]:
         yield from chosen("spec.internalTrafficPolicy", internal, _POLICIES)
 
 
-def _ingress_causes(service: Plain) -> Iterator[Cause]:
+def _ingress_causes(service: JsonObject) -> Iterator[Cause]:
     path = "status.loadBalancer.ingress"
     points = service["status"]["loadBalancer"].get("ingress") or ()
     if points and service["spec"]["type"] != "LoadBalancer":
@@ -214,7 +214,7 @@ def _ingress_causes(service: Plain) -> Iterator[Cause]:
             yield from address(f"{path}[{at}].ip", point["ip"])
 
 
-def _moved_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
+def _moved_causes(spec: JsonObject, before: JsonObject) -> Iterator[Cause]:
     now, then = spec.get("clusterIPs"), before.get("clusterIPs")
     if "ExternalName" not in (spec["type"], before["type"]) and then and now != then:
         yield invalid("spec.clusterIPs[0]", now, "may not change once set")

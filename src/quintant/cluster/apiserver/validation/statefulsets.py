@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
@@ -13,7 +14,6 @@ from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.cluster.apiserver.validation.workloads import replicated
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 _ORDERS = ("OrderedReady", "Parallel")
 _UPDATES = ("RollingUpdate", "OnDelete")
@@ -29,7 +29,7 @@ _FROZEN = (
 )
 
 
-def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def stateful_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a StatefulSet."""
     spec = obj["spec"]
     yield from _own_causes(spec)
@@ -56,7 +56,7 @@ _COUNTS = ("spec.replicas", "spec.minReadySeconds")
 """What is looked at before the ordinals and the name of the service."""
 
 
-def _own_causes(spec: Plain) -> Iterator[Cause]:
+def _own_causes(spec: JsonObject) -> Iterator[Cause]:
     order, strategy = spec["podManagementPolicy"], spec["updateStrategy"]
     if order not in _ORDERS:
         text = "must be 'OrderedReady' or 'Parallel'"
@@ -68,7 +68,7 @@ def _own_causes(spec: Plain) -> Iterator[Cause]:
         yield from chosen(path, keeping.get(name), _KEEPING)
 
 
-def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
+def _update_causes(kind: str, rolling: JsonObject | None) -> Iterator[Cause]:
     path = "spec.updateStrategy"
     if kind not in _UPDATES:
         shown = GoStruct(Type=kind, RollingUpdate=_shown(rolling))
@@ -80,7 +80,7 @@ def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
         yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
 
 
-def _shown(rolling: Plain | None) -> GoStruct | None:
+def _shown(rolling: JsonObject | None) -> GoStruct | None:
     """How members are replaced, as Go shows it."""
     if rolling is None:
         return None
@@ -89,7 +89,7 @@ def _shown(rolling: Plain | None) -> GoStruct | None:
     )
 
 
-def _member(spec: Plain) -> Plain:
+def _member(spec: JsonObject) -> JsonObject:
     """The template of a StatefulSet, with the claims and the names that its controller sets."""
     template, claims = spec["template"], spec.get("volumeClaimTemplates") or ()
     names = {claim.get("metadata", {}).get("name", ""): None for claim in claims}
@@ -98,7 +98,7 @@ def _member(spec: Plain) -> Plain:
         *({"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names),
         *(volume for volume in given if volume.get("name") not in names),
     ]
-    set_later: Plain = {"volumes": volumes, "hostname": "", "subdomain": ""}
+    set_later: JsonObject = {"volumes": volumes, "hostname": "", "subdomain": ""}
     return {**template, "spec": {**template["spec"], **set_later}}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
@@ -19,7 +20,6 @@ from quintant.cluster.apiserver.validation.label_selectors import selector_cause
 from quintant.cluster.apiserver.validation.pods.scheduling import node_causes
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ALONE = "ReadWriteOncePod"
@@ -40,14 +40,14 @@ _ABOUT = {
 }
 
 
-def claim_complaints(claim: Plain, live: Plain | None) -> Iterator[Cause]:
+def claim_complaints(claim: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PersistentVolumeClaim."""
     yield from claim_causes("spec", claim["spec"])
     if live is not None and _size(claim["spec"]) is not None:
         yield from _claim_change(claim, live)
 
 
-def claim_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def claim_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with what is claimed, by itself or in the template of claims."""
     if not spec.get("accessModes"):
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
@@ -70,11 +70,11 @@ def claim_causes(path: str, spec: Plain) -> Iterator[Cause]:
         )
 
 
-def _size(spec: Plain) -> Any:
+def _size(spec: JsonObject) -> Any:
     return ((spec.get("resources") or {}).get("requests") or {}).get("storage")
 
 
-def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
+def volume_complaints(volume: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PersistentVolume."""
     spec = volume["spec"]
     if not spec.get("accessModes"):
@@ -99,7 +99,7 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
         yield forbidden("spec.persistentvolumesource", text)
 
 
-def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
+def class_complaints(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a StorageClass."""
     maker = kind.get("provisioner") or ""
     if not maker:
@@ -115,7 +115,7 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
             yield from fixed(name, kind.get(name), live.get(name))
 
 
-def _access_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def _access_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     modes = spec.get("accessModes") or ()
     for mode in modes:
         yield from chosen(f"{path}.accessModes", mode, _ACCESS)
@@ -124,7 +124,7 @@ def _access_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield forbidden(f"{path}.accessModes", text)
 
 
-def _claim_change(claim: Plain, live: Plain) -> Iterator[Cause]:
+def _claim_change(claim: JsonObject, live: JsonObject) -> Iterator[Cause]:
     spec, before = claim["spec"], live["spec"]
     bound = live.get("status", {}).get("phase") == "Bound"
     if _claim_fixed(spec, before, bound) != _claim_fixed(before, before, bound):
@@ -135,7 +135,7 @@ def _claim_change(claim: Plain, live: Plain) -> Iterator[Cause]:
         yield forbidden("spec.resources.requests.storage", _SHRUNK)
 
 
-def _claim_fixed(spec: Plain, before: Plain, bound: bool) -> Plain:
+def _claim_fixed(spec: JsonObject, before: JsonObject, bound: bool) -> JsonObject:
     """What of a claim stays: its volume and class once they are known, its size until bound."""
     kept = {**spec}
     if not before.get("volumeName"):
@@ -148,13 +148,13 @@ def _claim_fixed(spec: Plain, before: Plain, bound: bool) -> Plain:
     return kept
 
 
-def _capacity_causes(capacity: Plain) -> Iterator[Cause]:
+def _capacity_causes(capacity: JsonObject) -> Iterator[Cause]:
     for name, amount in capacity.items():
         if parse_quantity(amount) <= 0:
             yield invalid(f"spec.capacity[{name}]", amount, "must be greater than zero")
 
 
-def _source_causes(spec: Plain) -> Iterator[Cause]:
+def _source_causes(spec: JsonObject) -> Iterator[Cause]:
     sources = sorted(spec.keys() - _ABOUT)
     if not sources:
         yield required("spec", "must specify a volume type")
@@ -170,5 +170,5 @@ def _source_causes(spec: Plain) -> Iterator[Cause]:
         yield required("spec.nodeAffinity", "Local volume requires node affinity")
 
 
-def _source(spec: Plain) -> Plain:
+def _source(spec: JsonObject) -> JsonObject:
     return {name: value for name, value in spec.items() if name not in _ABOUT}

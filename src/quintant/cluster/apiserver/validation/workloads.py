@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
@@ -27,7 +28,6 @@ from quintant.cluster.apiserver.validation.label_selectors import selector_cause
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 _UPDATES = ("Recreate", "RollingUpdate")
 _SEEN = (
@@ -41,7 +41,7 @@ _SELECTOR = FieldType(FieldKind.MESSAGE, name="meta.v1.LabelSelector")
 _STRATEGIES = ("RollingUpdate", "OnDelete")
 
 
-def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def deployment_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Deployment."""
     spec = obj["spec"]
     yield from replicated("deployment", spec)
@@ -57,13 +57,13 @@ def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from _progress_causes(obj.get("status") or {})
 
 
-def replica_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def replica_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a ReplicaSet."""
     yield from replicated("deployment", obj["spec"])
     yield from selector_fixed(obj["spec"], live)
 
 
-def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def daemon_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a DaemonSet."""
     spec = obj["spec"]
     yield from selector_fixed(spec, live)
@@ -75,7 +75,7 @@ def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
 
 
-def _progress_causes(status: Plain) -> Iterator[Cause]:
+def _progress_causes(status: JsonObject) -> Iterator[Cause]:
     """What cannot be, in a Deployment's status."""
     counts = {name: status.get(name, 0) for name in ("observedGeneration", *_SEEN)}
     for name, count in counts.items():
@@ -89,7 +89,7 @@ def _progress_causes(status: Plain) -> Iterator[Cause]:
         yield invalid("status.availableReplicas", counts["availableReplicas"], text)
 
 
-def replicated(kind: str, spec: Plain) -> Iterator[Cause]:
+def replicated(kind: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with how many pods there shall be, of which template."""
     yield from countable("spec.replicas", spec["replicas"])
     yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
@@ -98,7 +98,7 @@ def replicated(kind: str, spec: Plain) -> Iterator[Cause]:
     yield from always(spec, _NAMES[kind])
 
 
-def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
+def _matching(kind: str, spec: JsonObject, *, needed: bool) -> Iterator[Cause]:
     selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
     if selector is None:
         if needed:
@@ -116,7 +116,7 @@ def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
         yield invalid("spec.template.metadata.labels", labels, text)
 
 
-def always(spec: Plain, kind: str) -> Iterator[Cause]:
+def always(spec: JsonObject, kind: str) -> Iterator[Cause]:
     """Pods that are kept running have no end."""
     pod, path = spec["template"]["spec"], "spec.template.spec"
     yield from chosen(f"{path}.restartPolicy", pod["restartPolicy"], ["Always"])
@@ -125,14 +125,14 @@ def always(spec: Plain, kind: str) -> Iterator[Cause]:
         yield forbidden(f"{path}.activeDeadlineSeconds", text)
 
 
-def selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
+def selector_fixed(spec: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """Which pods are meant may not change."""
     if live is not None:
         now, then = (struct(_SELECTOR, each.get("selector")) for each in (spec, live["spec"]))
         yield from fixed("spec.selector", now, then)
 
 
-def _update_causes(strategy: Plain) -> Iterator[Cause]:
+def _update_causes(strategy: JsonObject) -> Iterator[Cause]:
     path, rolling = "spec.updateStrategy.rollingUpdate", strategy.get("rollingUpdate")
     if strategy["type"] not in _STRATEGIES:
         shown = GoStruct(Type=strategy["type"], RollingUpdate=_shown(rolling))
@@ -151,7 +151,7 @@ def _update_causes(strategy: Plain) -> Iterator[Cause]:
         yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
-def _shown(rolling: Plain | None) -> GoStruct | None:
+def _shown(rolling: JsonObject | None) -> GoStruct | None:
     """How a Deployment is rolled out, as Go shows it."""
     if rolling is None:
         return None
@@ -161,7 +161,7 @@ def _shown(rolling: Plain | None) -> GoStruct | None:
     )
 
 
-def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
+def _strategy_causes(strategy: JsonObject) -> Iterator[Cause]:
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind not in _UPDATES:
         yield not_supported(
@@ -179,7 +179,7 @@ def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
         yield from bounded(path, rolling["maxUnavailable"])
 
 
-WORKLOADS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
+WORKLOADS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
     "daemonsets": daemon_set_complaints,
     "deployments": deployment_complaints,
     "replicasets": replica_set_complaints,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import (
     dns1123_label_errors,
@@ -50,10 +51,9 @@ _FROZEN = (
     "to 1 if it was previously negative)"
 )
 
-Plain = dict[str, Any]
 
 
-def pod_complaints(pod: Plain, live: Plain | None) -> Iterator[Cause]:
+def pod_complaints(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a pod, or with what an update makes of it."""
     yield from spec_causes("spec", pod["spec"])
     if live is None and pod["spec"].get("ephemeralContainers"):
@@ -63,7 +63,7 @@ def pod_complaints(pod: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _change_causes(pod["spec"], live["spec"])
 
 
-def _address_causes(addresses: list[Plain]) -> Iterator[Cause]:
+def _address_causes(addresses: list[JsonObject]) -> Iterator[Cause]:
     path, found = "status.podIPs", [each.get("ip", "") for each in addresses]
     bad = [cause for at, ip in enumerate(found) for cause in address(f"{path}[{at}]", ip)]
     yield from bad
@@ -72,13 +72,13 @@ def _address_causes(addresses: list[Plain]) -> Iterator[Cause]:
         yield invalid(path, shown, "may specify no more than one IP for each IP family")
 
 
-def template_causes(path: str, template: Plain) -> Iterator[Cause]:
+def template_causes(path: str, template: JsonObject) -> Iterator[Cause]:
     """What is wrong with the template of pods."""
     yield from map_causes(template.get("metadata") or {}, path)
     yield from spec_causes(f"{path}.spec", template["spec"])
 
 
-def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def spec_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with what a pod shall be, in the order of a real server."""
     yield from _run_causes(path, spec)
     yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
@@ -96,7 +96,7 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
     yield from _other_causes(path, spec)
 
 
-def _run_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def _run_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with containers and their volumes."""
     volumes: set[str] = set()
     yield from volume_causes(f"{path}.volumes", spec.get("volumes") or [], volumes)
@@ -110,13 +110,13 @@ def _run_causes(path: str, spec: Plain) -> Iterator[Cause]:
     yield from init_causes(f"{path}.initContainers", spec.get("initContainers") or [])
 
 
-def _gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
+def _gate_causes(path: str, gates: list[JsonObject]) -> Iterator[Cause]:
     for at, gate in enumerate(gates):
         kind = gate.get("conditionType") or ""
         yield from invalid_each(f"{path}[{at}].conditionType", kind, qualified_name_errors(kind))
 
 
-def _name_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def _name_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     for name, naming in _NAMES:
         if spec.get(name):
             yield from named(f"{path}.{name}", spec[name], naming)
@@ -124,7 +124,7 @@ def _name_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield from within(f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], DEADLINES)
 
 
-def _other_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def _other_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     for at, alias in enumerate(spec.get("hostAliases") or ()):
         yield from _alias_causes(f"{path}.hostAliases[{at}]", alias)
     for name, amount in (spec.get("overhead") or {}).items():
@@ -133,7 +133,7 @@ def _other_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield from _system_causes(f"{path}.os", spec["os"].get("name") or "")
 
 
-def _security_causes(path: str, spec: Plain) -> Iterator[Cause]:
+def _security_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     context, where = spec.get("securityContext") or {}, f"{path}.securityContext"
     for name in ("fsGroup", "runAsUser", "runAsGroup"):
         if context.get(name) is not None:
@@ -148,7 +148,7 @@ def _security_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield from chosen(f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
 
 
-def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
+def _resolver_causes(where: str, spec: JsonObject) -> Iterator[Cause]:
     config = spec.get("dnsConfig")
     if spec["dnsPolicy"] == "None" and config is None:
         yield required(where, "must provide `dnsConfig` when `dnsPolicy` is None")
@@ -163,7 +163,7 @@ def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
             yield required(f"{where}.options[{at}]", "must not be empty")
 
 
-def _alias_causes(where: str, alias: Plain) -> Iterator[Cause]:
+def _alias_causes(where: str, alias: JsonObject) -> Iterator[Cause]:
     yield from address(f"{where}.ip", alias.get("ip") or "")
     for at, name in enumerate(alias.get("hostnames") or ()):
         yield from invalid_each(f"{where}.hostnames[{at}]", name, dns1123_subdomain_errors(name))
@@ -179,7 +179,7 @@ def _system_causes(where: str, name: str) -> Iterator[Cause]:
 _DEADLINE = "activeDeadlineSeconds"
 
 
-def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
+def _change_causes(spec: JsonObject, before: JsonObject) -> Iterator[Cause]:
     for which in ("containers", "initContainers"):
         if len(spec.get(which) or ()) != len(before.get(which) or ()):
             text = "pod updates may not add or remove containers"
@@ -215,17 +215,17 @@ def _deadline_causes(deadline: int | None, before: int | None) -> Iterator[Cause
         yield invalid(f"spec.{_DEADLINE}", deadline, text)
 
 
-def _extends(spec: Plain, before: Plain) -> bool:
+def _extends(spec: JsonObject, before: JsonObject) -> bool:
     """Tolerations are only ever added, whatever becomes of their seconds."""
     now = [_timeless(each) for each in spec.get("tolerations") or ()]
     return all(_timeless(each) in now for each in before.get("tolerations") or ())
 
 
-def _timeless(toleration: Plain) -> Plain:
+def _timeless(toleration: JsonObject) -> JsonObject:
     return {**toleration, "tolerationSeconds": None}
 
 
-def _fixed(spec: Plain) -> Plain:
+def _fixed(spec: JsonObject) -> JsonObject:
     """What of a pod stays as it is."""
     kept = {**spec, **dict.fromkeys(("tolerations", "activeDeadlineSeconds", "schedulingGates"))}
     for which in ("containers", "initContainers"):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
 
 
-def pod_template_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def pod_template_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PodTemplate."""
     yield from template_causes("template", obj["template"])
 
 
-def replication_controller_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def replication_controller_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a ReplicationController."""
     spec = obj["spec"]
     selector, template = spec.get("selector") or {}, spec.get("template")
@@ -32,7 +32,7 @@ def replication_controller_complaints(obj: Plain, live: Plain | None) -> Iterato
         yield from _owned_causes("spec.template", template, selector)
 
 
-def _owned_causes(path: str, template: Plain, selector: Plain) -> Iterator[Cause]:
+def _owned_causes(path: str, template: JsonObject, selector: JsonObject) -> Iterator[Cause]:
     labels = (template.get("metadata") or {}).get("labels")
     if not selector.items() <= (labels or {}).items():
         text = "`selector` does not match template `labels`"

@@ -1,0 +1,42 @@
+"""What is wrong with Leases and ControllerRevisions: records that programs keep for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.meta.field_errors import invalid, required
+from quintant.cluster.apiserver.validation.common import (
+    countable,
+    fixed,
+)
+from quintant.core.errors import Cause
+
+
+
+def lease_complaints(lease: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with a Lease."""
+    spec = lease["spec"]
+    seconds = spec.get("leaseDurationSeconds")
+    if seconds is not None and seconds <= 0:
+        yield invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    yield from countable("spec.leaseTransitions", spec.get("leaseTransitions"))
+
+
+def revision_complaints(revision: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with a ControllerRevision."""
+    data = revision.get("data")
+    if data is None:
+        yield required("data", "data is mandatory")
+    elif not isinstance(data, dict):
+        yield required("data", "data must be a valid JSON object")
+    yield from countable("revision", revision.get("revision"))
+    if live is not None:
+        yield from fixed("data", revision.get("data"), live.get("data"))
+
+
+RECORDS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
+    "controllerrevisions": revision_complaints,
+    "leases": lease_complaints,
+}

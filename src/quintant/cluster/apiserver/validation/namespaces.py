@@ -1,0 +1,25 @@
+"""What is wrong with a Namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.meta.field_errors import invalid_each
+from quintant.cluster.apiserver.meta.names import qualified_name_errors
+from quintant.cluster.apiserver.meta.objectmeta import domain_causes
+from quintant.core.errors import Cause
+
+
+
+def namespace_complaints(namespace: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with a new Namespace; what holds it, an update cannot change."""
+    for finalizer in (namespace.get("spec") or {}).get("finalizers") or () if live is None else ():
+        yield from invalid_each("spec.finalizers", finalizer, qualified_name_errors(finalizer))
+        yield from domain_causes("spec.finalizers", finalizer)
+
+
+NAMESPACES: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
+    "namespaces": namespace_complaints,
+}
