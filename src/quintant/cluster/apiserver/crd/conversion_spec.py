@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, not_supported, required
-from quintant.cluster.apiserver.validation.webhook_client_config import (
+from quintant.cluster.apiserver.validation.webhooks.client_config import (
     one_way,
     review_causes,
     url_causes,

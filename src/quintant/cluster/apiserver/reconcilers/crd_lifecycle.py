@@ -31,7 +31,7 @@ from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
 from quintant.cluster.apiserver.webhooks.configuration import read_client_config

@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.validation.storage import (
     class_complaints,
     volume_complaints,
 )
-from quintant.cluster.apiserver.validation.webhook_configurations import WEBHOOKS
+from quintant.cluster.apiserver.validation.webhooks.configurations import WEBHOOKS
 from quintant.cluster.apiserver.validation.workloads import WORKLOADS
 from quintant.core.errors import Cause
 

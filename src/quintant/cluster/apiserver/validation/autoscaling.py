@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.conversion.autoscaling import to_v2
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -19,9 +18,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors, path_segment_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, named, quantity
 from quintant.core.errors import Cause
-
 
 LONGEST_PERIOD, LONGEST_WINDOW = 1800, 3600
 """Seconds over which a policy counts, and over which advice is collected."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import invalid
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     bounded,
     chosen,
@@ -15,7 +14,6 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
-
 
 _UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
 

@@ -7,16 +7,14 @@ events.k8s.io/v1 to everything that group promises. Fields are named as core/v1 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.conversion.events import to_core
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import fixed
 from quintant.core.errors import Cause
-
 
 WORD_LIMIT, NOTE_LIMIT = 128, 1024
 """Characters of what names something, and of what people read."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_address
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
     invalid,
@@ -20,6 +18,7 @@ from quintant.cluster.apiserver.meta.names import (
     path_segment_errors,
     wildcard_dns1123_subdomain_errors,
 )
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     chosen,
@@ -30,7 +29,6 @@ from quintant.cluster.apiserver.validation.common import (
     within,
 )
 from quintant.core.errors import Cause
-
 
 CONTROLLER_LIMIT = 250
 """Characters of a controller's name."""

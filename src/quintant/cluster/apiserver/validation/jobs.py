@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     invalid,
@@ -15,12 +13,12 @@ from quintant.cluster.apiserver.meta.field_errors import (
     too_long,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.cron import locate, parse
 from quintant.core.errors import Cause
-
 
 MOST_INDEXED = 100_000
 """Pods at a time, and failed indexes, of a job that counts by index."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import invalid, required
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     countable,
     fixed,
 )
 from quintant.core.errors import Cause
-
 
 
 def lease_complaints(lease: JsonObject, live: JsonObject | None) -> Iterator[Cause]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import invalid_each
 from quintant.cluster.apiserver.meta.names import qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.errors import Cause
-
 
 
 def namespace_complaints(namespace: JsonObject, live: JsonObject | None) -> Iterator[Cause]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     chosen,
@@ -18,7 +17,6 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
-
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _DIRECTIONS = ("Ingress", "Egress")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     chosen,
     fixed,
@@ -17,7 +16,6 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.cluster.apiserver.validation.pods.scheduling import toleration_causes
 from quintant.core.errors import Cause
-
 
 PRIORITY_LIMIT = 1_000_000_000
 """The highest priority that does not belong to the system."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     data_key,
     fixed,
 )
 from quintant.core.errors import Cause
-
 
 _FROZEN = "field is immutable when `immutable` is set"
 _ACCOUNT = "kubernetes.io/service-account.name"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_address
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, named, network
 from quintant.core.errors import Cause
-
 
 AFFINITIES = range(1, 86_401)
 """Seconds that a client is sent to the same pod: up to a day."""

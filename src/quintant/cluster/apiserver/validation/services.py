@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -20,6 +18,7 @@ from quintant.cluster.apiserver.meta.names import (
     dns1123_subdomain_errors,
     qualified_name_errors,
 )
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
@@ -32,7 +31,6 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.cluster.apiserver.validation.service_exposure import exposure_causes, family_causes
 from quintant.core.errors import Cause
-
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _POLICIES = ("Cluster", "Local")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.cluster.apiserver.validation.workloads import replicated
 from quintant.core.errors import Cause
-
 
 _ORDERS = ("OrderedReady", "Parallel")
 _UPDATES = ("RollingUpdate", "OnDelete")

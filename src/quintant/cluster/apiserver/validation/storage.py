@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
@@ -15,11 +14,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.scheduling import node_causes
 from quintant.core.errors import Cause
-
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ALONE = "ReadWriteOncePod"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
@@ -14,6 +12,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables import FieldKind, FieldType
 from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.cluster.apiserver.validation.common import (
@@ -27,7 +26,6 @@ from quintant.cluster.apiserver.validation.common import (
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
-
 
 _UPDATES = ("Recreate", "RollingUpdate")
 _SEEN = (

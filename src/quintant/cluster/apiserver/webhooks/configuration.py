@@ -12,7 +12,7 @@ from msgspec import Struct
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.match_conditions import MatchCondition
 
 ANY = "*"

@@ -19,7 +19,7 @@ from quintant.cluster.apiserver.webhooks.attributes import Attributes
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.cel import CompiledRule
     from quintant.cluster.apiserver.cel.authorization import AuthorizerCheck, CheckDecision
-from quintant.cluster.apiserver.validation.match_conditions import (
+from quintant.cluster.apiserver.validation.webhooks.match_conditions import (
     compile_match_condition,
     request_types,
 )

@@ -16,7 +16,7 @@ from msgspec import Struct
 from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.admission_review import GROUP, KIND
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
 

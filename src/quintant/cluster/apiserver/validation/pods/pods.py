@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import (
     dns1123_label_errors,
@@ -13,6 +11,7 @@ from quintant.cluster.apiserver.meta.names import (
     qualified_name_errors,
 )
 from quintant.cluster.apiserver.meta.objectmeta import map_causes
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     address,
     chosen,
@@ -50,7 +49,6 @@ _FROZEN = (
     "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
     "to 1 if it was previously negative)"
 )
-
 
 
 def pod_complaints(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:

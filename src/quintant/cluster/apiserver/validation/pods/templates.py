@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
-
 
 
 def pod_template_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:

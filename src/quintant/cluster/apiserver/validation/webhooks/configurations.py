@@ -16,7 +16,7 @@ from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qual
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
-from quintant.cluster.apiserver.validation.webhook_client_config import (
+from quintant.cluster.apiserver.validation.webhooks.client_config import (
     REVIEWS,
     one_way,
     review_causes,
@@ -171,7 +171,9 @@ def _conditions(conditions: Sequence[JsonObject], path: str) -> Iterator[Cause]:
 def _expression(expression: str, path: str) -> Iterator[Cause]:
     # CEL is loaded with the first condition.
     from quintant.cluster.apiserver.cel import Uncompilable
-    from quintant.cluster.apiserver.validation.match_conditions import compile_match_condition
+    from quintant.cluster.apiserver.validation.webhooks.match_conditions import (
+        compile_match_condition,
+    )
 
     if not expression.strip():
         yield required(path)

@@ -1,0 +1,1 @@
+"""What is wrong with webhook configurations: clients, rules, match conditions."""
