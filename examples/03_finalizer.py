@@ -8,9 +8,9 @@ import os
 from typing import Protocol
 
 import aiohttp
-from prometheus_client import Gauge
 
 from quintant import Context, Custom, Manager, Model, Request, resource, when
+from quintant.metrics import Gauge
 
 
 class RecordSpec(Model):
@@ -47,7 +47,7 @@ class HttpZone:
 
 
 def records(zone: Zone) -> Manager:
-    published = Gauge("dns_records_published", "Published, or not yet.", ["key"], registry=None)
+    published = Gauge("dns_records_published", "Published, or not yet.", ["key"])
 
     async def reconcile(record: Record, ctx: Context[Record]) -> None:
         wanted, known = record.spec.name, record.status.names if record.status else ()

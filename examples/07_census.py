@@ -8,17 +8,16 @@ namespace, only its metadata.
 import asyncio
 from collections import Counter
 
-import prometheus_client as prometheus
-
 from quintant import Client, KeyContext, Manager, Metadata, Model, Object, Request, projection
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.api.meta import ObjectMeta
+from quintant.metrics import Gauge
 from quintant.runtime.observe.logs import get_logger
 
 REPORT_SECONDS = 60.0
 
 log = get_logger()
-pods = prometheus.Gauge("census_pods", "Pods by phase.", ["namespace", "phase"], registry=None)
+pods = Gauge("census_pods", "Pods by phase.", ["namespace", "phase"])
 
 
 class Phase(Model):

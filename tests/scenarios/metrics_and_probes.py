@@ -10,7 +10,7 @@ from quintant.runtime.manager.health import ProbeKind
 
 def sample(engine: Engine, name: str, **labels: str) -> float:
     """The value of a series; an error if there is none."""
-    value = engine.metrics.registry.get_sample_value(name, labels)
+    value = engine.metrics.registry.value(name, labels)
     assert value is not None, f"no series {name}{labels}"
     return value
 

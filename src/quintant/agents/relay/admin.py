@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from quintant.agents.multiplex.metrics import CONTENT_TYPE
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.http import server
 from quintant.http.response import Response, text_response
 from quintant.http.routes import exact_path, route_by_path
+from quintant.metrics import CONTENT_TYPE
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a scrape when the relay has drained."""
@@ -30,7 +30,7 @@ async def serving(
         return text_response("draining", 503) if draining() else text_response("ok")
 
     def scraped() -> Response:
-        return Response(200, {"content-type": CONTENT_TYPE}, metrics.text(names).encode())
+        return Response(200, {"content-type": CONTENT_TYPE}, metrics.render(names))
 
     pages = {"healthz": lambda: text_response("ok"), "readyz": readyz, "metrics": scraped}
     handler = route_by_path({word: exact_path(show) for word, show in pages.items()})

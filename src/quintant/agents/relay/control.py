@@ -87,7 +87,7 @@ class Control:
         who = self._who(head)
         try:
             if who is None:
-                self._metrics.denied.add()
+                self._metrics.denied.inc()
                 reason = Reason(Close.UNAUTHENTICATED, "no token that is known here")
                 await socket.close(reason)
             elif not spoken(head):
@@ -131,7 +131,7 @@ class Control:
             self._names.join(hello.app, hello.group, who, tunnel, now)
         except NameDenied as denied:
             if denied.code == Close.NOT_ALLOWED:
-                self._metrics.denied.add()
+                self._metrics.denied.inc()
             raise ProtocolViolation(str(denied), denied.code) from None
         tunnel.app = hello.app
         say("joined", app=hello.app, instance=hello.instance, agent=hello.agent)

@@ -101,7 +101,7 @@ class Forwarder:
                 answer = _answer(failure)
                 if not may_retry(failure.code, request.idempotent, request.upload):
                     break
-                self._metrics.retries.add(_reason(failure.code))
+                self._metrics.retries.labels(_reason(failure.code)).inc()
                 # A connection that grew old says nothing about its tunnel.
                 failed |= set() if used else {tunnel}
         return await self._refuse(request, answer or self._absent(app))

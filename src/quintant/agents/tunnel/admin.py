@@ -14,22 +14,22 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from quintant.agents.multiplex.metrics import CONTENT_TYPE
 from quintant.agents.tunnel.status import TunnelStatus
 from quintant.http import server
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response
 from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
+from quintant.metrics import CONTENT_TYPE
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a report when the tunnel has ended."""
 
-Text = Callable[[], str]
+Scrape = Callable[[], bytes]
 
 
 @asynccontextmanager
 async def serving(
-    status: TunnelStatus, metrics: Text, address: tuple[str, int]
+    status: TunnelStatus, metrics: Scrape, address: tuple[str, int]
 ) -> AsyncIterator[None]:
     """Serve while the context lasts; the port that was bound is in the status."""
     handler = route_by_path(Pages(status, metrics).pages())
@@ -41,7 +41,7 @@ async def serving(
 class Pages:
     """What is served."""
 
-    def __init__(self, status: TunnelStatus, metrics: Text) -> None:
+    def __init__(self, status: TunnelStatus, metrics: Scrape) -> None:
         self._tunnel, self._metrics = status, metrics
 
     def pages(self) -> dict[str, PathHandler]:
@@ -82,4 +82,4 @@ class Pages:
             report = await self._tunnel.after(report.seq)
 
     def _measured(self) -> Response:
-        return Response(200, {"content-type": CONTENT_TYPE}, self._metrics().encode())
+        return Response(200, {"content-type": CONTENT_TYPE}, self._metrics())

@@ -35,7 +35,7 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         visits = Visits(dialer, status, metrics, group)
         connections = [RelayConnection(relay, hello, visits, status) for relay in options.relays]
-        async with serving(status, lambda: metrics.text(status, visits.active), options.admin):
+        async with serving(status, lambda: metrics.render(status, visits.active), options.admin):
             say("started", app=options.app, admin=status.admin_port)
             works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]
             await stopped.wait()
@@ -92,8 +92,8 @@ class Visits:
 
     def _done(self, pipe: ServiceStream, result: str) -> None:
         self.active -= 1
-        self._metrics.streams.add(result)
-        self._metrics.bytes.add("in", by=pipe.stream.got_bytes)
-        self._metrics.bytes.add("out", by=pipe.stream.sent_bytes)
+        self._metrics.streams.labels(result).inc()
+        self._metrics.bytes.labels("in").inc(pipe.stream.got_bytes)
+        self._metrics.bytes.labels("out").inc(pipe.stream.sent_bytes)
         if (dial := self._dials.pop(pipe, None)) is not None and not dial.done():
             dial.cancel()

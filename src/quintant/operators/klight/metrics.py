@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
-from prometheus_client.registry import Collector
+from quintant.metrics import Collector, Counter, Gauge, Histogram
 
 # From a join on one machine to one that streams a long chain.
 _JOIN_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -14,31 +13,20 @@ class KlightMetrics:
 
     def __init__(self) -> None:
         network = ["namespace", "network"]
-        self.networks = Gauge("klight_networks", "Networks that have pods.", registry=None)
-        self.members = Gauge(
-            "klight_members", "Pods of a network.", [*network, "state"], registry=None
-        )
-        self.depth = Gauge(
-            "klight_stack_depth", "Contacts in the stack of a network.", network, registry=None
-        )
+        self.networks = Gauge("klight_networks", "Networks that have pods.")
+        self.members = Gauge("klight_members", "Pods of a network.", [*network, "state"])
+        self.depth = Gauge("klight_stack_depth", "Contacts in the stack of a network.", network)
         self.joins = Counter(
             "klight_joins_total", "Attempts to join a pod, by how they ended.", ["result"],
-            registry=None,
         )  # fmt: skip
-        self.seconds = Histogram(
-            "klight_join_seconds", "JoinNetwork calls.", buckets=_JOIN_BUCKETS, registry=None
-        )
-        self.failures = Counter(
-            "klight_probe_failures_total", "Checks of members that failed.", registry=None
-        )
+        self.seconds = Histogram("klight_join_seconds", "JoinNetwork calls.", buckets=_JOIN_BUCKETS)
+        self.failures = Counter("klight_probe_failures_total", "Checks of members that failed.")
         self.repairs = Counter(
             "klight_repairs_total", "Repairs of networks, by how they ended.", ["result"],
-            registry=None,
         )  # fmt: skip
         self.rebuild = Gauge(
             "klight_rebuild_seconds",
             "From the start until every network was looked at once.",
-            registry=None,
         )
 
     def collectors(self) -> tuple[Collector, ...]:

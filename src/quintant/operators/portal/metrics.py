@@ -11,13 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import get_args
 
-from prometheus_client import Counter, Histogram
-from prometheus_client.metrics_core import GaugeMetricFamily
-from prometheus_client.registry import Collector
-
 from quintant.core.clock import monotonic, parse_timestamp
 from quintant.core.errors import AlreadyExists, Conflict
 from quintant.core.object import K
+from quintant.metrics import Collector, Counter, Gauge, Histogram, Metric
 from quintant.operators.portal.api import (
     Phase,
     PortalExpose,
@@ -42,14 +39,12 @@ class PortalMetrics:
         name = "portalexpose_"
         self.duration = Histogram(
             name + "reconcile_duration_seconds", "Time of a reconcile.",
-            buckets=_PASS_BUCKETS, registry=None,
+            buckets=_PASS_BUCKETS,
         )  # fmt: skip
-        self.total = Counter(
-            name + "reconcile_total", "Reconciles by result.", ["result"], registry=None
-        )
+        self.total = Counter(name + "reconcile_total", "Reconciles by result.", ["result"])
         self.lag = Histogram(
             name + "status_lag_seconds", "From a tunnel's report to the status that tells of it.",
-            buckets=_LAG_BUCKETS, registry=None,
+            buckets=_LAG_BUCKETS,
         )  # fmt: skip
         self.gauges = Gauges()
         for result in ("success", "error"):
@@ -84,7 +79,7 @@ class PortalMetrics:
             self.lag.observe(max((observed.now - newest).total_seconds(), 0.0))
 
 
-class Gauges(Collector):
+class Gauges:
     """The numbers of what there is, taken from the caches on every scrape."""
 
     def __init__(self) -> None:
@@ -94,17 +89,18 @@ class Gauges(Collector):
         """Know whose caches to ask; a side task of the manager."""
         self._client = client
 
-    def describe(self) -> Iterator[GaugeMetricFamily]:
+    def describe(self) -> Iterator[Metric]:
         """The names that are taken."""
-        return _families()
+        for gauge in _gauges():
+            yield from gauge.describe()
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         """The present numbers."""
-        phases, relays, classes = _families()
+        phases, relays, classes = _gauges()
         exposes, known = self._all(PortalExpose), self._all(TunnelClass)
         counted = Tally(each.status.phase for each in exposes if each.status)
         for phase in get_args(Phase):
-            phases.add_metric([phase], counted[phase])
+            phases.labels(phase).set(counted[phase])
         connections = Tally(
             relay.status
             for each in exposes
@@ -112,10 +108,11 @@ class Gauges(Collector):
             for relay in each.status.relay.connected
         )
         for state in get_args(RelayState):
-            relays.add_metric([state], connections[state])
+            relays.labels(state).set(connections[state])
         for name, count in sorted(references(exposes, known).items()):
-            classes.add_metric([name], count)
-        yield from (phases, relays, classes)
+            classes.labels(name).set(count)
+        for gauge in (phases, relays, classes):
+            yield from gauge.collect()
 
     def _all(self, kind: type[K]) -> list[K]:
         if self._client is None or self._client.caches is None:
@@ -123,15 +120,13 @@ class Gauges(Collector):
         return list(self._client.caches.of(kind).store)
 
 
-def _families() -> Iterator[GaugeMetricFamily]:
-    yield GaugeMetricFamily(
-        "portalexpose_status_phase", "PortalExposes by phase.", labels=["phase"]
-    )
-    yield GaugeMetricFamily(
+def _gauges() -> Iterator[Gauge]:
+    yield Gauge("portalexpose_status_phase", "PortalExposes by phase.", ["phase"])
+    yield Gauge(
         "portalexpose_relay_connections_total", "Relays of PortalExposes by status.",
-        labels=["status"],
+        ["status"],
     )  # fmt: skip
-    yield GaugeMetricFamily(
+    yield Gauge(
         "tunnelclass_referenced_total", "PortalExposes by the class in force.",
-        labels=["tunnelclass"],
+        ["tunnelclass"],
     )  # fmt: skip

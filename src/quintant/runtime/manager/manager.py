@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaves
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
+from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.controller.builder import Builder, KeyBuilder
@@ -34,9 +35,6 @@ from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import WebhookDeclarations
-
-if TYPE_CHECKING:
-    from prometheus_client.registry import Collector
 
 log = logs.get_logger()
 
@@ -131,7 +129,7 @@ class Manager:
         self.runnables.append(Runnable(function, leader))
 
     def add_collectors(self, *collectors: Collector) -> None:
-        """Serve series of your own beside ours: prometheus_client's, made with `registry=None`."""
+        """Serve series of your own beside ours: of `quintant.metrics`, or of prometheus_client."""
         self.collectors.extend(collectors)
 
     def serve_json(self, word: str, page: JsonPage) -> None:

@@ -17,9 +17,10 @@ from quintant.core.address import BindAddress
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
 from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
+from quintant.metrics import CONTENT_TYPE
 from quintant.runtime.manager.health import Health, ProbeKind
 from quintant.runtime.observe.listen import listen
-from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
+from quintant.runtime.observe.metrics import Metrics
 
 METRICS = "metrics"
 

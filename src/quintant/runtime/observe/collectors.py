@@ -7,13 +7,11 @@ the numbers of a sampling loop without its wake-ups, and none is older than the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from quintant.core.clock import monotonic
 from quintant.core.resource import Resource
-
-if TYPE_CHECKING:
-    from prometheus_client.metrics_core import GaugeMetricFamily
+from quintant.metrics import Gauge, Metric
 
 
 class QueueView(Protocol):
@@ -49,7 +47,7 @@ class WatchView(Protocol):
         """Loop time at which the server last sent anything; 0 before the first time."""
 
 
-class Queues:
+class QueueCollector:
     """The gauges of every queue."""
 
     def __init__(self) -> None:
@@ -58,25 +56,26 @@ class Queues:
     def add(self, name: str, queue: QueueView) -> None:
         self._queues[name] = queue
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        labels = ["name", "controller"]
-        depth = _gauge("workqueue_depth", "Keys that wait for a worker.", [*labels, "priority"])
-        unfinished = _gauge(
+    def collect(self) -> Iterator[Metric]:
+        labels = "name", "controller"
+        depth = Gauge("workqueue_depth", "Keys that wait for a worker.", (*labels, "priority"))
+        unfinished = Gauge(
             "workqueue_unfinished_work_seconds", "Time in work not yet done, added up.", labels
         )
-        longest = _gauge(
+        longest = Gauge(
             "workqueue_longest_running_processor_seconds", "Time of the longest work.", labels
         )
         for name, queue in self._queues.items():
             # An empty queue still has a depth: 0 at the default priority.
             for priority, keys in {0: 0, **queue.depths()}.items():
-                depth.add_metric([name, name, str(priority)], keys)
-            unfinished.add_metric([name, name], queue.unfinished_seconds())
-            longest.add_metric([name, name], queue.longest_running_seconds())
-        yield from (depth, unfinished, longest)
+                depth.labels(name, name, str(priority)).set(keys)
+            unfinished.labels(name, name).set(queue.unfinished_seconds())
+            longest.labels(name, name).set(queue.longest_running_seconds())
+        for gauge in (depth, unfinished, longest):
+            yield from gauge.collect()
 
 
-class Watches:
+class WatchCollector:
     """The gauges of every watched kind; several informers of one kind count as one."""
 
     def __init__(self) -> None:
@@ -85,24 +84,18 @@ class Watches:
     def add(self, informer: WatchView) -> None:
         self._informers.setdefault(informer.resource.full_name, []).append(informer)
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        objects = _gauge("quintant_cache_objects", "Objects in the cache.", ["kind"])
-        caches = _gauge("quintant_caches", "Caches that hold the kind, each a watch.", ["kind"])
-        age = _gauge("quintant_watch_age_seconds", "Time since the server last spoke.", ["kind"])
-        undecodable = _gauge(
-            "quintant_undecodable_objects", "Objects that do not fit their type.", ["kind"]
+    def collect(self) -> Iterator[Metric]:
+        objects = Gauge("quintant_cache_objects", "Objects in the cache.", ("kind",))
+        caches = Gauge("quintant_caches", "Caches that hold the kind, each a watch.", ("kind",))
+        age = Gauge("quintant_watch_age_seconds", "Time since the server last spoke.", ("kind",))
+        undecodable = Gauge(
+            "quintant_undecodable_objects", "Objects that do not fit their type.", ("kind",)
         )
         for kind, informers in self._informers.items():
-            objects.add_metric([kind], sum(len(each.store) for each in informers))
-            caches.add_metric([kind], len(informers))
-            undecodable.add_metric([kind], sum(len(each.undecodable) for each in informers))
+            objects.labels(kind).set(sum(len(each.store) for each in informers))
+            caches.labels(kind).set(len(informers))
+            undecodable.labels(kind).set(sum(len(each.undecodable) for each in informers))
             if heard := min(each.alive_at for each in informers):
-                age.add_metric([kind], monotonic() - heard)
-        yield from (objects, caches, age, undecodable)
-
-
-def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:
-    # Loaded when somebody scrapes, as in `tally`.
-    from prometheus_client.metrics_core import GaugeMetricFamily
-
-    return GaugeMetricFamily(name, text, labels=labels)
+                age.labels(kind).set(monotonic() - heard)
+        for gauge in (objects, caches, age, undecodable):
+            yield from gauge.collect()

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from quintant.runtime.observe.instruments import Counts, Family, Levels, Spreads
+from quintant.metrics import Counter, Gauge, Histogram
+from quintant.metrics.instruments import Instrument
 
 # Upper bounds in seconds, finest where most reconciles end: below half a second.
 RECONCILE_BUCKETS = (
@@ -25,14 +26,14 @@ SIZE_BUCKETS = (64, 256, 512, *(4.0**exponent for exponent in range(5, 13)))
 # Seconds: a webhook must answer within the API server's 10 s.
 WEBHOOK_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
-F = TypeVar("F", bound=Family[Any])
+F = TypeVar("F", bound=Instrument[Any])
 
 
-class Families:
+class MetricFamilies:
     """Every family that is counted as things happen; `all` are to be registered."""
 
     def __init__(self) -> None:
-        self.all: list[Family[Any]] = []
+        self.all: list[Instrument[Any]] = []
         self._reconciles()
         self._queues()
         self._requests()
@@ -142,14 +143,14 @@ class Families:
             name + "loop_lag_seconds", "How late the event loop ran its last timer."
         ).labels()
 
-    def _counter(self, name: str, text: str, *labels: str) -> Counts:
-        return self._registered(Counts(name, text, labels))
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return self._registered(Counter(name, text, labels))
 
-    def _gauge(self, name: str, text: str, *labels: str) -> Levels:
-        return self._registered(Levels(name, text, labels))
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return self._registered(Gauge(name, text, labels))
 
-    def _histogram(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> Spreads:
-        return self._registered(Spreads(name, text, labels, bounds))
+    def _histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return self._registered(Histogram(name, text, labels, buckets))
 
     def _registered(self, family: F) -> F:
         self.all.append(family)

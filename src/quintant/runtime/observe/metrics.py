@@ -3,24 +3,20 @@
 Every manager has a registry of its own, so that two of them in one process do not mix. The label
 sets of a controller, queue, watch or lease are made when it is declared: they show up at 0, so
 that rate() sees the first event, and counting on the hot path is one call on a ready child.
-Names, labels and buckets are in `families`; what is computed on scrape is in `scrape`.
+Names, labels and buckets are in `metric_families`; what is computed on scrape is in `collectors`.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import Literal, get_args
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.observe.collectors import Queues, QueueView, Watches, WatchView
-from quintant.runtime.observe.instruments import Count, Spread
-from quintant.runtime.observe.metric_families import Families
-
-if TYPE_CHECKING:
-    from prometheus_client.registry import Collector, CollectorRegistry
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""The Content-Type of what `Metrics.render` returns."""
+from quintant.metrics import Collector, Registry
+from quintant.metrics.instruments import CounterSeries, HistogramSeries
+from quintant.metrics.process import ProcessCollector
+from quintant.runtime.observe.collectors import QueueCollector, QueueView, WatchCollector, WatchView
+from quintant.runtime.observe.metric_families import MetricFamilies
 
 Outcome = Literal["success", "error", "requeue", "requeue_after", "conflict"]
 """How a reconcile ended. Ours never asks for a bare requeue; dashboards expect the series."""
@@ -29,15 +25,19 @@ RESTARTS = ("timeout", "idle", "410", "error", "eof")
 """Why watches are opened again, as a rule; rarer reasons show up when they happen."""
 
 
+# How long requests of a verb took, and the sizes that went up and down.
+_PerVerb = tuple[HistogramSeries, HistogramSeries, HistogramSeries]
+
+
 class Metrics:
-    """All series of one manager; `Manager.measures` adds a program's own.
+    """All series of one manager; `Manager.add_collectors` adds a program's own.
 
     Informers report to it directly (`restarted`, `overlaid`).
     """
 
     def __init__(self) -> None:
-        self._families = Families()
-        self._queues, self._watches = Queues(), Watches()
+        self._families = MetricFamilies()
+        self._queues, self._watches = QueueCollector(), WatchCollector()
 
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
@@ -46,21 +46,9 @@ class Metrics:
         self.lagged = self._families.loop_lag.set
 
     @cached_property
-    def registry(self) -> CollectorRegistry:
-        """Where prometheus_client finds every series.
-
-        The first one switches off its `_created` series in the whole process: they would double
-        every counter, and nothing reads them.
-        """
-        # Loaded when somebody scrapes, as in `tally`.
-        from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
-
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        for collector in (*self._families.all, self._queues, self._watches):
-            registry.register(cast("Collector", collector))
-        return registry
+    def registry(self) -> Registry:
+        """What is served; made when first asked for, since most managers of a cluster never are."""
+        return Registry((ProcessCollector(), *self._families.all, self._queues, self._watches))
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
         """Declare a controller."""
@@ -109,15 +97,13 @@ class Metrics:
 
     def render(self) -> bytes:
         """Every series in Prometheus' text format."""
-        from prometheus_client import generate_latest
-
-        return generate_latest(self.registry)
+        return self.registry.render()
 
 
 class ControllerMetrics:
     """The series of one controller: `error()`, `conflict()` and so on count one each."""
 
-    def __init__(self, families: Families, name: str, workers: int) -> None:
+    def __init__(self, families: MetricFamilies, name: str, workers: int) -> None:
         self._results = {
             result: families.reconciles.labels(name, result) for result in get_args(Outcome)
         }
@@ -141,7 +127,7 @@ class ControllerMetrics:
 class QueueMetrics:
     """What a queue reports as it happens: `queued(seconds)` and `worked(seconds)` are durations."""
 
-    def __init__(self, families: Families, name: str) -> None:
+    def __init__(self, families: MetricFamilies, name: str) -> None:
         # A queue is named after its controller; dashboards use either label.
         self.added = families.adds.labels(name, name).inc
         self.retried = families.retries.labels(name, name).inc
@@ -152,10 +138,10 @@ class QueueMetrics:
 class RestMetrics:
     """The requests to one API server; a label set appears with its first request."""
 
-    def __init__(self, families: Families, host: str) -> None:
+    def __init__(self, families: MetricFamilies, host: str) -> None:
         self._families, self._host = families, host
-        self._codes: dict[tuple[str, int | str], Count] = {}
-        self._verbs: dict[str, tuple[Spread, Spread, Spread]] = {}
+        self._codes: dict[tuple[str, int | str], CounterSeries] = {}
+        self._verbs: dict[str, _PerVerb] = {}
 
     def requested(
         self, method: str, code: int | str, seconds: float, *, sent: int = 0, received: int = 0
@@ -176,11 +162,11 @@ class RestMetrics:
         """Our own rate limit held a request back."""
         self._families.throttled.labels(method, self._host).observe(seconds)
 
-    def _code(self, method: str, code: int | str) -> Count:
+    def _code(self, method: str, code: int | str) -> CounterSeries:
         count = self._families.requests.labels(str(code), method, self._host)
         return self._codes.setdefault((method, code), count)
 
-    def _verb(self, method: str) -> tuple[Spread, Spread, Spread]:
+    def _verb(self, method: str) -> _PerVerb:
         took = self._families.request_seconds.labels(method, self._host)
         up = self._families.sent.labels(method, self._host)
         down = self._families.received.labels(method, self._host)
@@ -190,7 +176,7 @@ class RestMetrics:
 class LeaderMetrics:
     """The series of one lease; `slow()` counts a renewal that had to read it first."""
 
-    def __init__(self, families: Families, name: str) -> None:
+    def __init__(self, families: MetricFamilies, name: str) -> None:
         self._master = families.master.labels(name)
         self.slow = families.slow.labels(name).inc
 
@@ -202,7 +188,7 @@ class LeaderMetrics:
 class WebhookMetrics:
     """The series of one webhook."""
 
-    def __init__(self, families: Families, path: str) -> None:
+    def __init__(self, families: MetricFamilies, path: str) -> None:
         self._path, self._requests = path, families.admissions
         self._seconds = families.admission_seconds.labels(path)
         self._flying = families.admitting.labels(path)

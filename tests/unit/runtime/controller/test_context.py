@@ -35,7 +35,7 @@ def manager_of(**options: Any) -> Manager:
 
 def conflicts(engine: Engine) -> float | None:
     labels = {"controller": "kite"}
-    return engine.metrics.registry.get_sample_value("quintant_conflicts_total", labels)
+    return engine.metrics.registry.value("quintant_conflicts_total", labels)
 
 
 async def test_object_of_somebody_else_is_not_taken_for_a_child(cluster: InProcessCluster) -> None:

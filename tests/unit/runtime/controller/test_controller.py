@@ -84,7 +84,7 @@ def manager_of(reconcile: Any, **options: Any) -> Manager:
 
 
 def sample(engine: Engine, name: str, **labels: str) -> float:
-    value = engine.metrics.registry.get_sample_value(name, {"controller": "thing", **labels})
+    value = engine.metrics.registry.value(name, {"controller": "thing", **labels})
     return value or 0.0
 
 
@@ -629,7 +629,7 @@ async def test_undecodable_object_is_skipped_counted_and_healed_by_a_good_versio
     await cluster.create(thing("good"))
     await settle()
     kinds = {"kind": "things.demo.dev"}
-    value = engine.metrics.registry.get_sample_value("quintant_undecodable_objects", kinds)
+    value = engine.metrics.registry.value("quintant_undecodable_objects", kinds)
 
     assert [name for name, _ in log.runs] == ["good"]
     assert value == 1

@@ -66,7 +66,7 @@ class Desk:
 
     @property
     def dropped(self) -> float | None:
-        return self.metrics.registry.get_sample_value("quintant_events_dropped_total")
+        return self.metrics.registry.value("quintant_events_dropped_total")
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:

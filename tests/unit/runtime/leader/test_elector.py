@@ -81,7 +81,7 @@ class Replica:
         return True
 
     def measured(self, name: str) -> float | None:
-        return self.metrics.registry.get_sample_value(name, {"name": "portal"})
+        return self.metrics.registry.value(name, {"name": "portal"})
 
     async def crash(self) -> None:
         """Die without a word."""

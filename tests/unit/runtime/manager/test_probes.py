@@ -4,9 +4,10 @@ import aiohttp
 import pytest
 
 from quintant.core.address import BindAddress
+from quintant.metrics import CONTENT_TYPE
 from quintant.runtime.manager.health import Health
 from quintant.runtime.manager.probes import Probes
-from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
+from quintant.runtime.observe.metrics import Metrics
 
 LOCAL = "127.0.0.1:0"
 

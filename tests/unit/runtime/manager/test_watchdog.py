@@ -35,7 +35,7 @@ class Stage:
 
     @property
     def gauge(self) -> float | None:
-        return self.metrics.registry.get_sample_value("quintant_loop_lag_seconds")
+        return self.metrics.registry.value("quintant_loop_lag_seconds")
 
     async def play(self, scene: Scene) -> None:
         task = asyncio.create_task(self.watchdog.run())

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pytest
-from prometheus_client import Counter
 from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.api.core import Pod
 from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
+from quintant.metrics import Counter
 from quintant.runtime.cache.observer import CacheObserver
 from quintant.runtime.controller import workqueue as queues
 from quintant.runtime.observe.metrics import Metrics
@@ -53,7 +53,7 @@ def metrics() -> Metrics:
 
 
 def value(metrics: Metrics, name: str, /, **labels: str) -> float | None:
-    return metrics.registry.get_sample_value(name, labels)
+    return metrics.registry.value(name, labels)
 
 
 def scraped(metrics: Metrics) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
@@ -266,7 +266,9 @@ def test_two_managers_do_not_share_a_counter() -> None:
 
 
 def test_operators_add_their_own_series(metrics: Metrics) -> None:
-    Counter("klight_joins", "Peers joined.", registry=metrics.registry).inc()
+    joins = Counter("klight_joins", "Peers joined.")
+    metrics.add(joins)
+    joins.inc()
 
     assert scraped(metrics)["klight_joins_total"][()] == 1
 

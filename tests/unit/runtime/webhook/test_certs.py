@@ -55,7 +55,7 @@ def metrics() -> Metrics:
 
 
 def count(metrics: Metrics, name: str) -> float | None:
-    return metrics.registry.get_sample_value(f"certwatcher_read_certificate_{name}")
+    return metrics.registry.value(f"certwatcher_read_certificate_{name}")
 
 
 def fresh() -> Issued:

@@ -74,7 +74,7 @@ class Server:
 
     def sample(self, name: str, **labels: str) -> float | None:
         full = f"controller_runtime_webhook_{name}"
-        return self.metrics.registry.get_sample_value(full, labels)
+        return self.metrics.registry.value(full, labels)
 
 
 @pytest.fixture
