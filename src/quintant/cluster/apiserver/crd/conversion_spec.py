@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, not_supported, required
 from quintant.cluster.apiserver.validation.webhooks.client_config import (
-    one_way,
+    has_one_target,
     review_causes,
     url_causes,
 )
@@ -39,7 +39,7 @@ def conversion_causes(conversion: Mapping[str, Any] | None, path: str) -> Iterat
 def _client(client: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
     if client is None:
         yield required(path, "required when strategy is set to Webhook")
-    elif not one_way(client):
+    elif not has_one_target(client):
         yield required(path, "exactly one of url or service is required")
     elif client.get("url") is not None:
         yield from url_causes(client["url"], f"{path}.url")

@@ -34,7 +34,7 @@ from quintant.cluster.apiserver.registry.prepare_create import (
     terminate_namespace,
 )
 from quintant.cluster.apiserver.tables import Message
-from quintant.cluster.apiserver.validation import CHECKS, rbac
+from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -86,11 +86,11 @@ _ORPHAN_WARNING = {
     "warning"
 }
 _VALIDATE: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
-    **CHECKS,
-    "roles": rbac.role_complaints,
-    "clusterroles": rbac.cluster_role_complaints,
-    "rolebindings": rbac.binding_complaints,
-    "clusterrolebindings": rbac.cluster_binding_complaints,
+    **VALIDATORS,
+    "roles": rbac.validate_role,
+    "clusterroles": rbac.validate_cluster_role,
+    "rolebindings": rbac.validate_role_binding,
+    "clusterrolebindings": rbac.validate_cluster_role_binding,
 }
 _VALIDATE_CUSTOM = {"customresourcedefinitions": definition.validate}
 _VALIDATE_NAME = {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
 from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
-from quintant.cluster.apiserver.validation.events import event_complaints
+from quintant.cluster.apiserver.validation.events import validate_event
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES
 from quintant.cluster.apiserver.validation.jobs import JOBS
 from quintant.cluster.apiserver.validation.leases_revisions import RECORDS
@@ -20,26 +20,26 @@ from quintant.cluster.apiserver.validation.limit_ranges_quotas import LIMITS
 from quintant.cluster.apiserver.validation.namespaces import NAMESPACES
 from quintant.cluster.apiserver.validation.network_policies import POLICIES
 from quintant.cluster.apiserver.validation.nodes import NODES
-from quintant.cluster.apiserver.validation.pods.pods import pod_complaints
+from quintant.cluster.apiserver.validation.pods.pods import validate_pod
 from quintant.cluster.apiserver.validation.pods.templates import TEMPLATES
 from quintant.cluster.apiserver.validation.priority_runtime_classes import CLASSES
 from quintant.cluster.apiserver.validation.secrets_configmaps import SECRETS_CONFIGMAPS
 from quintant.cluster.apiserver.validation.services import (
-    endpoints_complaints,
-    service_complaints,
-    slice_complaints,
+    validate_endpoint_slice,
+    validate_endpoints,
+    validate_service,
 )
 from quintant.cluster.apiserver.validation.statefulsets import STATEFUL_SETS
 from quintant.cluster.apiserver.validation.storage import (
-    claim_complaints,
-    class_complaints,
-    volume_complaints,
+    validate_claim,
+    validate_storage_class,
+    validate_volume,
 )
 from quintant.cluster.apiserver.validation.webhooks.configurations import WEBHOOKS
 from quintant.cluster.apiserver.validation.workloads import WORKLOADS
 from quintant.core.errors import Cause
 
-CHECKS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
+VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
     **WORKLOADS,
     **AUTOSCALERS,
     **INGRESSES,
@@ -55,15 +55,15 @@ CHECKS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = 
     **RECORDS,
     **SECRETS_CONFIGMAPS,
     **WEBHOOKS,
-    "endpoints": endpoints_complaints,
-    "endpointslices": slice_complaints,
-    "events": event_complaints,
-    "persistentvolumeclaims": claim_complaints,
-    "persistentvolumes": volume_complaints,
-    "pods": pod_complaints,
-    "services": service_complaints,
-    "storageclasses": class_complaints,
+    "endpoints": validate_endpoints,
+    "endpointslices": validate_endpoint_slice,
+    "events": validate_event,
+    "persistentvolumeclaims": validate_claim,
+    "persistentvolumes": validate_volume,
+    "pods": validate_pod,
+    "services": validate_service,
+    "storageclasses": validate_storage_class,
 }
 """The checks of built-in kinds by plural."""
 
-__all__ = ["CHECKS"]
+__all__ = ["VALIDATORS"]

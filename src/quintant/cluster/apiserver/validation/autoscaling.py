@@ -19,7 +19,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors, path_segment_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen, named, quantity
+from quintant.cluster.apiserver.validation.common import (
+    validate_enum,
+    validate_quantity,
+    validate_required_name,
+)
 from quintant.core.errors import Cause
 
 LONGEST_PERIOD, LONGEST_WINDOW = 1800, 3600
@@ -43,7 +47,7 @@ _EITHER = "must set either a target raw value or a target utilization"
 _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
 
-def autoscaler_complaints(autoscaler: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_autoscaler(autoscaler: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an autoscaler of either version."""
     spec, before = _spec(autoscaler), None if live is None else _spec(live)
     yield from _size_causes(spec)
@@ -87,7 +91,7 @@ def _size_causes(spec: JsonObject) -> Iterator[Cause]:
 
 def _reference_causes(where: str, target: JsonObject) -> Iterator[Cause]:
     for name in ("kind", "name"):
-        yield from named(f"{where}.{name}", target.get(name), path_segment_errors)
+        yield from validate_required_name(f"{where}.{name}", target.get(name), path_segment_errors)
 
 
 def _version_causes(where: str, target: JsonObject, *, grouped: bool) -> Iterator[Cause]:
@@ -104,7 +108,7 @@ def _metric_causes(where: str, metric: JsonObject) -> Iterator[Cause]:
     given = [name for name in _SOURCES.values() if metric.get(name) is not None]
     if not kind:
         yield required(f"{where}.type", "must specify a metric source type")
-    yield from chosen(f"{where}.type", kind, known)
+    yield from validate_enum(f"{where}.type", kind, known)
     for name in given[:1]:
         yield from _SOURCE_CAUSES[name](f"{where}.{name}", metric[name])
     expected = _SOURCES.get(kind)
@@ -207,18 +211,18 @@ def _speed_causes(where: str, rules: JsonObject) -> Iterator[Cause]:
     elif window is not None and window > LONGEST_WINDOW:
         text = f"must be less than or equal to {LONGEST_WINDOW}"
         yield invalid(f"{where}.stabilizationWindowSeconds", window, text)
-    yield from chosen(f"{where}.selectPolicy", rules.get("selectPolicy"), _SELECT)
+    yield from validate_enum(f"{where}.selectPolicy", rules.get("selectPolicy"), _SELECT)
     if not rules.get("policies"):
         yield required(f"{where}.policies", "must specify at least one Policy")
     for at, policy in enumerate(rules.get("policies") or ()):
         yield from _policy_causes(f"{where}.policies[{at}]", policy)
     if rules.get("tolerance") is not None:
-        yield from quantity(f"{where}.tolerance", rules["tolerance"])
+        yield from validate_quantity(f"{where}.tolerance", rules["tolerance"])
 
 
 def _policy_causes(where: str, policy: JsonObject) -> Iterator[Cause]:
     value, seconds = policy.get("value") or 0, policy.get("periodSeconds") or 0
-    yield from chosen(f"{where}.type", policy.get("type") or "", _POLICIES)
+    yield from validate_enum(f"{where}.type", policy.get("type") or "", _POLICIES)
     if value <= 0:
         yield invalid(f"{where}.value", value, "must be greater than zero")
     if seconds <= 0:
@@ -235,4 +239,4 @@ _SOURCE_CAUSES: Mapping[str, Callable[[str, JsonObject], Iterator[Cause]]] = {
     "resource": _resource_causes,
     "containerResource": _container_causes,
 }
-AUTOSCALERS = {"horizontalpodautoscalers": autoscaler_complaints}
+AUTOSCALERS = {"horizontalpodautoscalers": validate_autoscaler}

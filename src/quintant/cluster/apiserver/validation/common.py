@@ -47,24 +47,26 @@ _PERCENT_TEXT = (
 )
 
 
-def within(path: str, value: int, allowed: range) -> Iterator[Cause]:
+def validate_range(path: str, value: int, allowed: range) -> Iterator[Cause]:
     if value not in allowed:
         text = f"must be between {allowed.start} and {allowed.stop - 1}, inclusive"
         yield invalid(path, value, text)
 
 
-def countable(path: str, value: int | None) -> Iterator[Cause]:
+def validate_nonnegative(path: str, value: int | None) -> Iterator[Cause]:
     """A number that counts something."""
     if value is not None and value < 0:
         yield invalid(path, value, _NEGATIVE)
 
 
-def chosen(path: str, value: Any, choices: Sequence[str]) -> Iterator[Cause]:
+def validate_enum(path: str, value: Any, choices: Sequence[str]) -> Iterator[Cause]:
     if value not in choices:
         yield not_supported(path, value, choices)
 
 
-def named(path: str, name: Any, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
+def validate_required_name(
+    path: str, name: Any, naming: Callable[[str], list[str]]
+) -> Iterator[Cause]:
     """A name that has to be there and to follow a grammar."""
     if not name:
         yield required(path)
@@ -72,27 +74,27 @@ def named(path: str, name: Any, naming: Callable[[str], list[str]]) -> Iterator[
         yield from invalid_each(path, name, naming(name))
 
 
-def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
+def validate_immutable(path: str, value: Any, before: Any) -> Iterator[Cause]:
     """What an update may not change."""
     if value != before:
         yield invalid(path, value, IMMUTABLE)
 
 
-def labelled(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
+def validate_labels(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
     """Keys and values of labels."""
     for key, value in (labels or {}).items():
         yield from invalid_each(path, key, qualified_name_errors(key))
         yield from invalid_each(path, value, label_value_errors(value))
 
 
-def address(path: str, value: str) -> Iterator[Cause]:
+def validate_ip(path: str, value: str) -> Iterator[Cause]:
     try:
         ip_address(value)
     except ValueError:
         yield invalid(path, value, _ADDRESS_TEXT)
 
 
-def quantity(path: str, amount: str, *, whole: bool = False) -> Iterator[Cause]:
+def validate_quantity(path: str, amount: str, *, whole: bool = False) -> Iterator[Cause]:
     """An amount of something, which may have to be a whole number of it."""
     value = parse_quantity(amount)
     if value < 0:
@@ -101,16 +103,16 @@ def quantity(path: str, amount: str, *, whole: bool = False) -> Iterator[Cause]:
         yield invalid(path, amount, "must be an integer")
 
 
-def network(path: str, value: str) -> Iterator[Cause]:
+def validate_cidr(path: str, value: str) -> Iterator[Cause]:
     """A range of addresses, which begins where it says."""
-    found = range_of(value)
+    found = parse_cidr(value)
     if found is None:
         yield invalid(path, value, _RANGE_TEXT)
     elif str(found.network_address) != value.partition("/")[0]:
         yield invalid(path, value, "must not have bits set beyond the prefix length")
 
 
-def range_of(text: str) -> IPv4Network | IPv6Network | None:
+def parse_cidr(text: str) -> IPv4Network | IPv6Network | None:
     """The addresses that a text means; None if it means none."""
     try:
         return ip_network(text, strict=False) if "/" in text else None
@@ -118,16 +120,16 @@ def range_of(text: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-def share(path: str, value: int | str | None) -> Iterator[Cause]:
+def validate_int_or_percent(path: str, value: int | str | None) -> Iterator[Cause]:
     """A number, or a share in percent."""
     if isinstance(value, str):
         if not _PERCENT.fullmatch(value):
             yield invalid(path, value, _PERCENT_TEXT)
     else:
-        yield from countable(path, value)
+        yield from validate_nonnegative(path, value)
 
 
-def data_key(path: str, key: str) -> Iterator[Cause]:
+def validate_data_key(path: str, key: str) -> Iterator[Cause]:
     """A key of the data of maps and secrets."""
     if len(key) > KEY_LIMIT:
         yield invalid(path, key, f"must be no more than {KEY_LIMIT} characters")
@@ -139,20 +141,20 @@ def data_key(path: str, key: str) -> Iterator[Cause]:
         yield invalid(path, key, "must not start with '..'")
 
 
-def bounded(path: str, value: int | str) -> Iterator[Cause]:
+def validate_at_most_whole(path: str, value: int | str) -> Iterator[Cause]:
     """A share is never more than the whole."""
     if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > _WHOLE:
         yield invalid(path, value, "must not be greater than 100%")
 
 
-def amount(value: int | str) -> int:
+def int_or_percent_value(value: int | str) -> int:
     """The number of a number or a share; none of what is neither."""
     if isinstance(value, int):
         return value
     return int(value[:-1]) if _PERCENT.fullmatch(value) else 0
 
 
-def domain_path(path: str, value: str) -> Iterator[Cause]:
+def validate_domain_path(path: str, value: str) -> Iterator[Cause]:
     """A name with the domain of who chose it in front."""
     host, _, rest = value.partition("/")
     if not value:
@@ -165,15 +167,15 @@ def domain_path(path: str, value: str) -> Iterator[Cause]:
             yield invalid(path, rest, _PATH_TEXT)
 
 
-def port(path: str, value: int | str) -> Iterator[Cause]:
+def validate_port(path: str, value: int | str) -> Iterator[Cause]:
     """A port by its number or its name."""
     if isinstance(value, str):
-        yield from port_name(path, value)
+        yield from validate_port_name(path, value)
     else:
-        yield from within(path, value, PORTS)
+        yield from validate_range(path, value, PORTS)
 
 
-def port_name(path: str, name: str) -> Iterator[Cause]:
+def validate_port_name(path: str, name: str) -> Iterator[Cause]:
     if len(name) > PORT_NAME_LIMIT:
         yield invalid(path, name, f"must be no more than {PORT_NAME_LIMIT} characters")
     if not re.fullmatch("[-a-z0-9]+", name):

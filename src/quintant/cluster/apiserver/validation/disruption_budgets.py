@@ -8,9 +8,9 @@ from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
-    bounded,
-    chosen,
-    share,
+    validate_at_most_whole,
+    validate_enum,
+    validate_int_or_percent,
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
@@ -18,7 +18,7 @@ from quintant.core.errors import Cause
 _UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
 
 
-def budget_complaints(budget: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_disruption_budget(budget: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PodDisruptionBudget."""
     spec = budget["spec"]
     low, high = spec.get("minAvailable"), spec.get("maxUnavailable")
@@ -28,15 +28,15 @@ def budget_complaints(budget: JsonObject, live: JsonObject | None) -> Iterator[C
         yield invalid("spec", value, "minAvailable and maxUnavailable cannot be both set")
     for name in ("minAvailable", "maxUnavailable"):
         if spec.get(name) is not None:
-            yield from share(f"spec.{name}", spec[name])
-            yield from bounded(f"spec.{name}", spec[name])
+            yield from validate_int_or_percent(f"spec.{name}", spec[name])
+            yield from validate_at_most_whole(f"spec.{name}", spec[name])
     if spec.get("selector") is not None:
         yield from selector_causes("spec.selector", spec["selector"])
     if spec.get("unhealthyPodEvictionPolicy") is not None:
         policy = spec["unhealthyPodEvictionPolicy"]
-        yield from chosen("spec.unhealthyPodEvictionPolicy", policy, _UNHEALTHY)
+        yield from validate_enum("spec.unhealthyPodEvictionPolicy", policy, _UNHEALTHY)
 
 
 DISRUPTION_BUDGETS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
-    "poddisruptionbudgets": budget_complaints,
+    "poddisruptionbudgets": validate_disruption_budget,
 }

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, 
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import fixed
+from quintant.cluster.apiserver.validation.common import validate_immutable
 from quintant.core.errors import Cause
 
 WORD_LIMIT, NOTE_LIMIT = 128, 1024
@@ -30,7 +30,7 @@ _FIXED = (
 )
 
 
-def event_complaints(event: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_event(event: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an Event of either group."""
     core, sent = event["apiVersion"] == _CORE, event
     if not core:
@@ -44,9 +44,9 @@ def event_complaints(event: JsonObject, live: JsonObject | None) -> Iterator[Cau
     else:
         before = to_core(live)
         for name in _FIXED:
-            yield from fixed(name, event.get(name), before.get(name))
+            yield from validate_immutable(name, event.get(name), before.get(name))
         for name in ("reportingController", "reportingInstance"):
-            yield from fixed(name, sent.get(name), live.get(name))
+            yield from validate_immutable(name, sent.get(name), live.get(name))
     yield from _series(event.get("series"))
 
 

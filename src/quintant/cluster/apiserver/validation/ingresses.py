@@ -21,12 +21,12 @@ from quintant.cluster.apiserver.meta.names import (
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
-    chosen,
-    domain_path,
-    fixed,
-    named,
-    port_name,
-    within,
+    validate_domain_path,
+    validate_enum,
+    validate_immutable,
+    validate_port_name,
+    validate_range,
+    validate_required_name,
 )
 from quintant.core.errors import Cause
 
@@ -39,7 +39,7 @@ _ODD_ENDS = ("/..", "/.")
 _SCOPES = ("Cluster", "Namespace")
 
 
-def ingress_complaints(ingress: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_ingress(ingress: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an Ingress."""
     spec = ingress["spec"]
     rules, backend = spec.get("rules") or [], spec.get("defaultBackend")
@@ -60,15 +60,15 @@ def ingress_complaints(ingress: JsonObject, live: JsonObject | None) -> Iterator
         yield invalid(f"annotations.{_CLASS}", said, text)
 
 
-def class_complaints(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_ingress_class(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an IngressClass."""
     spec, path = kind["spec"], "spec.controller"
     controller = spec.get("controller") or ""
     if live is not None:
-        yield from fixed(path, controller, live["spec"].get("controller") or "")
+        yield from validate_immutable(path, controller, live["spec"].get("controller") or "")
     if len(controller) > CONTROLLER_LIMIT:
         yield too_long(path, CONTROLLER_LIMIT)
-    yield from domain_path(path, controller)
+    yield from validate_domain_path(path, controller)
     if spec.get("parameters") is not None:
         yield from _parameter_causes("spec.parameters", spec["parameters"])
 
@@ -104,7 +104,7 @@ def _path_causes(where: str, each: JsonObject) -> Iterator[Cause]:
     if kind is None:
         yield required(f"{where}.pathType", "pathType must be specified")
         return
-    yield from chosen(f"{where}.pathType", kind, _PATH_TYPES)
+    yield from validate_enum(f"{where}.pathType", kind, _PATH_TYPES)
     exact = kind in ("Exact", "Prefix")
     if kind in _PATH_TYPES and not path.startswith("/") and (path or exact):
         yield invalid(f"{where}.path", path, "must be an absolute path")
@@ -121,7 +121,9 @@ def _backend_causes(where: str, backend: JsonObject) -> Iterator[Cause]:
     elif resource is not None:
         yield from _reference_causes(f"{where}.resource", resource)
     elif service is not None:
-        yield from named(f"{where}.service.name", service.get("name"), dns1123_label_errors)
+        yield from validate_required_name(
+            f"{where}.service.name", service.get("name"), dns1123_label_errors
+        )
         yield from _port_causes(where, service.get("port") or {})
     else:
         yield invalid(where, "", "resource or service backend is required")
@@ -132,9 +134,9 @@ def _port_causes(where: str, port: JsonObject) -> Iterator[Cause]:
     if name and number:
         yield invalid(where, "", "cannot set both port name & port number")
     elif name:
-        yield from port_name(f"{where}.service.port.name", name)
+        yield from validate_port_name(f"{where}.service.port.name", name)
     elif number:
-        yield from within(f"{where}.service.port.number", number, PORTS)
+        yield from validate_range(f"{where}.service.port.number", number, PORTS)
     else:
         yield required(where, "port name or number is required")
 
@@ -151,13 +153,15 @@ def _reference_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
     if group is not None:
         yield from invalid_each(f"{where}.apiGroup", group, dns1123_subdomain_errors(group))
     for name in ("kind", "name"):
-        yield from named(f"{where}.{name}", reference.get(name), path_segment_errors)
+        yield from validate_required_name(
+            f"{where}.{name}", reference.get(name), path_segment_errors
+        )
 
 
 def _parameter_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
     yield from _reference_causes(where, reference)
     scope, namespace = reference.get("scope"), reference.get("namespace")
-    yield from chosen(f"{where}.scope", scope, _SCOPES)
+    yield from validate_enum(f"{where}.scope", scope, _SCOPES)
     if scope == "Namespace" and namespace is None:
         yield required(f"{where}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == "Namespace" and namespace is not None:
@@ -166,4 +170,4 @@ def _parameter_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
         yield forbidden(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
 
 
-INGRESSES = {"ingresses": ingress_complaints, "ingressclasses": class_complaints}
+INGRESSES = {"ingresses": validate_ingress, "ingressclasses": validate_ingress_class}

@@ -14,7 +14,12 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
+from quintant.cluster.apiserver.validation.common import (
+    validate_domain_path,
+    validate_enum,
+    validate_immutable,
+    validate_nonnegative,
+)
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.cron import locate, parse
@@ -38,7 +43,7 @@ _SOMEWHERE = "timeZone must be an explicit time zone as defined in https://www.i
 _MISMATCH = "`selector` does not match template `labels`"
 
 
-def job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_job(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Job."""
     spec = obj["spec"]
     yield from _generated(obj)
@@ -49,21 +54,27 @@ def job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
         return
     before = live["spec"]
     if spec.get("completionMode") != "Indexed":
-        yield from fixed("spec.completions", spec.get("completions"), before.get("completions"))
-    yield from fixed("spec.selector", spec.get("selector"), before.get("selector"))
+        yield from validate_immutable(
+            "spec.completions", spec.get("completions"), before.get("completions")
+        )
+    yield from validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
     if not before.get("suspend"):
-        yield from fixed("spec.template", spec["template"], before["template"])
-    yield from fixed("spec.completionMode", spec["completionMode"], before["completionMode"])
+        yield from validate_immutable("spec.template", spec["template"], before["template"])
+    yield from validate_immutable(
+        "spec.completionMode", spec["completionMode"], before["completionMode"]
+    )
 
 
-def cron_job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_cron_job(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a CronJob."""
     spec, path = obj["spec"], "spec.jobTemplate.spec"
     yield from _schedule_causes(spec.get("schedule") or "")
-    yield from countable("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    yield from validate_nonnegative(
+        "spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds")
+    )
     if spec.get("timeZone") is not None:
         yield from _zone_causes(spec["timeZone"])
-    yield from chosen("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY)
+    yield from validate_enum("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY)
     template = spec["jobTemplate"]["spec"]
     yield from _counted(path, template)
     yield from _finishing(path, template)
@@ -73,7 +84,7 @@ def cron_job_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Ca
     if template.get("manualSelector"):
         yield not_supported(f"{path}.manualSelector", True, ["nil", "false"])
     for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-        yield from countable(f"spec.{name}", spec.get(name))
+        yield from validate_nonnegative(f"spec.{name}", spec.get(name))
 
 
 def _schedule_causes(text: str) -> Iterator[Cause]:
@@ -104,16 +115,16 @@ def _zone_causes(name: str) -> Iterator[Cause]:
 
 def _counted(path: str, spec: JsonObject) -> Iterator[Cause]:
     for name in _COUNTS:
-        yield from countable(f"{path}.{name}", spec.get(name))
+        yield from validate_nonnegative(f"{path}.{name}", spec.get(name))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
     if spec.get("managedBy") is not None:
-        yield from domain_path(f"{path}.managedBy", spec["managedBy"])
+        yield from validate_domain_path(f"{path}.managedBy", spec["managedBy"])
         if len(spec["managedBy"]) > MANAGER_LIMIT:
             yield too_long(f"{path}.managedBy", MANAGER_LIMIT)
     mode = spec.get("completionMode")
     if mode is not None:
-        yield from chosen(f"{path}.completionMode", mode, _MODES)
+        yield from validate_enum(f"{path}.completionMode", mode, _MODES)
     if mode == "Indexed":
         yield from _indexed(path, spec)
     elif mode in (None, "NonIndexed"):
@@ -150,7 +161,7 @@ def _policies(path: str, spec: JsonObject) -> Iterator[Cause]:
     replaced = spec.get("podReplacementPolicy")
     if replaced is not None:
         allowed = _REPLACED if failures is None else _REPLACED[:1]
-        yield from chosen(f"{path}.podReplacementPolicy", replaced, allowed)
+        yield from validate_enum(f"{path}.podReplacementPolicy", replaced, allowed)
 
 
 def _action_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
@@ -159,7 +170,7 @@ def _action_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
         listed = " ".join(f'"{each}"' for each in _ACTIONS)
         yield required(f"{where}.action", f"valid values: [{listed}]")
     else:
-        yield from chosen(f"{where}.action", action, _ACTIONS)
+        yield from validate_enum(f"{where}.action", action, _ACTIONS)
     codes = rule.get("onExitCodes")
     if codes is not None:
         yield from _code_causes(f"{where}.onExitCodes", codes)
@@ -170,7 +181,7 @@ def _action_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
 
 def _code_causes(where: str, codes: JsonObject) -> Iterator[Cause]:
     operator, values = codes.get("operator") or "", codes.get("values") or []
-    yield from chosen(f"{where}.operator", operator, ("In", "NotIn"))
+    yield from validate_enum(f"{where}.operator", operator, ("In", "NotIn"))
     for at, value in enumerate(values):
         if operator == "In" and value == 0:
             yield invalid(f"{where}.values[{at}]", value, "must not be 0 for the In operator")
@@ -208,6 +219,6 @@ def _finishing(path: str, spec: JsonObject) -> Iterator[Cause]:
 
 
 JOBS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
-    "cronjobs": cron_job_complaints,
-    "jobs": job_complaints,
+    "cronjobs": validate_cron_job,
+    "jobs": validate_job,
 }

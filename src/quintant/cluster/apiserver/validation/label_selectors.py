@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
-from quintant.cluster.apiserver.validation.common import labelled
+from quintant.cluster.apiserver.validation.common import validate_labels
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
@@ -18,7 +18,7 @@ _PRESENCE = ("Exists", "DoesNotExist")
 
 def selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
     """What is wrong with a label selector."""
-    yield from labelled(f"{path}.matchLabels", selector.get("matchLabels"))
+    yield from validate_labels(f"{path}.matchLabels", selector.get("matchLabels"))
     for at, expression in enumerate(selector.get("matchExpressions") or ()):
         yield from _expression_causes(f"{path}.matchExpressions[{at}]", expression)
 

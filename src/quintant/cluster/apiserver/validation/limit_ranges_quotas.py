@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import qualified_name_errors
-from quintant.cluster.apiserver.validation.common import fixed, quantity
+from quintant.cluster.apiserver.validation.common import validate_immutable, validate_quantity
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
@@ -62,7 +62,7 @@ _COMPARED = (
 )
 
 
-def limit_range_complaints(limits: Plain, live: Plain | None) -> Iterator[Cause]:
+def validate_limit_range(limits: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a LimitRange."""
     kinds: set[str] = set()
     for at, item in enumerate(limits["spec"].get("limits") or ()):
@@ -118,7 +118,7 @@ def _order_causes(where: str, item: Plain, resource: str) -> Iterator[Cause]:
         yield invalid(path, ratio, f"ratio {ratio} is less than 1")
 
 
-def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
+def validate_resource_quota(quota: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a ResourceQuota."""
     spec = quota["spec"]
     for resource, amount in (spec.get("hard") or {}).items():
@@ -130,14 +130,14 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
                 text = "must be a standard resource type or fully qualified"
                 yield invalid(path, resource, text)
             yield invalid(path, resource, "must be a standard resource for quota")
-        yield from quantity(path, amount, whole=resource in _COUNTED)
+        yield from validate_quantity(path, amount, whole=resource in _COUNTED)
     yield from _scope_causes("spec.scopes", spec.get("scopes") or [])
     selector = spec.get("scopeSelector") or {}
     for each in selector.get("matchExpressions") or ():
         yield from _selector_causes("spec.scopeSelector.matchExpressions", each)
     if live is not None:
         before = live["spec"].get("scopes") or []
-        yield from fixed("spec.scopes", spec.get("scopes") or [], before)
+        yield from validate_immutable("spec.scopes", spec.get("scopes") or [], before)
 
 
 def _scope_causes(path: str, scopes: list[str]) -> Iterator[Cause]:
@@ -156,4 +156,4 @@ def _selector_causes(path: str, each: Plain) -> Iterator[Cause]:
         yield invalid(f"{path}.operator", operator, "not a valid selector operator")
 
 
-LIMITS = {"limitranges": limit_range_complaints, "resourcequotas": quota_complaints}
+LIMITS = {"limitranges": validate_limit_range, "resourcequotas": validate_resource_quota}

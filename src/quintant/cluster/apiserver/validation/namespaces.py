@@ -11,7 +11,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.errors import Cause
 
 
-def namespace_complaints(namespace: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_namespace(namespace: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a new Namespace; what holds it, an update cannot change."""
     for finalizer in (namespace.get("spec") or {}).get("finalizers") or () if live is None else ():
         yield from invalid_each("spec.finalizers", finalizer, qualified_name_errors(finalizer))
@@ -19,5 +19,5 @@ def namespace_complaints(namespace: JsonObject, live: JsonObject | None) -> Iter
 
 
 NAMESPACES: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
-    "namespaces": namespace_complaints,
+    "namespaces": validate_namespace,
 }

@@ -9,11 +9,11 @@ from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, req
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
-    chosen,
-    network,
-    port,
-    range_of,
-    within,
+    parse_cidr,
+    validate_cidr,
+    validate_enum,
+    validate_port,
+    validate_range,
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
@@ -23,7 +23,7 @@ _DIRECTIONS = ("Ingress", "Egress")
 _SELECTORS = ("podSelector", "namespaceSelector")
 
 
-def policy_complaints(policy: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_network_policy(policy: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a NetworkPolicy."""
     spec = policy["spec"]
     yield from selector_causes("spec.podSelector", spec.get("podSelector") or {})
@@ -35,7 +35,7 @@ def policy_complaints(policy: JsonObject, live: JsonObject | None) -> Iterator[C
         yield invalid("spec.policyTypes", kinds, "may not specify more than two policyTypes")
         return
     for at, kind in enumerate(kinds):
-        yield from chosen(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
+        yield from validate_enum(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
 
 
 def _rule_causes(where: str, rule: JsonObject, peers: str) -> Iterator[Cause]:
@@ -46,17 +46,21 @@ def _rule_causes(where: str, rule: JsonObject, peers: str) -> Iterator[Cause]:
 
 
 def _port_causes(where: str, each: JsonObject) -> Iterator[Cause]:
-    yield from chosen(f"{where}.protocol", each.get("protocol"), _PROTOCOLS)
+    yield from validate_enum(f"{where}.protocol", each.get("protocol"), _PROTOCOLS)
     first, last = each.get("port"), each.get("endPort")
     if last is not None and not isinstance(first, int):
         why = "not specified" if first is None else "non-numeric"
-        yield invalid(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
+        yield invalid(
+            f"{where}.endPort", last, f"may not be specified when `validate_port` is {why}"
+        )
     if first is not None:
-        yield from port(f"{where}.port", first)
+        yield from validate_port(f"{where}.port", first)
     if last is not None and isinstance(first, int):
         if last < first:
-            yield invalid(f"{where}.endPort", first, "must be greater than or equal to `port`")
-        yield from within(f"{where}.endPort", last, PORTS)
+            yield invalid(
+                f"{where}.endPort", first, "must be greater than or equal to `validate_port`"
+            )
+        yield from validate_range(f"{where}.endPort", last, PORTS)
 
 
 def _peer_causes(where: str, peer: JsonObject) -> Iterator[Cause]:
@@ -76,18 +80,18 @@ def _block_causes(where: str, block: JsonObject) -> Iterator[Cause]:
     if not block.get("cidr"):
         yield required(f"{where}.cidr")
         return
-    yield from network(f"{where}.cidr", block["cidr"])
-    whole = range_of(block["cidr"])
+    yield from validate_cidr(f"{where}.cidr", block["cidr"])
+    whole = parse_cidr(block["cidr"])
     for at, text in enumerate(block.get("except") or () if whole is not None else ()):
         path = f"{where}.except[{at}]"
-        yield from network(path, text)
-        if range_of(text) is not None and not _inside(text, block["cidr"]):
+        yield from validate_cidr(path, text)
+        if parse_cidr(text) is not None and not _inside(text, block["cidr"]):
             yield invalid(path, text, "must be a strict subset of `cidr`")
 
 
 def _inside(part: str, whole: str) -> bool:
     """Whether a range is a part of another, and not all of it."""
-    small, large = range_of(part), range_of(whole)
+    small, large = parse_cidr(part), parse_cidr(whole)
     if isinstance(small, IPv4Network) and isinstance(large, IPv4Network):
         return small != large and small.subnet_of(large)
     if isinstance(small, IPv6Network) and isinstance(large, IPv6Network):
@@ -95,4 +99,4 @@ def _inside(part: str, whole: str) -> bool:
     return False
 
 
-POLICIES = {"networkpolicies": policy_complaints}
+POLICIES = {"networkpolicies": validate_network_policy}

@@ -8,26 +8,33 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import GoStruct, encoded
 from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
-from quintant.cluster.apiserver.validation.common import chosen, network, quantity, range_of
+from quintant.cluster.apiserver.validation.common import (
+    parse_cidr,
+    validate_cidr,
+    validate_enum,
+    validate_quantity,
+)
 from quintant.cluster.apiserver.validation.pods.scheduling import EFFECTS
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 
 
-def node_complaints(node: Plain, live: Plain | None) -> Iterator[Cause]:
+def validate_node(node: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Node."""
     spec, status = node.get("spec") or {}, node.get("status") or {}
     yield from _taint_causes("metadata.taints", spec.get("taints") or [])
     for name in ("capacity", "allocatable"):
         for resource, amount in (status.get(name) or {}).items():
-            yield from quantity(f"status.{name}.{resource}", amount)
+            yield from validate_quantity(f"status.{name}.{resource}", amount)
     ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
     bad = [
-        cause for at, text in enumerate(ranges) for cause in network(f"spec.podCIDRs[{at}]", text)
+        cause
+        for at, text in enumerate(ranges)
+        for cause in validate_cidr(f"spec.podCIDRs[{at}]", text)
     ]
     yield from bad
-    families = {found.version for text in ranges if (found := range_of(text)) is not None}
+    families = {found.version for text in ranges if (found := parse_cidr(text)) is not None}
     if not bad and len(families) < len(ranges):
         text = "may specify no more than one CIDR for each IP family"
         yield invalid("spec.podCIDRs", ranges, text)
@@ -45,7 +52,7 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
         if not effect:
             yield required(f"{where}.effect")
         else:
-            yield from chosen(f"{where}.effect", effect, EFFECTS)
+            yield from validate_enum(f"{where}.effect", effect, EFFECTS)
         if (key, effect) in seen:
             shown = GoStruct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
             text = "taints must be unique by key and effect pair"
@@ -53,4 +60,4 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
         seen.add((key, effect))
 
 
-NODES = {"nodes": node_complaints}
+NODES = {"nodes": validate_node}

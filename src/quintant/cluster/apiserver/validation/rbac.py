@@ -33,13 +33,13 @@ def default_binding(binding: JsonObject) -> None:
         binding["subjects"] = [_default_subject(subject) for subject in subjects]
 
 
-def role_complaints(role: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
+def validate_role(role: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
     """What is wrong with a Role."""
     for at, rule in enumerate(role.get("rules") or ()):
         yield from _rule_causes(f"rules[{at}]", rule, namespaced=True)
 
 
-def cluster_role_complaints(role: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
+def validate_cluster_role(role: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
     """What is wrong with a ClusterRole."""
     for at, rule in enumerate(role.get("rules") or ()):
         yield from _rule_causes(f"rules[{at}]", rule, namespaced=False)
@@ -55,12 +55,12 @@ def cluster_role_complaints(role: JsonObject, live: JsonObject | None = None) ->
         yield from _selector_causes(f"{path}[{at}]", selector)
 
 
-def binding_complaints(binding: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
+def validate_role_binding(binding: JsonObject, live: JsonObject | None = None) -> Iterator[Cause]:
     """What is wrong with a RoleBinding."""
     yield from _binding_causes(binding, live, ("Role", "ClusterRole"))
 
 
-def cluster_binding_complaints(
+def validate_cluster_role_binding(
     binding: JsonObject, live: JsonObject | None = None
 ) -> Iterator[Cause]:
     """What is wrong with a ClusterRoleBinding."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
-    data_key,
-    fixed,
+    validate_data_key,
+    validate_immutable,
 )
 from quintant.core.errors import Cause
 
@@ -24,11 +24,11 @@ _HELD = {
 _BASIC = ("username", "password")
 
 
-def secret_complaints(secret: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_secret(secret: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Secret."""
     data, kind = secret.get("data") or {}, secret.get("type", "")
     if live is not None:
-        yield from fixed("type", kind, live.get("type"))
+        yield from validate_immutable("type", kind, live.get("type"))
         yield from _frozen_causes(secret, live, "data")
     yield from _key_causes("data", data)
     yield from (required(f"data[{key}]") for key in _HELD.get(kind, ()) if key not in data)
@@ -41,7 +41,7 @@ def secret_complaints(secret: JsonObject, live: JsonObject | None) -> Iterator[C
         yield required(f"metadata.annotations[{_ACCOUNT}]")
 
 
-def config_map_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_config_map(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a ConfigMap."""
     data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     for key in data:
@@ -55,7 +55,7 @@ def config_map_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[
 
 def _key_causes(field: str, data: JsonObject) -> Iterator[Cause]:
     for key in data:
-        yield from data_key(f"{field}[{key}]", key)
+        yield from validate_data_key(f"{field}[{key}]", key)
 
 
 def _frozen_causes(obj: JsonObject, live: JsonObject, *fields: str) -> Iterator[Cause]:
@@ -69,6 +69,6 @@ def _frozen_causes(obj: JsonObject, live: JsonObject, *fields: str) -> Iterator[
 
 
 SECRETS_CONFIGMAPS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
-    "configmaps": config_map_complaints,
-    "secrets": secret_complaints,
+    "configmaps": validate_config_map,
+    "secrets": validate_secret,
 }

@@ -8,7 +8,11 @@ from ipaddress import ip_address
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen, named, network
+from quintant.cluster.apiserver.validation.common import (
+    validate_cidr,
+    validate_enum,
+    validate_required_name,
+)
 from quintant.core.errors import Cause
 
 AFFINITIES = range(1, 86_401)
@@ -32,19 +36,19 @@ def exposure_causes(spec: JsonObject) -> Iterator[Cause]:
         yield from _name_causes(spec)
     yield from _balancer_causes(spec)
     if spec.get("trafficDistribution") is not None:
-        yield from chosen("spec.trafficDistribution", spec["trafficDistribution"], _NEAR)
+        yield from validate_enum("spec.trafficDistribution", spec["trafficDistribution"], _NEAR)
 
 
 def family_causes(spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with the families of addresses; there is one here, as on most clusters."""
     for at, family in enumerate(spec.get("ipFamilies") or ()):
         path = f"spec.ipFamilies[{at}]"
-        yield from chosen(path, family, _FAMILIES)
+        yield from validate_enum(path, family, _FAMILIES)
         if family == "IPv6":
             yield invalid(path, family, "not configured on this cluster")
     policy = spec.get("ipFamilyPolicy")
     if policy is not None:
-        yield from chosen("spec.ipFamilyPolicy", policy, _STACKS)
+        yield from validate_enum("spec.ipFamilyPolicy", policy, _STACKS)
     if policy == "RequireDualStack":
         text = "this cluster is not configured for dual-stack services"
         yield invalid("spec.ipFamilyPolicy", policy, text)
@@ -79,7 +83,7 @@ def _name_causes(spec: JsonObject) -> Iterator[Cause]:
     if spec.get("clusterIPs") or spec.get("clusterIP"):
         yield forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     name = (spec.get("externalName") or "").removesuffix(".")
-    yield from named("spec.externalName", name, dns1123_subdomain_errors)
+    yield from validate_required_name("spec.externalName", name, dns1123_subdomain_errors)
 
 
 def _balancer_causes(spec: JsonObject) -> Iterator[Cause]:
@@ -87,7 +91,7 @@ def _balancer_causes(spec: JsonObject) -> Iterator[Cause]:
     if ranges and not balanced:
         yield forbidden(_RANGES, _ONLY_BALANCED)
     for at, text in enumerate(ranges):
-        yield from network(f"{_RANGES}[{at}]", text.strip())
+        yield from validate_cidr(f"{_RANGES}[{at}]", text.strip())
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
     kind = spec.get("loadBalancerClass")

@@ -22,12 +22,12 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
-    address,
-    chosen,
-    fixed,
-    labelled,
-    port,
-    within,
+    validate_enum,
+    validate_immutable,
+    validate_ip,
+    validate_labels,
+    validate_port,
+    validate_range,
 )
 from quintant.cluster.apiserver.validation.service_exposure import exposure_causes, family_causes
 from quintant.core.errors import Cause
@@ -42,7 +42,7 @@ _RANGE_TEXT = (
 )
 
 
-def service_complaints(service: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_service(service: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
     unreadable, headed = [*_address_causes(spec)], [*_head_causes(spec)]
@@ -55,9 +55,9 @@ def service_complaints(service: JsonObject, live: JsonObject | None) -> Iterator
     if not spec.get("ports") and not headless and spec["type"] != "ExternalName":
         yield required("spec.ports")
     yield from _port_causes(spec)
-    yield from labelled("spec.selector", spec.get("selector"))
-    yield from chosen("spec.sessionAffinity", spec["sessionAffinity"], _AFFINITIES)
-    yield from chosen("spec.type", spec["type"], _TYPES)
+    yield from validate_labels("spec.selector", spec.get("selector"))
+    yield from validate_enum("spec.sessionAffinity", spec["sessionAffinity"], _AFFINITIES)
+    yield from validate_enum("spec.type", spec["type"], _TYPES)
     yield from exposure_causes(spec)
     yield from headed
     yield from _traffic_causes(spec)
@@ -66,7 +66,7 @@ def service_complaints(service: JsonObject, live: JsonObject | None) -> Iterator
         yield from _moved_causes(spec, live["spec"])
 
 
-def endpoints_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_endpoints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with Endpoints."""
     for at, subset in enumerate(endpoints.get("subsets") or ()):
         where, kinds = f"subsets[{at}]", ("addresses", "notReadyAddresses")
@@ -75,7 +75,7 @@ def endpoints_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iter
         for kind in kinds:
             for index, each in enumerate(subset.get(kind) or ()):
                 path = f"{where}.{kind}[{index}].ip"
-                for cause in address(path, each.get("ip", "")):
+                for cause in validate_ip(path, each.get("ip", "")):
                     yield cause
                     yield invalid(path, each.get("ip", ""), "must be a valid IP address")
                 if name := each.get("hostname"):
@@ -91,17 +91,17 @@ def _subset_port_causes(path: str, ports: list[JsonObject]) -> Iterator[Cause]:
             yield from invalid_each(f"{path}[{at}].name", name, dns1123_label_errors(name))
         elif len(ports) > 1:
             yield required(f"{path}[{at}].name")
-        yield from within(f"{path}[{at}].port", each.get("port", 0), PORTS)
-        yield from chosen(f"{path}[{at}].protocol", each.get("protocol"), PROTOCOLS)
+        yield from validate_range(f"{path}[{at}].port", each.get("port", 0), PORTS)
+        yield from validate_enum(f"{path}[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
-def slice_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_endpoint_slice(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with an EndpointSlice."""
     family = endpoints.get("addressType")
     if not family:
         yield required("addressType")
     else:
-        yield from chosen("addressType", family, _FAMILIES)
+        yield from validate_enum("addressType", family, _FAMILIES)
     for at, each in enumerate(endpoints.get("endpoints") or ()):
         where = f"endpoints[{at}].addresses"
         if not each.get("addresses"):
@@ -112,7 +112,7 @@ def slice_complaints(endpoints: JsonObject, live: JsonObject | None) -> Iterator
             yield from invalid_each(f"endpoints[{at}].hostname", name, dns1123_label_errors(name))
     yield from _slice_port_causes(endpoints.get("ports") or [])
     if live is not None:
-        yield from fixed("addressType", family, live.get("addressType"))
+        yield from validate_immutable("addressType", family, live.get("addressType"))
 
 
 def _family_causes(where: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
@@ -120,7 +120,7 @@ def _family_causes(where: str, index: int, value: str, family: str | None) -> It
     if family == "FQDN":
         yield from invalid_each(f"{where}[{index}]", value, dns1123_subdomain_errors(value))
     elif family in ("IPv4", "IPv6"):
-        bad = [*address(f"{where}[{index}]", value)]
+        bad = [*validate_ip(f"{where}[{index}]", value)]
         yield from bad
         if not bad and family_of(value) != family:
             yield invalid(where, value, f"must be an {family} address")
@@ -135,7 +135,7 @@ def _slice_port_causes(ports: list[JsonObject]) -> Iterator[Cause]:
         if name in names:
             yield duplicate(f"ports[{at}].name", name)
         names.add(name)
-        yield from chosen(f"ports[{at}].protocol", each.get("protocol"), PROTOCOLS)
+        yield from validate_enum(f"ports[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
 def _port_causes(spec: JsonObject) -> Iterator[Cause]:
@@ -149,15 +149,15 @@ def _port_causes(spec: JsonObject) -> Iterator[Cause]:
             names.add(name)
         elif len(ports) > 1:
             yield required(f"{where}.name")
-        yield from within(f"{where}.port", each.get("port", 0), PORTS)
+        yield from validate_range(f"{where}.port", each.get("port", 0), PORTS)
         protocol = each.get("appProtocol")
         if protocol is not None:
             yield from invalid_each(
                 f"{where}.appProtocol", protocol, qualified_name_errors(protocol)
             )
-        yield from chosen(f"{where}.protocol", each["protocol"], PROTOCOLS)
+        yield from validate_enum(f"{where}.protocol", each["protocol"], PROTOCOLS)
         if spec.get("clusterIP") != HEADLESS:
-            yield from port(f"{where}.targetPort", each["targetPort"])
+            yield from validate_port(f"{where}.targetPort", each["targetPort"])
         yield from _node_port_causes(where, each, spec["type"])
     places: dict[tuple[str, int], int] = {}
     for at, each in enumerate(ports):
@@ -180,7 +180,7 @@ def _node_port_causes(where: str, each: JsonObject, kind: str) -> Iterator[Cause
 def _address_causes(spec: JsonObject) -> Iterator[Cause]:
     for at, value in enumerate(spec.get("clusterIPs") or ()):
         if value != HEADLESS:
-            yield from address(f"spec.clusterIPs[{at}]", value)
+            yield from validate_ip(f"spec.clusterIPs[{at}]", value)
 
 
 def _head_causes(spec: JsonObject) -> Iterator[Cause]:
@@ -193,12 +193,12 @@ def _head_causes(spec: JsonObject) -> Iterator[Cause]:
 def _traffic_causes(spec: JsonObject) -> Iterator[Cause]:
     policy, path = spec.get("externalTrafficPolicy"), "spec.externalTrafficPolicy"
     if spec["type"] in ("NodePort", "LoadBalancer") or spec.get("externalIPs"):
-        yield from chosen(path, policy, _POLICIES)
+        yield from validate_enum(path, policy, _POLICIES)
     elif policy:
         yield invalid(path, policy, "may only be set for externally-accessible services")
     internal = spec.get("internalTrafficPolicy")
     if internal is not None:
-        yield from chosen("spec.internalTrafficPolicy", internal, _POLICIES)
+        yield from validate_enum("spec.internalTrafficPolicy", internal, _POLICIES)
 
 
 def _ingress_causes(service: JsonObject) -> Iterator[Cause]:
@@ -209,7 +209,7 @@ def _ingress_causes(service: JsonObject) -> Iterator[Cause]:
         return
     for at, point in enumerate(points):
         if point.get("ip"):
-            yield from address(f"{path}[{at}].ip", point["ip"])
+            yield from validate_ip(f"{path}[{at}].ip", point["ip"])
 
 
 def _moved_causes(spec: JsonObject, before: JsonObject) -> Iterator[Cause]:

@@ -8,9 +8,9 @@ from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen, countable
+from quintant.cluster.apiserver.validation.common import validate_enum, validate_nonnegative
 from quintant.cluster.apiserver.validation.storage import claim_causes
-from quintant.cluster.apiserver.validation.workloads import replicated
+from quintant.cluster.apiserver.validation.workloads import validate_replicas
 from quintant.core.errors import Cause
 
 _ORDERS = ("OrderedReady", "Parallel")
@@ -27,20 +27,20 @@ _FROZEN = (
 )
 
 
-def stateful_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_stateful_set(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a StatefulSet."""
     spec = obj["spec"]
     yield from _own_causes(spec)
     for at, claim in enumerate(spec.get("volumeClaimTemplates") or () if live is None else ()):
         yield from claim_causes(f"spec.volumeClaimTemplates[{at}].spec", claim.get("spec") or {})
     start = (spec.get("ordinals") or {}).get("start")
-    ordinals = [*countable("spec.ordinals.start", start)]
+    ordinals = [*validate_nonnegative("spec.ordinals.start", start)]
     service = (spec.get("serviceName") or "") if live is None else ""
     names = invalid_each(
         "spec.serviceName", service, dns1123_label_errors(service) if service else []
     )
     shown = {**spec, "template": _member(spec)}
-    found = [*replicated("statefulset", shown)]
+    found = [*validate_replicas("statefulset", shown)]
     counted = [cause for cause in found if cause.field in _COUNTS]
     yield from (*counted, *ordinals, *names, *found[len(counted) :])
     if live is not None and any(
@@ -63,7 +63,7 @@ def _own_causes(spec: JsonObject) -> Iterator[Cause]:
     keeping = spec.get("persistentVolumeClaimRetentionPolicy") or {}
     for name in ("whenDeleted", "whenScaled"):
         path = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
-        yield from chosen(path, keeping.get(name), _KEEPING)
+        yield from validate_enum(path, keeping.get(name), _KEEPING)
 
 
 def _update_causes(kind: str, rolling: JsonObject | None) -> Iterator[Cause]:
@@ -75,7 +75,7 @@ def _update_causes(kind: str, rolling: JsonObject | None) -> Iterator[Cause]:
         text = "only allowed for updateStrategy 'RollingUpdate'"
         yield invalid(f"{path}.rollingUpdate", _shown(rolling), text)
     elif rolling is not None:
-        yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
+        yield from validate_nonnegative(f"{path}.rollingUpdate.partition", rolling.get("partition"))
 
 
 def _shown(rolling: JsonObject | None) -> GoStruct | None:
@@ -100,4 +100,4 @@ def _member(spec: JsonObject) -> JsonObject:
     return {**template, "spec": {**template["spec"], **set_later}}
 
 
-STATEFUL_SETS = {"statefulsets": stateful_set_complaints}
+STATEFUL_SETS = {"statefulsets": validate_stateful_set}

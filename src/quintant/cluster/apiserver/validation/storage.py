@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen, fixed
+from quintant.cluster.apiserver.validation.common import validate_enum, validate_immutable
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.scheduling import node_causes
 from quintant.core.errors import Cause
@@ -39,7 +39,7 @@ _ABOUT = {
 }
 
 
-def claim_complaints(claim: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_claim(claim: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PersistentVolumeClaim."""
     yield from claim_causes("spec", claim["spec"])
     if live is not None and _size(claim["spec"]) is not None:
@@ -62,7 +62,7 @@ def claim_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     if name:
         yield from invalid_each(f"{path}.storageClassName", name, dns1123_subdomain_errors(name))
     if "volumeMode" in spec:
-        yield from chosen(f"{path}.volumeMode", spec["volumeMode"], _MODES)
+        yield from validate_enum(f"{path}.volumeMode", spec["volumeMode"], _MODES)
     if name := spec.get("volumeAttributesClassName"):
         yield from invalid_each(
             f"{path}.volumeAttributesClassName", name, dns1123_subdomain_errors(name)
@@ -73,7 +73,7 @@ def _size(spec: JsonObject) -> Any:
     return ((spec.get("resources") or {}).get("requests") or {}).get("storage")
 
 
-def volume_complaints(volume: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_volume(volume: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a PersistentVolume."""
     spec = volume["spec"]
     if not spec.get("accessModes"):
@@ -91,14 +91,14 @@ def volume_complaints(volume: JsonObject, live: JsonObject | None) -> Iterator[C
     if name := spec.get("storageClassName"):
         yield from invalid_each("spec.storageClassName", name, dns1123_subdomain_errors(name))
     reclaim = spec["persistentVolumeReclaimPolicy"]
-    yield from chosen("spec.persistentVolumeReclaimPolicy", reclaim, _RECLAIM)
-    yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
+    yield from validate_enum("spec.persistentVolumeReclaimPolicy", reclaim, _RECLAIM)
+    yield from validate_enum("spec.volumeMode", spec["volumeMode"], _MODES)
     if live is not None and _source(spec) != _source(live["spec"]):
         text = "spec.persistentvolumesource is immutable after creation"
         yield forbidden("spec.persistentvolumesource", text)
 
 
-def class_complaints(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_storage_class(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a StorageClass."""
     maker = kind.get("provisioner") or ""
     if not maker:
@@ -107,17 +107,17 @@ def class_complaints(kind: JsonObject, live: JsonObject | None) -> Iterator[Caus
         yield from invalid_each("provisioner", maker.lower(), qualified_name_errors(maker.lower()))
     if any(not key for key in kind.get("parameters") or ()):
         yield invalid("parameters", "", "field can not be empty.")
-    yield from chosen("reclaimPolicy", kind["reclaimPolicy"], ("Delete", "Retain"))
-    yield from chosen("volumeBindingMode", kind["volumeBindingMode"], _BINDING)
+    yield from validate_enum("reclaimPolicy", kind["reclaimPolicy"], ("Delete", "Retain"))
+    yield from validate_enum("volumeBindingMode", kind["volumeBindingMode"], _BINDING)
     if live is not None:
         for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
-            yield from fixed(name, kind.get(name), live.get(name))
+            yield from validate_immutable(name, kind.get(name), live.get(name))
 
 
 def _access_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     modes = spec.get("accessModes") or ()
     for mode in modes:
-        yield from chosen(f"{path}.accessModes", mode, _ACCESS)
+        yield from validate_enum(f"{path}.accessModes", mode, _ACCESS)
     if _ALONE in modes and len(modes) > 1:
         text = f"may not use {_ALONE} with other access modes"
         yield forbidden(f"{path}.accessModes", text)

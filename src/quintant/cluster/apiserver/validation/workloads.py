@@ -16,12 +16,12 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables import FieldKind, FieldType
 from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.cluster.apiserver.validation.common import (
-    amount,
-    bounded,
-    chosen,
-    countable,
-    fixed,
-    share,
+    int_or_percent_value,
+    validate_at_most_whole,
+    validate_enum,
+    validate_immutable,
+    validate_int_or_percent,
+    validate_nonnegative,
 )
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pods.pods import template_causes
@@ -39,45 +39,45 @@ _SELECTOR = FieldType(FieldKind.MESSAGE, name="meta.v1.LabelSelector")
 _STRATEGIES = ("RollingUpdate", "OnDelete")
 
 
-def deployment_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_deployment(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a Deployment."""
     spec = obj["spec"]
-    yield from replicated("deployment", spec)
+    yield from validate_replicas("deployment", spec)
     yield from _strategy_causes(spec["strategy"])
     deadline, ready = spec["progressDeadlineSeconds"], spec.get("minReadySeconds", 0)
-    yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
-    yield from countable("spec.progressDeadlineSeconds", deadline)
+    yield from validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
+    yield from validate_nonnegative("spec.progressDeadlineSeconds", deadline)
     if deadline <= ready:
         yield invalid(
             "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"
         )
-    yield from selector_fixed(spec, live)
+    yield from validate_selector_unchanged(spec, live)
     yield from _progress_causes(obj.get("status") or {})
 
 
-def replica_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_replica_set(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a ReplicaSet."""
-    yield from replicated("deployment", obj["spec"])
-    yield from selector_fixed(obj["spec"], live)
+    yield from validate_replicas("deployment", obj["spec"])
+    yield from validate_selector_unchanged(obj["spec"], live)
 
 
-def daemon_set_complaints(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_daemon_set(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a DaemonSet."""
     spec = obj["spec"]
-    yield from selector_fixed(spec, live)
+    yield from validate_selector_unchanged(spec, live)
     yield from _matching("daemonset", spec, needed=False)
     yield from template_causes("spec.template", spec["template"])
-    yield from always(spec, "DaemonSet")
-    yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
+    yield from validate_restart_always(spec, "DaemonSet")
+    yield from validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
     yield from _update_causes(spec["updateStrategy"])
-    yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
+    yield from validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
 
 
 def _progress_causes(status: JsonObject) -> Iterator[Cause]:
     """What cannot be, in a Deployment's status."""
     counts = {name: status.get(name, 0) for name in ("observedGeneration", *_SEEN)}
     for name, count in counts.items():
-        yield from countable(f"status.{name}", count)
+        yield from validate_nonnegative(f"status.{name}", count)
     whole, text = counts["replicas"], "cannot be greater than status.replicas"
     for name in ("updatedReplicas", "readyReplicas", "availableReplicas"):
         if counts[name] > whole:
@@ -87,13 +87,13 @@ def _progress_causes(status: JsonObject) -> Iterator[Cause]:
         yield invalid("status.availableReplicas", counts["availableReplicas"], text)
 
 
-def replicated(kind: str, spec: JsonObject) -> Iterator[Cause]:
+def validate_replicas(kind: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with how many pods there shall be, of which template."""
-    yield from countable("spec.replicas", spec["replicas"])
-    yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
+    yield from validate_nonnegative("spec.replicas", spec["replicas"])
+    yield from validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
     yield from _matching(kind, spec, needed=True)
     yield from template_causes("spec.template", spec["template"])
-    yield from always(spec, _NAMES[kind])
+    yield from validate_restart_always(spec, _NAMES[kind])
 
 
 def _matching(kind: str, spec: JsonObject, *, needed: bool) -> Iterator[Cause]:
@@ -114,20 +114,20 @@ def _matching(kind: str, spec: JsonObject, *, needed: bool) -> Iterator[Cause]:
         yield invalid("spec.template.metadata.labels", labels, text)
 
 
-def always(spec: JsonObject, kind: str) -> Iterator[Cause]:
+def validate_restart_always(spec: JsonObject, kind: str) -> Iterator[Cause]:
     """Pods that are kept running have no end."""
     pod, path = spec["template"]["spec"], "spec.template.spec"
-    yield from chosen(f"{path}.restartPolicy", pod["restartPolicy"], ["Always"])
+    yield from validate_enum(f"{path}.restartPolicy", pod["restartPolicy"], ["Always"])
     if "activeDeadlineSeconds" in pod:
         text = f"activeDeadlineSeconds in {kind} is not Supported"
         yield forbidden(f"{path}.activeDeadlineSeconds", text)
 
 
-def selector_fixed(spec: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_selector_unchanged(spec: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """Which pods are meant may not change."""
     if live is not None:
         now, then = (struct(_SELECTOR, each.get("selector")) for each in (spec, live["spec"]))
-        yield from fixed("spec.selector", now, then)
+        yield from validate_immutable("spec.selector", now, then)
 
 
 def _update_causes(strategy: JsonObject) -> Iterator[Cause]:
@@ -138,10 +138,10 @@ def _update_causes(strategy: JsonObject) -> Iterator[Cause]:
     if strategy["type"] != "RollingUpdate" or rolling is None:
         return
     for name in ("maxUnavailable", "maxSurge"):
-        yield from share(f"{path}.{name}", rolling[name])
+        yield from validate_int_or_percent(f"{path}.{name}", rolling[name])
     for name in ("maxUnavailable", "maxSurge"):
-        yield from bounded(f"{path}.{name}", rolling[name])
-    lacking, more = (amount(rolling[name]) for name in ("maxUnavailable", "maxSurge"))
+        yield from validate_at_most_whole(f"{path}.{name}", rolling[name])
+    lacking, more = (int_or_percent_value(rolling[name]) for name in ("maxUnavailable", "maxSurge"))
     if lacking and more:
         text = "may not be set when maxUnavailable is non-zero"
         yield invalid(f"{path}.maxSurge", rolling["maxSurge"], text)
@@ -170,15 +170,17 @@ def _strategy_causes(strategy: JsonObject) -> Iterator[Cause]:
         yield forbidden("spec.strategy.rollingUpdate", text)
     elif rolling is not None:
         for name in ("maxUnavailable", "maxSurge"):
-            yield from share(f"spec.strategy.rollingUpdate.{name}", rolling[name])
+            yield from validate_int_or_percent(f"spec.strategy.rollingUpdate.{name}", rolling[name])
         path = "spec.strategy.rollingUpdate.maxUnavailable"
-        if not amount(rolling["maxUnavailable"]) and not amount(rolling["maxSurge"]):
+        if not int_or_percent_value(rolling["maxUnavailable"]) and not int_or_percent_value(
+            rolling["maxSurge"]
+        ):
             yield invalid(path, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
-        yield from bounded(path, rolling["maxUnavailable"])
+        yield from validate_at_most_whole(path, rolling["maxUnavailable"])
 
 
 WORKLOADS: dict[str, Callable[[JsonObject, JsonObject | None], Iterator[Cause]]] = {
-    "daemonsets": daemon_set_complaints,
-    "deployments": deployment_complaints,
-    "replicasets": replica_set_complaints,
+    "daemonsets": validate_daemon_set,
+    "deployments": validate_deployment,
+    "replicasets": validate_replica_set,
 }

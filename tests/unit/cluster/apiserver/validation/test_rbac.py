@@ -4,11 +4,11 @@ import pytest
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.validation.rbac import (
-    binding_complaints,
-    cluster_binding_complaints,
-    cluster_role_complaints,
     default_binding,
-    role_complaints,
+    validate_cluster_role,
+    validate_cluster_role_binding,
+    validate_role,
+    validate_role_binding,
 )
 from unit.cluster.api import Plain
 from unit.cluster.rbac_server import binding, rule, subject
@@ -34,9 +34,9 @@ def test_groups_are_filled_in_where_they_go_without_saying() -> None:
 
 def test_a_good_role_and_a_good_binding_are_fine() -> None:
     paths = {"verbs": ["get"], "nonResourceURLs": ["/x"]}
-    assert told(role_complaints({"rules": [rule("get", "pods")]})) == []
-    assert told(cluster_role_complaints({"rules": [rule("get", "pods"), paths]})) == []
-    assert told(binding_complaints(binding("b", "Role", "r", subject("u")))) == []
+    assert told(validate_role({"rules": [rule("get", "pods")]})) == []
+    assert told(validate_cluster_role({"rules": [rule("get", "pods"), paths]})) == []
+    assert told(validate_role_binding(binding("b", "Role", "r", subject("u")))) == []
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_a_good_role_and_a_good_binding_are_fine() -> None:
     ],
 )
 def test_a_rule_says_what_on_what(held: Plain, field: str) -> None:
-    assert [at for at, _ in told(role_complaints({"rules": [held]}))] == [field]
+    assert [at for at, _ in told(validate_role({"rules": [held]}))] == [field]
 
 
 def test_paths_and_resources_do_not_mix() -> None:
     both = rule("get", "pods", nonResourceURLs=["/x"])
-    ((field, text),) = told(cluster_role_complaints({"rules": [both]}))
+    ((field, text),) = told(validate_cluster_role({"rules": [both]}))
     assert field == "rules[0].nonResourceURLs"
     assert text.endswith("rules cannot apply to both regular resources and non-resource URLs")
 
@@ -62,9 +62,9 @@ def test_paths_and_resources_do_not_mix() -> None:
 def test_who_gathers_must_select_something_sensible() -> None:
     path = "aggregationRule.clusterRoleSelectors"
     empty: Plain = {"aggregationRule": {}}
-    assert [at for at, _ in told(cluster_role_complaints(empty))] == [path]
+    assert [at for at, _ in told(validate_cluster_role(empty))] == [path]
     bad = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a b": "c"}}]}}
-    assert [at for at, _ in told(cluster_role_complaints(bad))] == [
+    assert [at for at, _ in told(validate_cluster_role(bad))] == [
         f"{path}[0].matchLabels",
         f"{path}[0]",
     ]
@@ -72,7 +72,7 @@ def test_who_gathers_must_select_something_sensible() -> None:
 
 def test_a_cluster_binding_binds_cluster_roles_to_accounts_somewhere() -> None:
     bound = binding("b", "Role", "r", {"kind": "ServiceAccount", "name": "s"})
-    assert [at for at, _ in told(cluster_binding_complaints(bound))] == [
+    assert [at for at, _ in told(validate_cluster_role_binding(bound))] == [
         "roleRef.kind",
         "subjects[0].namespace",
     ]
@@ -80,8 +80,8 @@ def test_a_cluster_binding_binds_cluster_roles_to_accounts_somewhere() -> None:
 
 def test_what_a_binding_binds_stays() -> None:
     before, after = binding("b", "Role", "r"), binding("b", "Role", "q")
-    assert told(binding_complaints(before, before)) == []
-    ((field, text),) = told(binding_complaints(after, before))
+    assert told(validate_role_binding(before, before)) == []
+    ((field, text),) = told(validate_role_binding(after, before))
     assert (field, text) == (
         "roleRef",
         f'Invalid value: {{"APIGroup":"{GROUP}","Kind":"Role","Name":"q"}}: cannot change roleRef',
@@ -100,4 +100,4 @@ def test_what_a_binding_binds_stays() -> None:
 )
 def test_a_subject_is_somebody(whom: Plain, field: str) -> None:
     bound = binding("b", "Role", "r", whom)
-    assert [at for at, _ in told(binding_complaints(bound))] == [field]
+    assert [at for at, _ in told(validate_role_binding(bound))] == [field]

@@ -18,10 +18,10 @@ from quintant.cluster.apiserver.meta.names import dns1123_label_errors, qualifie
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
-    chosen,
-    named,
-    port_name,
-    within,
+    validate_enum,
+    validate_port_name,
+    validate_range,
+    validate_required_name,
 )
 from quintant.cluster.apiserver.validation.pods.env import import_causes, variable_causes
 from quintant.cluster.apiserver.validation.pods.probes_hooks import life_causes, probe_causes
@@ -48,7 +48,7 @@ def container_causes(
     for at, container in enumerate(containers):
         where = f"{path}[{at}]"
         name = container.get("name", "")
-        yield from named(f"{where}.name", name, dns1123_label_errors)
+        yield from validate_required_name(f"{where}.name", name, dns1123_label_errors)
         yield from _image_causes(f"{where}.image", container.get("image", ""))
         yield from _content_causes(where, container, volumes)
         if name in taken:
@@ -63,7 +63,7 @@ def init_causes(path: str, containers: list[Plain]) -> Iterator[Cause]:
     for at, container in enumerate(containers):
         where, restart = f"{path}[{at}]", container.get("restartPolicy")
         if restart is not None:
-            yield from chosen(f"{where}.restartPolicy", restart, _RESTARTS)
+            yield from validate_enum(f"{where}.restartPolicy", restart, _RESTARTS)
         for name in ("lifecycle", *_PROBES):
             if container.get(name) is not None and restart != "Always":
                 yield forbidden(f"{where}.{name}", _STAYING)
@@ -97,13 +97,13 @@ def _image_causes(path: str, image: str) -> Iterator[Cause]:
 
 def _content_causes(where: str, container: Plain, volumes: set[str]) -> Iterator[Cause]:
     message, pull = container["terminationMessagePolicy"], container["imagePullPolicy"]
-    yield from chosen(f"{where}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
+    yield from validate_enum(f"{where}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
     yield from _port_causes(f"{where}.ports", container.get("ports") or [])
     yield from variable_causes(f"{where}.env", container.get("env") or [])
     yield from import_causes(f"{where}.envFrom", container.get("envFrom") or [])
     mounts = container.get("volumeMounts") or []
     yield from _mount_causes(f"{where}.volumeMounts", mounts, volumes)
-    yield from chosen(f"{where}.imagePullPolicy", pull, _PULL_POLICIES)
+    yield from validate_enum(f"{where}.imagePullPolicy", pull, _PULL_POLICIES)
     yield from _resource_causes(f"{where}.resources", container.get("resources") or {})
     yield from _security_causes(f"{where}.securityContext", container.get("securityContext") or {})
 
@@ -111,13 +111,15 @@ def _content_causes(where: str, container: Plain, volumes: set[str]) -> Iterator
 def _security_causes(where: str, context: Plain) -> Iterator[Cause]:
     for name in ("runAsUser", "runAsGroup"):
         if context.get(name) is not None:
-            yield from within(f"{where}.{name}", context[name], _IDS)
+            yield from validate_range(f"{where}.{name}", context[name], _IDS)
     if context.get("procMount") is not None:
-        yield from chosen(f"{where}.procMount", context["procMount"], ("Default", "Unmasked"))
+        yield from validate_enum(
+            f"{where}.procMount", context["procMount"], ("Default", "Unmasked")
+        )
     profile = context.get("seccompProfile")
     if profile is not None:
         kind, path = profile.get("type") or "", f"{where}.seccompProfile"
-        yield from chosen(f"{path}.type", kind, _PROFILES)
+        yield from validate_enum(f"{path}.type", kind, _PROFILES)
         if kind == "Localhost" and not profile.get("localhostProfile"):
             text = "must be set when seccomp type is Localhost"
             yield required(f"{path}.localhostProfile", text)
@@ -128,17 +130,17 @@ def _port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         where, name = f"{path}[{at}]", each.get("name")
         if name:
-            yield from port_name(f"{where}.name", name)
+            yield from validate_port_name(f"{where}.name", name)
             if name in names:
                 yield duplicate(f"{where}.name", name)
             names.add(name)
         if not each.get("containerPort"):
             yield required(f"{where}.containerPort")
         else:
-            yield from within(f"{where}.containerPort", each["containerPort"], PORTS)
+            yield from validate_range(f"{where}.containerPort", each["containerPort"], PORTS)
         if each.get("hostPort"):
-            yield from within(f"{where}.hostPort", each["hostPort"], PORTS)
-        yield from chosen(f"{where}.protocol", each.get("protocol"), PROTOCOLS)
+            yield from validate_range(f"{where}.hostPort", each["hostPort"], PORTS)
+        yield from validate_enum(f"{where}.protocol", each.get("protocol"), PROTOCOLS)
 
 
 def _mount_causes(path: str, mounts: list[Plain], volumes: set[str]) -> Iterator[Cause]:
@@ -167,7 +169,9 @@ def _part_causes(path: str, where: str, mount: Plain) -> Iterator[Cause]:
             yield invalid(f"{where}.subPathExpr", mount["subPathExpr"], text)
         yield from local_causes(f"{path}.subPathExpr", mount["subPathExpr"])
     if mount.get("mountPropagation") is not None:
-        yield from chosen(f"{path}.mountPropagation", mount["mountPropagation"], _PROPAGATIONS)
+        yield from validate_enum(
+            f"{path}.mountPropagation", mount["mountPropagation"], _PROPAGATIONS
+        )
 
 
 def _resource_causes(where: str, resources: Plain) -> Iterator[Cause]:

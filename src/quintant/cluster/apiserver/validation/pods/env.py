@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
-from quintant.cluster.apiserver.validation.common import data_key, named
+from quintant.cluster.apiserver.validation.common import validate_data_key, validate_required_name
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
@@ -63,7 +63,9 @@ def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
         given = [name for name in ("configMapRef", "secretRef") if each.get(name) is not None]
         for name in given:
             where = f"{path}[{at}].{name}.name"
-            yield from named(where, each[name].get("name"), dns1123_subdomain_errors)
+            yield from validate_required_name(
+                where, each[name].get("name"), dns1123_subdomain_errors
+            )
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:
@@ -141,4 +143,4 @@ def _key_causes(where: str, ref: Plain) -> Iterator[Cause]:
     if not key:
         yield required(f"{where}.key")
     else:
-        yield from data_key(f"{where}.key", key)
+        yield from validate_data_key(f"{where}.key", key)

@@ -13,12 +13,12 @@ from quintant.cluster.apiserver.meta.names import (
 from quintant.cluster.apiserver.meta.objectmeta import map_causes
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
-    address,
-    chosen,
-    labelled,
-    named,
-    quantity,
-    within,
+    validate_enum,
+    validate_ip,
+    validate_labels,
+    validate_quantity,
+    validate_range,
+    validate_required_name,
 )
 from quintant.cluster.apiserver.validation.pods.containers import container_causes, init_causes
 from quintant.cluster.apiserver.validation.pods.scheduling import (
@@ -51,7 +51,7 @@ _FROZEN = (
 )
 
 
-def pod_complaints(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_pod(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with a pod, or with what an update makes of it."""
     yield from spec_causes("spec", pod["spec"])
     if live is None and pod["spec"].get("ephemeralContainers"):
@@ -63,7 +63,7 @@ def pod_complaints(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
 
 def _address_causes(addresses: list[JsonObject]) -> Iterator[Cause]:
     path, found = "status.podIPs", [each.get("ip", "") for each in addresses]
-    bad = [cause for at, ip in enumerate(found) for cause in address(f"{path}[{at}]", ip)]
+    bad = [cause for at, ip in enumerate(found) for cause in validate_ip(f"{path}[{at}]", ip)]
     yield from bad
     if not bad and len({":" in ip for ip in found}) < len(found):
         shown = [{"IP": ip} for ip in found]
@@ -79,9 +79,9 @@ def template_causes(path: str, template: JsonObject) -> Iterator[Cause]:
 def spec_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with what a pod shall be, in the order of a real server."""
     yield from _run_causes(path, spec)
-    yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
-    yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
-    yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))
+    yield from validate_enum(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
+    yield from validate_enum(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
+    yield from validate_labels(f"{path}.nodeSelector", spec.get("nodeSelector"))
     yield from _security_causes(path, spec)
     yield from affinity_causes(f"{path}.affinity", spec.get("affinity") or {})
     yield from _resolver_causes(f"{path}.dnsConfig", spec)
@@ -117,16 +117,18 @@ def _gate_causes(path: str, gates: list[JsonObject]) -> Iterator[Cause]:
 def _name_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     for name, naming in _NAMES:
         if spec.get(name):
-            yield from named(f"{path}.{name}", spec[name], naming)
+            yield from validate_required_name(f"{path}.{name}", spec[name], naming)
     if "activeDeadlineSeconds" in spec:
-        yield from within(f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], DEADLINES)
+        yield from validate_range(
+            f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], DEADLINES
+        )
 
 
 def _other_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     for at, alias in enumerate(spec.get("hostAliases") or ()):
         yield from _alias_causes(f"{path}.hostAliases[{at}]", alias)
     for name, amount in (spec.get("overhead") or {}).items():
-        yield from quantity(f"{path}.overhead.limits[{name}]", amount)
+        yield from validate_quantity(f"{path}.overhead.limits[{name}]", amount)
     if spec.get("os") is not None:
         yield from _system_causes(f"{path}.os", spec["os"].get("name") or "")
 
@@ -135,15 +137,17 @@ def _security_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     context, where = spec.get("securityContext") or {}, f"{path}.securityContext"
     for name in ("fsGroup", "runAsUser", "runAsGroup"):
         if context.get(name) is not None:
-            yield from within(f"{where}.{name}", context[name], _IDS)
+            yield from validate_range(f"{where}.{name}", context[name], _IDS)
     for at, group in enumerate(context.get("supplementalGroups") or ()):
-        yield from within(f"{where}.supplementalGroups[{at}]", group, _IDS)
+        yield from validate_range(f"{where}.supplementalGroups[{at}]", group, _IDS)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         text = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield invalid(f"{where}.shareProcessNamespace", True, text)
     if context.get("fsGroupChangePolicy") is not None:
         policy = context["fsGroupChangePolicy"]
-        yield from chosen(f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
+        yield from validate_enum(
+            f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch")
+        )
 
 
 def _resolver_causes(where: str, spec: JsonObject) -> Iterator[Cause]:
@@ -155,14 +159,14 @@ def _resolver_causes(where: str, spec: JsonObject) -> Iterator[Cause]:
         text = f"must not have more than {MOST_SERVERS} nameservers"
         yield invalid(f"{where}.nameservers", servers, text)
     for at, server in enumerate(servers):
-        yield from address(f"{where}.nameservers[{at}]", server)
+        yield from validate_ip(f"{where}.nameservers[{at}]", server)
     for at, option in enumerate((config or {}).get("options") or ()):
         if not option.get("name"):
             yield required(f"{where}.options[{at}]", "must not be empty")
 
 
 def _alias_causes(where: str, alias: JsonObject) -> Iterator[Cause]:
-    yield from address(f"{where}.ip", alias.get("ip") or "")
+    yield from validate_ip(f"{where}.ip", alias.get("ip") or "")
     for at, name in enumerate(alias.get("hostnames") or ()):
         yield from invalid_each(f"{where}.hostnames[{at}]", name, dns1123_subdomain_errors(name))
 
@@ -171,7 +175,7 @@ def _system_causes(where: str, name: str) -> Iterator[Cause]:
     if not name:
         yield required(f"{where}.name")
     else:
-        yield from chosen(where, name, ("linux", "windows"))
+        yield from validate_enum(where, name, ("linux", "windows"))
 
 
 _DEADLINE = "activeDeadlineSeconds"
@@ -204,7 +208,7 @@ def _change_causes(spec: JsonObject, before: JsonObject) -> Iterator[Cause]:
 
 def _deadline_causes(deadline: int | None, before: int | None) -> Iterator[Cause]:
     if deadline is not None:
-        yield from within(f"spec.{_DEADLINE}", deadline, range(2**31))
+        yield from validate_range(f"spec.{_DEADLINE}", deadline, range(2**31))
     if before is not None and deadline is None:
         text = "must not update from a positive integer to nil value"
         yield invalid(f"spec.{_DEADLINE}", None, text)

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
-from quintant.cluster.apiserver.validation.common import PORTS, chosen, countable, port, within
+from quintant.cluster.apiserver.validation.common import (
+    PORTS,
+    validate_enum,
+    validate_nonnegative,
+    validate_port,
+    validate_range,
+)
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
@@ -30,7 +36,7 @@ def probe_causes(where: str, probe: Plain, kind: str) -> Iterator[Cause]:
     """What is wrong with a probe of a kind."""
     yield from _handler_causes(where, probe)
     for name in _COUNTS:
-        yield from countable(f"{where}.{name}", probe.get(name))
+        yield from validate_nonnegative(f"{where}.{name}", probe.get(name))
     grace = probe.get(_GRACE)
     if grace is not None and grace <= 0:
         yield invalid(f"{where}.{_GRACE}", grace, "must be greater than 0")
@@ -65,9 +71,9 @@ def _action_causes(where: str, action: Plain, kind: str, grace: int) -> Iterator
         case "httpGet":
             yield from _http_causes(where, action)
         case "tcpSocket":
-            yield from port(f"{where}.port", action.get("port", 0))
+            yield from validate_port(f"{where}.port", action.get("port", 0))
         case "grpc":
-            yield from within(f"{where}.port", action.get("port", 0), PORTS)
+            yield from validate_range(f"{where}.port", action.get("port", 0), PORTS)
         case "sleep":
             seconds = action.get("seconds", 0)
             if not 0 <= seconds <= grace:
@@ -78,8 +84,8 @@ def _action_causes(where: str, action: Plain, kind: str, grace: int) -> Iterator
 def _http_causes(where: str, action: Plain) -> Iterator[Cause]:
     if not action.get("path"):
         yield required(f"{where}.path")
-    yield from port(f"{where}.port", action.get("port", 0))
-    yield from chosen(f"{where}.scheme", action.get("scheme"), _SCHEMES)
+    yield from validate_port(f"{where}.port", action.get("port", 0))
+    yield from validate_enum(f"{where}.scheme", action.get("scheme"), _SCHEMES)
     for header in action.get("httpHeaders") or ():
         name = header.get("name") or ""
         if not _HEADER.fullmatch(name):

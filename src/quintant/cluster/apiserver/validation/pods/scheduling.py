@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
-from quintant.cluster.apiserver.validation.common import chosen
+from quintant.cluster.apiserver.validation.common import validate_enum
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
@@ -47,9 +47,9 @@ def _toleration_causes(where: str, toleration: Plain) -> Iterator[Cause]:
         text = "value must be empty when `operator` is 'Exists'"
         yield invalid(f"{where}.operator", value, text)
     elif operator not in ("Exists", *_ORDERS):
-        yield from chosen(f"{where}.operator", operator, ("Equal", "Exists"))
+        yield from validate_enum(f"{where}.operator", operator, ("Equal", "Exists"))
     if effect:
-        yield from chosen(f"{where}.effect", effect, EFFECTS)
+        yield from validate_enum(f"{where}.effect", effect, EFFECTS)
 
 
 def affinity_causes(path: str, affinity: Plain) -> Iterator[Cause]:
@@ -135,7 +135,7 @@ def spread_causes(path: str, constraints: list[Plain]) -> Iterator[Cause]:
         yield from invalid_each(
             f"{where}.topologyKey", key, qualified_name_errors(key) if key else []
         )
-        yield from chosen(f"{where}.whenUnsatisfiable", otherwise, _UNSATISFIED)
+        yield from validate_enum(f"{where}.whenUnsatisfiable", otherwise, _UNSATISFIED)
         if (key, otherwise) in map(_pair, constraints[at + 1 :]):
             field = f"{where}.{{topologyKey, whenUnsatisfiable}}"
             yield duplicate(field, f"{{{key}, {otherwise}}}")

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden, invalid, required
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
-from quintant.cluster.apiserver.validation.common import chosen, named
+from quintant.cluster.apiserver.validation.common import validate_enum, validate_required_name
 from quintant.cluster.apiserver.validation.pods.env import field_causes, resource_causes
 from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.core.errors import Cause
@@ -42,7 +42,7 @@ def volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[
     """What is wrong with volumes; their names are added."""
     for at, volume in enumerate(volumes):
         where, name = f"{path}[{at}]", volume.get("name")
-        yield from named(f"{where}.name", name, dns1123_label_errors)
+        yield from validate_required_name(f"{where}.name", name, dns1123_label_errors)
         if name in names:
             yield duplicate(f"{where}.name", name)
         names |= {name} if name else set()
@@ -74,7 +74,7 @@ def host_path_causes(where: str, source: Plain) -> Iterator[Cause]:
     if not path:
         yield required(f"{where}.path")
     yield from _back_causes(f"{where}.path", path)
-    yield from chosen(f"{where}.type", source.get("type") or "", _PATHS)
+    yield from validate_enum(f"{where}.type", source.get("type") or "", _PATHS)
 
 
 def _map_causes(where: str, source: Plain) -> Iterator[Cause]:

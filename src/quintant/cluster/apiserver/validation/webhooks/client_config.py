@@ -17,7 +17,7 @@ REVIEWS = ("v1", "v1beta1")
 _FORM = "desired format: https://host[/path]"
 
 
-def one_way(client: Mapping[str, Any]) -> bool:
+def has_one_target(client: Mapping[str, Any]) -> bool:
     """Whether a client is either a URL or a service."""
     return (client.get("url") is None) != (client.get("service") is None)
 

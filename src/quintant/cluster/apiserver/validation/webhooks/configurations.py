@@ -14,11 +14,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.validation.common import chosen
+from quintant.cluster.apiserver.validation.common import validate_enum
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.webhooks.client_config import (
     REVIEWS,
-    one_way,
+    has_one_target,
     review_causes,
     service_causes,
     url_causes,
@@ -36,7 +36,7 @@ _EFFECTS = ("None", "NoneOnDryRun")
 _EITHER = "exactly one of url or service is required"
 
 
-def configuration_complaints(
+def validate_webhook_configuration(
     obj: JsonObject, live: JsonObject | None, *, mutating: bool
 ) -> Iterator[Cause]:
     """What is wrong with a configuration."""
@@ -75,16 +75,18 @@ def _name(name: str, path: str) -> Iterator[Cause]:
 
 
 def _choices(hook: JsonObject, path: str, *, mutating: bool) -> Iterator[Cause]:
-    yield from chosen(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
-    yield from chosen(f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact"))
+    yield from validate_enum(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
+    yield from validate_enum(
+        f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact")
+    )
     effects = hook.get("sideEffects")
     if effects is None:
         yield required(f"{path}.sideEffects", f"must specify one of {', '.join(_EFFECTS)}")
     else:
-        yield from chosen(f"{path}.sideEffects", effects, _EFFECTS)
+        yield from validate_enum(f"{path}.sideEffects", effects, _EFFECTS)
     if mutating:
         again = hook.get("reinvocationPolicy")
-        yield from chosen(f"{path}.reinvocationPolicy", again, ("IfNeeded", "Never"))
+        yield from validate_enum(f"{path}.reinvocationPolicy", again, ("IfNeeded", "Never"))
     seconds = hook.get("timeoutSeconds")
     if seconds not in TIMEOUTS:
         text = "the timeout value must be between 1 and 30 seconds"
@@ -92,7 +94,7 @@ def _choices(hook: JsonObject, path: str, *, mutating: bool) -> Iterator[Cause]:
 
 
 def _client(client: JsonObject, path: str) -> Iterator[Cause]:
-    if not one_way(client):
+    if not has_one_target(client):
         yield required(path, _EITHER)
     elif client.get("url") is not None:
         yield from url_causes(client["url"], f"{path}.url")
@@ -104,13 +106,13 @@ def _rule(rule: JsonObject, path: str) -> Iterator[Cause]:
     operations = rule.get("operations") or []
     yield from _listed(operations, f"{path}.operations", "operations")
     for at, operation in enumerate(operations):
-        yield from chosen(f"{path}.operations[{at}]", operation, _OPERATIONS)
+        yield from validate_enum(f"{path}.operations[{at}]", operation, _OPERATIONS)
     yield from _listed(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups")
     versions = rule.get("apiVersions") or []
     yield from _listed(versions, f"{path}.apiVersions", "API versions")
     yield from _named(versions, f"{path}.apiVersions")
     yield from _resources(rule.get("resources") or [], f"{path}.resources")
-    yield from chosen(f"{path}.scope", rule.get("scope"), ("*", "Cluster", "Namespaced"))
+    yield from validate_enum(f"{path}.scope", rule.get("scope"), ("*", "Cluster", "Namespaced"))
 
 
 def _listed(items: Sequence[str], path: str, what: str) -> Iterator[Cause]:
@@ -188,6 +190,6 @@ def _expression(expression: str, path: str) -> Iterator[Cause]:
 
 
 WEBHOOKS = {
-    "mutatingwebhookconfigurations": partial(configuration_complaints, mutating=True),
-    "validatingwebhookconfigurations": partial(configuration_complaints, mutating=False),
+    "mutatingwebhookconfigurations": partial(validate_webhook_configuration, mutating=True),
+    "validatingwebhookconfigurations": partial(validate_webhook_configuration, mutating=False),
 }
