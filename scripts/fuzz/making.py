@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from fuzz.steps import REVISION, UID, Step
-from fuzz.subjects import BAD_METADATA, BARE_METADATA, LABELS, METADATA, Plain, Pool, Subject
+from fuzz.subjects import BAD_METADATA, BARE_METADATA, LABELS, METADATA, JsonObject, Pool, Subject
 from fuzz.widgets import SUBJECTS
 
 NAMES = ("a", "a", "b")
@@ -95,11 +95,11 @@ class _Maker:
             body = _over(body, {"metadata": {"resourceVersion": self._lock()}})
         return Step("put", subject.kind, name, sub, body, query)
 
-    def _new(self, subject: Subject, name: str) -> Plain:
+    def _new(self, subject: Subject, name: str) -> JsonObject:
         labels = {"labels": LABELS} if self._often(0.5) else {}
         return _over(subject.object(name, **labels), self._sparse(subject, "", "apply"))
 
-    def _headed(self, subject: Subject, name: str, sub: str) -> Plain:
+    def _headed(self, subject: Subject, name: str, sub: str) -> JsonObject:
         """What every applied or replaced document says."""
         if sub == "scale":
             named = {"metadata": {"name": name}}
@@ -107,11 +107,11 @@ class _Maker:
         whole = subject.object(name)
         return whole if self._often(0.6) else {key: whole[key] for key in list(whole)[:3]}
 
-    def _sparse(self, subject: Subject, sub: str, verb: str) -> Plain:
+    def _sparse(self, subject: Subject, sub: str, verb: str) -> JsonObject:
         """A document of a few fields."""
         if sub == "scale":
             return {"spec": {"replicas": self._size()}}
-        found: Plain = {}
+        found: JsonObject = {}
         for place, values in self._places(subject, sub, self._random.choice((0, 1, 1, 2, 3))):
             gone = verb in ("merge", "strategic") and "/" in place and self._often(GONE_SHARE)
             _put_at(found, place.split("/"), None if gone else self._random.choice(values))
@@ -137,18 +137,18 @@ class _Maker:
             good, bad = subject.good, subject.bad
         return (bad or good) if self._often(BAD_SHARE) else (good or bad)
 
-    def _operations(self, subject: Subject, sub: str) -> list[Plain]:
+    def _operations(self, subject: Subject, sub: str) -> list[JsonObject]:
         if sub == "scale":
             return [{"op": "replace", "path": "/spec/replicas", "value": self._size()}]
         return [self._operation(subject, sub) for _ in range(self._random.choice((1, 1, 2, 3)))]
 
-    def _operation(self, subject: Subject, sub: str) -> Plain:
+    def _operation(self, subject: Subject, sub: str) -> JsonObject:
         ((place, values),) = self._places(subject, sub, 1)
         if subject.points and not sub and self._often(0.3):
             place = self._random.choice(tuple(subject.points))
             values = subject.points[place]
         word = self._random.choice(_OPERATIONS)
-        found: Plain = {"op": word, "path": f"/{place}"}
+        found: JsonObject = {"op": word, "path": f"/{place}"}
         if word in ("copy", "move"):
             ((source, _),) = self._places(subject, sub, 1)
             found["from"] = f"/{source}"
@@ -170,7 +170,7 @@ class _Maker:
     def _dry(self) -> dict[str, str]:
         return {"dryRun": "All"} if self._often(0.04) else {}
 
-    def _deletion(self) -> Plain | None:
+    def _deletion(self) -> JsonObject | None:
         match self._random.randrange(6):
             case 0:
                 return {"propagationPolicy": self._random.choice(_POLICIES)}
@@ -200,7 +200,7 @@ def _apart(verb: str, subject: Subject, sub: str) -> bool:
     return creates or (sub == "scale" and verb == "apply" and subject.custom)
 
 
-def _over(one: Plain, other: Plain) -> Plain:
+def _over(one: JsonObject, other: JsonObject) -> JsonObject:
     """Two documents in one; where both say something, the other is right."""
     merged = dict(one)
     for key, value in other.items():
@@ -210,7 +210,7 @@ def _over(one: Plain, other: Plain) -> Plain:
     return merged
 
 
-def _put_at(document: Plain, place: Sequence[str], value: Any) -> None:
+def _put_at(document: JsonObject, place: Sequence[str], value: Any) -> None:
     """Write a value at a place, in place, through maps that are made where none are."""
     for name in place[:-1]:
         below = document.get(name)

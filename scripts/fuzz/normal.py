@@ -27,7 +27,7 @@ from typing import Any
 
 from fuzz.player import Answer, Record
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 TIME = "time"
 _NAMESPACE = re.compile(r"\bfuzz-[0-9a-z]{8}\b")
@@ -80,7 +80,7 @@ def _value(value: Any, names: _Names, key: str = "") -> Any:
     return _text(value, names) if isinstance(value, str) else value
 
 
-def _object(found: Plain, names: _Names) -> Plain:
+def _object(found: JsonObject, names: _Names) -> JsonObject:
     if "items" in found and "metadata" in found:
         about = {key: each for key, each in found["metadata"].items() if key != "resourceVersion"}
         found = {**found, "metadata": about}
@@ -89,7 +89,7 @@ def _object(found: Plain, names: _Names) -> Plain:
     return {_text(key, names): _value(found[key], names, key) for key in sorted(found)}
 
 
-def _status(found: Plain, names: _Names) -> Plain:
+def _status(found: JsonObject, names: _Names) -> JsonObject:
     """A refusal, its causes in order."""
     plain = {key: _value(each, names) for key, each in found.items()}
     causes = (plain.get("details") or {}).get("causes") or []

@@ -28,7 +28,7 @@ WATCH_SECONDS = 30.0
 """How long the events of a sequence may take to arrive."""
 UNSEEN = "00000000-0000-0000-0000-000000000000"
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Record:
     """What a server said to a sequence."""
 
     answers: list[Answer] = field(default_factory=list)
-    events: dict[str, list[Plain]] = field(default_factory=dict)
+    events: dict[str, list[JsonObject]] = field(default_factory=dict)
     """By kind and selector."""
 
 
@@ -105,7 +105,7 @@ class Player:
             body = merge_patch(live or _blank(step), body)
         return msgspec.json.encode(body)
 
-    async def _post(self, subject: Subject, obj: Plain) -> None:
+    async def _post(self, subject: Subject, obj: JsonObject) -> None:
         call = ApiRequest("POST", subject.path(self.namespace), body=msgspec.json.encode(obj))
         reply = await self._send(replace(call, headers={"content-type": "application/json"}))
         assert reply.status == 201, reply.body
@@ -147,7 +147,7 @@ class _Seen:
         return {UID: uid, REVISION: revision}
 
 
-def _blank(step: Step) -> Plain:
+def _blank(step: Step) -> JsonObject:
     """What a client begins with that finds nothing."""
     if step.sub == "scale":
         named = {"metadata": {"name": step.name}}
@@ -164,9 +164,9 @@ def _answer(reply: ApiResponse) -> Answer:
     return Answer(reply.status, body, tuple(each.rstrip(", ") for each in told if each))
 
 
-async def _told(stream: ApiStream) -> list[Plain]:
+async def _told(stream: ApiStream) -> list[JsonObject]:
     """The events of a watch until its last object."""
-    told: list[Plain] = []
+    told: list[JsonObject] = []
     rest = b""
     async with asyncio.timeout(WATCH_SECONDS):
         async for chunk in stream.chunks:

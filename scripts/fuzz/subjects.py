@@ -12,7 +12,7 @@ from typing import Any
 
 from fuzz.steps import UID
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 Pool = Mapping[str, tuple[Any, ...]]
 
 ONE, TWO = "example.com/one", "example.com/two"
@@ -58,7 +58,7 @@ class Subject:
     kind: str
     plural: str
     api: str = "v1"
-    content: Plain = field(default_factory=dict)
+    content: JsonObject = field(default_factory=dict)
     good: Pool = field(default_factory=dict)
     bad: Pool = field(default_factory=dict)
     points: Pool = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Subject:
         parts = (root, "namespaces", namespace, self.plural, name, sub)
         return "/".join(part for part in parts if part)
 
-    def object(self, name: str, **metadata: Any) -> Plain:
+    def object(self, name: str, **metadata: Any) -> JsonObject:
         """The least that is accepted."""
         named = {"name": name, **metadata}
         return {"apiVersion": self.api, "kind": self.kind, "metadata": named, **self.content}

@@ -6,19 +6,19 @@ from typing import Any
 
 from fuzz.subjects import CONFIG_MAP, DEPLOYMENT, POD, SERVICE, Subject
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 GROUP = "fuzz.example.com"
-_TEXT: Plain = {"type": "string"}
-_WHOLE: Plain = {"type": "integer"}
+_TEXT: JsonObject = {"type": "string"}
+_WHOLE: JsonObject = {"type": "integer"}
 
 
-def _map(**properties: Plain) -> Plain:
+def _map(**properties: JsonObject) -> JsonObject:
     return {"type": "object", "properties": properties}
 
 
-def _list(items: Plain, sort: str = "atomic", *keys: str) -> Plain:
-    listed: Plain = {"type": "array", "items": items, "x-kubernetes-list-type": sort}
+def _list(items: JsonObject, sort: str = "atomic", *keys: str) -> JsonObject:
+    listed: JsonObject = {"type": "array", "items": items, "x-kubernetes-list-type": sort}
     return {**listed, "maxItems": 10, **({"x-kubernetes-list-map-keys": [*keys]} if keys else {})}
 
 
@@ -63,7 +63,7 @@ _STATUS = _map(
     selector=_TEXT,
     conditions=_list(_CONDITION, "map", "type"),
 )
-DEFINITION: Plain = {
+DEFINITION: JsonObject = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": f"widgets.{GROUP}"},

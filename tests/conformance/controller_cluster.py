@@ -23,7 +23,7 @@ from conformance.target import POLL_SECONDS, Target, decoded
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import ApiResponse
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 WITHIN = 30.0
 """Seconds for what controllers do: a real one on a loaded machine takes its time."""
@@ -44,28 +44,28 @@ class ControllerCluster(Target):
         return Kubectl(programs()[-1], self.kubeconfig, cache, self.namespace)
 
     async def until(
-        self, plural: str, name: str, holds: Callable[[Plain], object], *, api: str = "v1"
-    ) -> Plain:
+        self, plural: str, name: str, holds: Callable[[JsonObject], object], *, api: str = "v1"
+    ) -> JsonObject:
         """The object as soon as it is as it should be; fails with the last state seen."""
         return await self.found(self.path(plural, name, api), holds)
 
     async def until_all(
         self,
         plural: str,
-        holds: Callable[[list[Plain]], object],
+        holds: Callable[[list[JsonObject]], object],
         *,
         api: str = "v1",
         labels: str = "",
-    ) -> list[Plain]:
+    ) -> list[JsonObject]:
         """All objects of a kind in the namespace, by name, as soon as they are as they should."""
         query = {"labelSelector": labels} if labels else {}
         listed = await self.found(
             self.path(plural, api=api), lambda it: holds(it["items"]), **query
         )
-        items: list[Plain] = listed["items"]
+        items: list[JsonObject] = listed["items"]
         return items
 
-    async def all(self, plural: str, *, api: str = "v1", labels: str = "") -> list[Plain]:
+    async def all(self, plural: str, *, api: str = "v1", labels: str = "") -> list[JsonObject]:
         """All objects of a kind in the namespace, by name."""
         return await self.until_all(plural, lambda _: True, api=api, labels=labels)
 
@@ -77,30 +77,32 @@ class ControllerCluster(Target):
         """Wait until there is nothing at a path."""
         await self._until(path, lambda reply: reply.status == 404)
 
-    async def quiet(self, plural: str, *, api: str = "v1") -> list[Plain]:
+    async def quiet(self, plural: str, *, api: str = "v1") -> list[JsonObject]:
         """All objects of a kind, once none of them has changed for a while."""
-        seen: list[Plain] = [{}]
+        seen: list[JsonObject] = [{}]
         now = await self.all(plural, api=api)
         while seen != now:
             await asyncio.sleep(QUIET_SECONDS)
             seen, now = now, await self.all(plural, api=api)
         return now
 
-    async def events(self, about: str, reason: str = "") -> list[Plain]:
+    async def events(self, about: str, reason: str = "") -> list[JsonObject]:
         """What was told of an object of that name, in the order of telling."""
         selector = f"involvedObject.name={about}" + (f",reason={reason}" if reason else "")
         found = await self.get(self.path("events"), fieldSelector=selector)
         return sorted(found["items"], key=lambda event: int(event["metadata"]["resourceVersion"]))
 
-    async def told(self, about: str, reason: str) -> Plain:
+    async def told(self, about: str, reason: str) -> JsonObject:
         """The first event about an object of that name for that reason, once there is one."""
         selector = f"involvedObject.name={about},reason={reason}"
         path = self.path("events")
         listed = await self.found(path, lambda it: it["items"], fieldSelector=selector)
-        event: Plain = listed["items"][0]
+        event: JsonObject = listed["items"][0]
         return event
 
-    async def found(self, path: str, holds: Callable[[Plain], object], **query: Any) -> Plain:
+    async def found(
+        self, path: str, holds: Callable[[JsonObject], object], **query: Any
+    ) -> JsonObject:
         """What is at a path, as soon as it is as it should be."""
 
         def found(reply: ApiResponse) -> object:

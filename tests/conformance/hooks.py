@@ -27,7 +27,7 @@ from quintant.http.response import Response as Said
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.observe.listen import listen
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
@@ -37,11 +37,11 @@ PATIENCE_SECONDS = 30.0
 GOODBYE_SECONDS = 0.1
 MOST_BYTES = 64 * 1024 * 1024
 
-Answer = Callable[[Plain], Any]
+Answer = Callable[[JsonObject], Any]
 """From a request to a response, raw bytes or a whole HTTP response, now or later."""
 
 
-def allow(request: Plain) -> Plain:
+def allow(request: JsonObject) -> JsonObject:
     return {"allowed": True}
 
 
@@ -52,13 +52,13 @@ def deny(message: str | None = None, code: int | None = None, **more: Any) -> An
     return lambda request: {"allowed": False, **({"status": said} if said else {})}
 
 
-def patch(*operations: Plain) -> Answer:
+def patch(*operations: JsonObject) -> Answer:
     """An allowance with a JSON patch."""
     raw = b64encode(msgspec.json.encode(list(operations))).decode()
     return lambda request: {"allowed": True, "patch": raw, "patchType": "JSONPatch"}
 
 
-def rule(resources: str, operations: str = "*", group: str = "", version: str = "*") -> Plain:
+def rule(resources: str, operations: str = "*", group: str = "", version: str = "*") -> JsonObject:
     return {
         "operations": operations.split(),
         "apiGroups": [group],
@@ -79,12 +79,12 @@ EVERYTHING = {
 class Asked:
     """What a hook was asked: the review, and how it came."""
 
-    review: Plain
-    query: Plain
+    review: JsonObject
+    query: JsonObject
 
     @property
-    def request(self) -> Plain:
-        found: Plain = self.review["request"]
+    def request(self) -> JsonObject:
+        found: JsonObject = self.review["request"]
         return found
 
 
@@ -100,11 +100,11 @@ class Hook:
     """Written in place of an answer, before the connection ends."""
 
     @property
-    def requests(self) -> list[Plain]:
+    def requests(self) -> list[JsonObject]:
         return [each.request for each in self.asked]
 
     @property
-    def last(self) -> Plain:
+    def last(self) -> JsonObject:
         return self.asked[-1].request
 
     def told(self) -> list[str]:
@@ -126,7 +126,7 @@ class Hooks:
         found = self._hooks[name] = Hook(name, answer, delay=delay, raw=raw)
         return found
 
-    def entry(self, hook: Hook, *rules: Plain, **more: Any) -> Plain:
+    def entry(self, hook: Hook, *rules: JsonObject, **more: Any) -> JsonObject:
         """A webhook as configurations list it, for the check's namespace alone."""
         return {
             "name": hook.name,
@@ -138,17 +138,17 @@ class Hooks:
             **more,
         }
 
-    def client(self, hook: Hook) -> Plain:
+    def client(self, hook: Hook) -> JsonObject:
         bundle = b64encode(self.authority).decode()
         return {"url": f"https://{self.address}/{hook.name}", "caBundle": bundle}
 
-    async def validating(self, hook: Hook, *rules: Plain, **more: Any) -> str:
+    async def validating(self, hook: Hook, *rules: JsonObject, **more: Any) -> str:
         return await self.install("validating", self.entry(hook, *rules, **more))
 
-    async def mutating(self, hook: Hook, *rules: Plain, **more: Any) -> str:
+    async def mutating(self, hook: Hook, *rules: JsonObject, **more: Any) -> str:
         return await self.install("mutating", self.entry(hook, *rules, **more))
 
-    async def install(self, kind: str, *entries: Plain, name: str = "") -> str:
+    async def install(self, kind: str, *entries: JsonObject, name: str = "") -> str:
         """Have the server under test call webhooks; the path of the configuration."""
         name = f"{name or f'c{len(self._installed)}'}.{self.target.namespace}"
         collection = f"{REGISTRATION}/{kind}webhookconfigurations"
@@ -196,7 +196,7 @@ class Hooks:
         return Said(200, {"content-type": "application/json"}, answer)
 
 
-def reviewed(review: Plain, response: Plain) -> bytes:
+def reviewed(review: JsonObject, response: JsonObject) -> bytes:
     """A response in the review that carries it."""
     said = {"uid": review["request"]["uid"], **response}
     head = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
@@ -226,7 +226,7 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
                 await found[0].forget()
 
 
-def _apart(entry: Plain) -> Plain:
+def _apart(entry: JsonObject) -> JsonObject:
     """An entry that does not see probes."""
     selector = dict(entry.get("objectSelector") or {})
     without = {"key": PROBE, "operator": "DoesNotExist"}
@@ -234,7 +234,7 @@ def _apart(entry: Plain) -> Plain:
     return {**entry, "objectSelector": {**selector, "matchExpressions": expressions}}
 
 
-def _told(request: Plain) -> str:
+def _told(request: JsonObject) -> str:
     resource = request["resource"]["resource"]
     sub = request.get("subResource", "")
     return f"{request['operation']} {resource}{f'/{sub}' if sub else ''}"

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.target import Target
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
-POD_SPEC: Plain = {"containers": [{"name": "main", "image": "image:1"}]}
+POD_SPEC: JsonObject = {"containers": [{"name": "main", "image": "image:1"}]}
 LABELS = {"app": "check"}
-TEMPLATE: Plain = {"metadata": {"labels": LABELS}, "spec": POD_SPEC}
-WORKLOAD: Plain = {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}
+TEMPLATE: JsonObject = {"metadata": {"labels": LABELS}, "spec": POD_SPEC}
+WORKLOAD: JsonObject = {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Sample:
     plural: str
     kind: str
     api: str = "v1"
-    content: Plain = field(default_factory=dict)
+    content: JsonObject = field(default_factory=dict)
     namespaced: bool = True
     status: bool = False
     """There is a /status."""
 
-    def object(self, name: str, **metadata: Any) -> Plain:
+    def object(self, name: str, **metadata: Any) -> JsonObject:
         named = {"name": name, **metadata}
         return {"apiVersion": self.api, "kind": self.kind, "metadata": named, **self.content}
 

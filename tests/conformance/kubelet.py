@@ -24,7 +24,7 @@ import msgspec
 
 from conformance.target import STRATEGIC, Target
 from quintant.client.transport import ApiRequest
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 LEASE_SECONDS = 40
 RENEW_SECONDS = 10.0
@@ -64,8 +64,8 @@ class Kubelet:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._nodes: dict[str, Plain] = {}
-        self._pods: dict[str, Plain] = {}
+        self._nodes: dict[str, JsonObject] = {}
+        self._pods: dict[str, JsonObject] = {}
         self._fates: list[tuple[Mapping[str, str], Fate]] = [({}, READY)]
         self._woken = asyncio.Event()
         self._addresses = 0
@@ -85,12 +85,12 @@ class Kubelet:
         name: str,
         *,
         labels: Mapping[str, str] | None = None,
-        taints: list[Plain] | None = None,
+        taints: list[JsonObject] | None = None,
     ) -> str:
         """Add a node; its name is made unique and returned."""
         name = f"{name}-{self._target.namespace}"
         named = {"kubernetes.io/hostname": name, **(labels or {})}
-        node: Plain = {
+        node: JsonObject = {
             "metadata": {"name": name, "labels": named},
             "spec": {"taints": taints} if taints else {},
             "status": _node_status(),
@@ -130,7 +130,7 @@ class Kubelet:
                 async for line in _lines(stream.chunks):
                     self._take(msgspec.json.decode(line))
 
-    def _take(self, event: Plain) -> None:
+    def _take(self, event: JsonObject) -> None:
         pod = event["object"]
         if event["type"] == "DELETED":
             self._pods.pop(pod["metadata"]["uid"], None)
@@ -146,10 +146,10 @@ class Kubelet:
                 if self._mine(pod):
                     await self._care(pod)
 
-    def _mine(self, pod: Plain) -> bool:
+    def _mine(self, pod: JsonObject) -> bool:
         return pod["spec"].get("nodeName", "") in ("", *self._nodes)
 
-    async def _care(self, pod: Plain) -> None:
+    async def _care(self, pod: JsonObject) -> None:
         """Do the next thing for a pod. What has changed meanwhile comes with the next event."""
         name, fate = pod["metadata"]["name"], self._fate(pod)
         if not pod["spec"].get("nodeName"):
@@ -164,23 +164,23 @@ class Kubelet:
         if not _says(pod.get("status", {}), status):
             await self._say(name, pod, status)
 
-    def _fate(self, pod: Plain) -> Fate:
+    def _fate(self, pod: JsonObject) -> Fate:
         labels = (pod["metadata"].get("labels") or {}).items()
         return next(fate for wanted, fate in reversed(self._fates) if wanted.items() <= labels)
 
-    def _place(self, pod: Plain) -> str:
+    def _place(self, pod: JsonObject) -> str:
         """The node with the fewest pods of those that a pod may go to; empty if there is none."""
         taken = [other["spec"].get("nodeName") for other in self._pods.values()]
         fitting = [name for name, node in self._nodes.items() if _fits(pod, node)]
         return min(fitting, key=taken.count, default="")
 
-    async def _bind(self, pod: Plain, node: str) -> None:
+    async def _bind(self, pod: JsonObject, node: str) -> None:
         meta = pod["metadata"]
         path = self._target.path("pods", meta["name"], sub="binding")
         about = {"metadata": {"name": meta["name"], "uid": meta["uid"]}}
         await self._target.send("POST", path, {**about, "target": {"kind": "Node", "name": node}})
 
-    def _status(self, pod: Plain, fate: Fate) -> Plain:
+    def _status(self, pod: JsonObject, fate: Fate) -> JsonObject:
         old = pod.get("status", {})
         if old.get("phase") in OVER:
             return {}
@@ -203,12 +203,12 @@ class Kubelet:
         self._addresses += 1
         return f"10.77.{self._addresses // 250}.{self._addresses % 250 + 1}"
 
-    async def _say(self, name: str, pod: Plain, status: Plain) -> None:
+    async def _say(self, name: str, pod: JsonObject, status: JsonObject) -> None:
         patch = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
         path = self._target.path("pods", name, sub="status")
         await self._target.send("PATCH", path, patch, media=STRATEGIC)
 
-    async def _end(self, pod: Plain, fate: Fate) -> None:
+    async def _end(self, pod: JsonObject, fate: Fate) -> None:
         """Stop a pod that is being deleted, say so, and let go of it."""
         name, meta = pod["metadata"]["name"], pod["metadata"]
         status = pod.get("status", {})
@@ -233,14 +233,14 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             yield line
 
 
-def _fits(pod: Plain, node: Plain) -> bool:
+def _fits(pod: JsonObject, node: JsonObject) -> bool:
     if wanted := _named(pod["spec"]):
         return node["metadata"]["name"] in wanted
     selector = (pod["spec"].get("nodeSelector") or {}).items()
     return selector <= node["metadata"]["labels"].items() and not node["spec"].get("taints")
 
 
-def _named(spec: Plain) -> list[str]:
+def _named(spec: JsonObject) -> list[str]:
     """The nodes that a pod names, as those of a DaemonSet do."""
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
@@ -249,7 +249,7 @@ def _named(spec: Plain) -> list[str]:
     return [name for field in fields for name in field["values"]]
 
 
-def _contained(pod: Plain, old: Plain, fate: Fate) -> Plain:
+def _contained(pod: JsonObject, old: JsonObject, fate: Fate) -> JsonObject:
     """What a started pod's status says of its containers."""
     running = fate.code is None
     before = {each["name"]: each for each in old.get("containerStatuses") or []}
@@ -276,7 +276,7 @@ def _contained(pod: Plain, old: Plain, fate: Fate) -> Plain:
     }
 
 
-def _conditions(old: Plain, **wanted: bool) -> list[Plain]:
+def _conditions(old: JsonObject, **wanted: bool) -> list[JsonObject]:
     """Conditions with the time at which each last turned."""
     before = {each["type"]: each for each in old.get("conditions") or []}
     made = []
@@ -291,14 +291,14 @@ def _phase(code: int | None) -> str:
     return "Running" if code is None else "Failed" if code else "Succeeded"
 
 
-def _says(status: Plain, wanted: Plain) -> bool:
+def _says(status: JsonObject, wanted: JsonObject) -> bool:
     """Whether a status says already what it should; times apart from those of conditions."""
     if any(status.get(field) != wanted[field] for field in ("phase", "podIP") if field in wanted):
         return False
     return _facts(wanted) <= _facts(status)
 
 
-def _facts(status: Plain) -> set[Any]:
+def _facts(status: JsonObject) -> set[Any]:
     conditions = {(each["type"], each["status"]) for each in status.get("conditions") or []}
     containers = {
         (each["name"], each["ready"], each["restartCount"])
@@ -307,7 +307,7 @@ def _facts(status: Plain) -> set[Any]:
     return conditions | containers
 
 
-def _node_status() -> Plain:
+def _node_status() -> JsonObject:
     amounts = {"cpu": "64", "memory": "256Gi", "pods": "10000"}
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady",
              "lastHeartbeatTime": _now(), "lastTransitionTime": _now()}  # fmt: skip
@@ -319,7 +319,7 @@ def _node_status() -> Plain:
     }
 
 
-def _lease(name: str) -> Plain:
+def _lease(name: str) -> JsonObject:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"holderIdentity": name, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": now}
 

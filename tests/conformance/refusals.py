@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from unit.cluster.api import Plain, Requests
+from unit.cluster.api import JsonObject, Requests
 
 _DATA = Path(__file__).with_name("refusals.jsonl")
 _GRAMMAR = " must consist of"
@@ -45,7 +45,7 @@ def refusals() -> dict[tuple[str, str], list[Refusal]]:
     return rows
 
 
-def _told(status: Plain) -> list[str]:
+def _told(status: JsonObject) -> list[str]:
     causes = (status.get("details") or {}).get("causes")
     said = [f"{each['field']}: {each['message']}" for each in causes or ()] or [status["message"]]
     return [text.partition(_GRAMMAR)[0][:_TOLD] for text in said]

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from conformance.target import Target
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 CONTAINERS = [{"name": "a", "image": "one"}, {"name": "b", "image": "two"}]
 TEMPLATE = {"metadata": {"labels": {"x": "y"}}, "spec": {"containers": CONTAINERS}}
-SELECTOR: Plain = {"matchLabels": {"x": "y"}}
+SELECTOR: JsonObject = {"matchLabels": {"x": "y"}}
 WORKLOAD = "Containers*:string, Images*:string"
 POD_COLUMNS = (
     "Name:string, Ready:string, Status:string, Restarts:string, Age:string, IP*:string, "
@@ -31,11 +31,11 @@ class Sample:
     plural: str
     columns: str
     cells: list[Any]
-    body: Plain = field(default_factory=dict)
-    status: Plain | None = None
-    conditions: list[Plain] | None = None
+    body: JsonObject = field(default_factory=dict)
+    status: JsonObject | None = None
+    conditions: list[JsonObject] | None = None
     scoped: bool = True
-    metadata: Plain = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
 
     def path(self, target: Target, name: str = "", sub: str = "") -> str:
         space = target.namespace if self.scoped else ""
@@ -52,7 +52,7 @@ class Sample:
         return name
 
 
-def pod(id: str, cells: list[Any], status: Plain, **more: Any) -> Sample:
+def pod(id: str, cells: list[Any], status: JsonObject, **more: Any) -> Sample:
     """A pod of two containers in some state; its cells up to the age."""
     conditions = more.pop("conditions", None)
     spec = {"containers": CONTAINERS, "automountServiceAccountToken": False, **more}
@@ -62,17 +62,17 @@ def pod(id: str, cells: list[Any], status: Plain, **more: Any) -> Sample:
     return Sample(f"pod-{id}", "v1", "pods", POD_COLUMNS, shown, {"spec": spec}, status, conditions)
 
 
-def container(name: str, **state: Any) -> Plain:
+def container(name: str, **state: Any) -> JsonObject:
     ready = "running" in state
     more = {"ready": ready, "restartCount": 0, "image": "", "imageID": ""}
     return {"name": name, **more, "state": state}
 
 
-def failed(name: str, code: int, **more: Any) -> Plain:
+def failed(name: str, code: int, **more: Any) -> JsonObject:
     return container(name, terminated={"exitCode": code, **more})
 
 
-RUNNING: Plain = {"startedAt": ENDED}
+RUNNING: JsonObject = {"startedAt": ENDED}
 PODS = [
     pod("pending", ["0/2", "Pending", "0"], {"phase": "Pending"}),
     pod(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.crds import Causes, fields, text
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 INVALID = "FieldValueInvalid"
 REQUIRED = "FieldValueRequired"
@@ -13,14 +13,14 @@ UNSUPPORTED = "FieldValueNotSupported"
 DUPLICATE = "FieldValueDuplicate"
 ROOT = "spec.validation.openAPIV3Schema"
 X = f"{ROOT}.properties[x]"
-INTEGER: Plain = {"type": "integer"}
-KEYED: Plain = {
+INTEGER: JsonObject = {"type": "integer"}
+KEYED: JsonObject = {
     "type": "array",
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["k"],
     "items": {**fields(k=text(), v=text()), "required": ["k"]},
 }
-EMBEDDED: Plain = {
+EMBEDDED: JsonObject = {
     "type": "object",
     "x-kubernetes-embedded-resource": True,
     "x-kubernetes-preserve-unknown-fields": True,
@@ -29,7 +29,7 @@ UNTYPED = "must not be empty"
 UNCHECKED = "Checked value must be of type"
 
 
-UNSTRUCTURAL: list[tuple[Plain, Causes]] = [
+UNSTRUCTURAL: list[tuple[JsonObject, Causes]] = [
     (
         {},
         {(REQUIRED, f"{X}.type", "Required value: must not be empty for specified object fields")},
@@ -152,7 +152,7 @@ UNSTRUCTURAL: list[tuple[Plain, Causes]] = [
 ]
 
 
-VALUES: dict[str, Plain] = {
+VALUES: dict[str, JsonObject] = {
     "integer": {"type": "integer", "minimum": 1, "maximum": 10, "multipleOf": 2},
     "small": {"type": "integer", "format": "int32"},
     "number": {"type": "number", "exclusiveMinimum": True, "minimum": 0.5},
@@ -175,7 +175,7 @@ VALUES: dict[str, Plain] = {
     "maybe": {"type": "string", "nullable": True},
     "time": {"type": "string", "format": "date-time"},
 }
-REFUSED: list[tuple[Plain, Causes]] = [
+REFUSED: list[tuple[JsonObject, Causes]] = [
     ({"integer": 0}, {(INVALID, "integer", "0: {} in body should be greater than or equal to 1")}),
     (
         {"integer": 11},
@@ -237,7 +237,7 @@ REFUSED: list[tuple[Plain, Causes]] = [
     ({"not": "bad"}, {(INVALID, "", '"": "spec.not" must not validate the schema (not)')}),
     ({"time": "x"}, {(MISTYPED, "time", '"x": {} in body must be of type date-time: "x"')}),
 ]
-OTHERWISE: list[tuple[Plain, Causes]] = [
+OTHERWISE: list[tuple[JsonObject, Causes]] = [
     (
         {"choice": "green"},
         {

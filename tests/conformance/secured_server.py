@@ -19,7 +19,7 @@ from quintant.client.transport import ApiResponse
 from quintant.keys.authority import Authority, Term
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
-from unit.cluster.api import Plain, Requests
+from unit.cluster.api import JsonObject, Requests
 
 RBAC = "rbac.authorization.k8s.io"
 ROLES = f"/apis/{RBAC}/v1"
@@ -84,14 +84,14 @@ class SecuredServer(Target):
             AuthInfo(token=Sensitive(token), certificate=certificate, key=key)
         )
 
-    async def grant(self, user: As, *rules: Plain) -> None:
+    async def grant(self, user: As, *rules: JsonObject) -> None:
         """Give somebody a role in the namespace, and wait until it holds."""
         name = f"grant-{user.user}"
         await self.create(self.rbac("roles"), {"metadata": {"name": name}, "rules": list(rules)})
         await self.create(self.rbac("rolebindings"), binding(name, "Role", name, subject(user)))
         await self.held(user, rules[0])
 
-    async def grant_everywhere(self, user: As, *rules: Plain) -> str:
+    async def grant_everywhere(self, user: As, *rules: JsonObject) -> str:
         """Give somebody a cluster role, and wait until it holds; its name."""
         name = f"{self.namespace}:{user.user}"
         role = {"metadata": {"name": name}, "rules": list(rules)}
@@ -101,7 +101,7 @@ class SecuredServer(Target):
         await self.held(user, rules[0])
         return name
 
-    async def held(self, user: As, rule: Plain) -> None:
+    async def held(self, user: As, rule: JsonObject) -> None:
         """Wait until a rule holds for somebody."""
         attributes = _attributes(rule, self.namespace)
         asked = {"spec": {"user": user.user, **attributes}}
@@ -121,14 +121,14 @@ class SecuredServer(Target):
         await self.transport.close()
 
 
-async def whoami(requests: Requests) -> Plain:
+async def whoami(requests: Requests) -> JsonObject:
     """Whom the server takes somebody for."""
     told = await requests.create(SELF, {})
-    found: Plain = told["status"]["userInfo"]
+    found: JsonObject = told["status"]["userInfo"]
     return found
 
 
-def rule(verbs: str, resources: str, group: str = "", **more: Any) -> Plain:
+def rule(verbs: str, resources: str, group: str = "", **more: Any) -> JsonObject:
     """A rule from words."""
     return {
         "verbs": verbs.split(),
@@ -138,12 +138,12 @@ def rule(verbs: str, resources: str, group: str = "", **more: Any) -> Plain:
     }
 
 
-def subject(user: As | str) -> Plain:
+def subject(user: As | str) -> JsonObject:
     name = user if isinstance(user, str) else user.user
     return {"kind": "User", "apiGroup": RBAC, "name": name}
 
 
-def binding(name: str, kind: str, role: str, *subjects: Plain) -> Plain:
+def binding(name: str, kind: str, role: str, *subjects: JsonObject) -> JsonObject:
     return {
         "metadata": {"name": name},
         "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
@@ -156,7 +156,7 @@ def message(status: Mapping[str, Any]) -> str:
     return text
 
 
-def _attributes(rule: Plain, namespace: str) -> Plain:
+def _attributes(rule: JsonObject, namespace: str) -> JsonObject:
     if "nonResourceURLs" in rule:
         path = rule["nonResourceURLs"][0].replace("*", "x")
         return {"nonResourceAttributes": {"path": path, "verb": rule["verbs"][0]}}

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from quintant.client.transport import Transport
-from unit.cluster.api import CRDS, Plain, Requests
+from unit.cluster.api import CRDS, JsonObject, Requests
 
 STRATEGIC = "application/strategic-merge-patch+json"
 YAML = "application/yaml"
@@ -49,7 +49,7 @@ class Target(Requests):
         space = f"namespaces/{namespace}" if namespace else ""
         return "/".join(part for part in (root, space, plural, name, sub) if part)
 
-    async def strategic(self, path: str, patch: Any, *, code: int = 200, **more: Any) -> Plain:
+    async def strategic(self, path: str, patch: Any, *, code: int = 200, **more: Any) -> JsonObject:
         return await self.ask("PATCH", path, patch, code, media=STRATEGIC, **more)
 
     async def revision(self) -> str:
@@ -82,7 +82,7 @@ class Plural:
     def definition(self) -> str:
         return f"{CRDS}/foos.{self.group}"
 
-    def object(self, name: str, metadata: Plain | None = None, **content: Any) -> Plain:
+    def object(self, name: str, metadata: JsonObject | None = None, **content: Any) -> JsonObject:
         return {
             "apiVersion": self.api,
             "kind": "Foo",
@@ -107,11 +107,11 @@ class Plural:
         return (await self._target.send("GET", self.path())).status == 200
 
 
-OPEN: Plain = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+OPEN: JsonObject = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 """The schema of anything."""
 
 
-def definition(group: str, schema: Plain | None = None, **version: Any) -> Plain:
+def definition(group: str, schema: JsonObject | None = None, **version: Any) -> JsonObject:
     """A definition of `Foo` in a group."""
     names = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
     served = {
@@ -129,13 +129,13 @@ def definition(group: str, schema: Plain | None = None, **version: Any) -> Plain
     }
 
 
-def causes(status: Plain) -> list[tuple[str, str]]:
+def causes(status: JsonObject) -> list[tuple[str, str]]:
     """What a refusal is about: the field and the reason of every cause."""
     found = status["details"].get("causes") or []
     return [(cause.get("field", ""), cause.get("reason", "")) for cause in found]
 
 
-def owners(obj: Plain) -> dict[str, Plain]:
+def owners(obj: JsonObject) -> dict[str, JsonObject]:
     """The fields of every manager of an object."""
     return {
         f"{entry['manager']} {entry['operation']} {entry.get('subresource', '')}".strip(): entry[
@@ -145,6 +145,6 @@ def owners(obj: Plain) -> dict[str, Plain]:
     }
 
 
-def decoded(body: bytes) -> Plain:
-    answer: Plain = msgspec.json.decode(body)
+def decoded(body: bytes) -> JsonObject:
+    answer: JsonObject = msgspec.json.decode(body)
     return answer

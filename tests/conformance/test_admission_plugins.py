@@ -8,7 +8,7 @@ import pytest
 
 from conformance.controller_cluster import ControllerCluster
 from conformance.target import until
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 STORAGE = "/apis/storage.k8s.io/v1/storageclasses"
@@ -16,26 +16,26 @@ MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 PREFIX = "kube-api-access-"
 
 
-def pod(name: str, /, **spec: Any) -> Plain:
+def pod(name: str, /, **spec: Any) -> JsonObject:
     gates = [{"name": "check.example.com/never"}]
     containers = [{"name": "c", "image": "i"}]
     content = {"containers": containers, "schedulingGates": gates, **spec}
     return {"metadata": {"name": name}, "spec": content}
 
 
-def claim(name: str, **spec: Any) -> Plain:
+def claim(name: str, **spec: Any) -> JsonObject:
     resources = {"requests": {"storage": "1Gi"}}
     content = {"accessModes": ["ReadWriteOnce"], "resources": resources, **spec}
     return {"metadata": {"name": name}, "spec": content}
 
 
-async def spec_of(cluster: ControllerCluster, body: Plain) -> Plain:
+async def spec_of(cluster: ControllerCluster, body: JsonObject) -> JsonObject:
     made = await cluster.create(cluster.path("pods"), body)
-    spec: Plain = made["spec"]
+    spec: JsonObject = made["spec"]
     return spec
 
 
-async def admitted(cluster: ControllerCluster, body: Plain) -> None:
+async def admitted(cluster: ControllerCluster, body: JsonObject) -> None:
     """Wait until a pod would be let in: a real server hears of what it refers to a bit later."""
 
     async def code() -> int:
@@ -147,7 +147,7 @@ async def test_priorities_follow_from_classes(cluster: ControllerCluster) -> Non
     assert critical["priority"] == 2_000_001_000
 
 
-REFUSED: list[tuple[Plain, str]] = [
+REFUSED: list[tuple[JsonObject, str]] = [
     (
         {"priority": 5},
         "the integer value of priority (5) must not be provided in pod spec; priority admission "
@@ -164,7 +164,7 @@ REFUSED: list[tuple[Plain, str]] = [
 
 @pytest.mark.parametrize(("spec", "why"), REFUSED)
 async def test_priorities_cannot_be_claimed(
-    cluster: ControllerCluster, spec: Plain, why: str
+    cluster: ControllerCluster, spec: JsonObject, why: str
 ) -> None:
     told = await cluster.create(cluster.path("pods"), pod("a", **spec), code=403)
     assert told["message"] == f'pods "a" is forbidden: {why}'
@@ -213,7 +213,7 @@ async def test_claims_get_the_default_class(cluster: ControllerCluster) -> None:
         await cluster.delete(f"{STORAGE}/{name}")
 
 
-async def until_class(cluster: ControllerCluster, body: Plain) -> str:
+async def until_class(cluster: ControllerCluster, body: JsonObject) -> str:
     """The class that a claim would get; a real server needs a moment to learn of a new one."""
 
     async def attempt() -> str:

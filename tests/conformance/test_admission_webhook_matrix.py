@@ -11,12 +11,12 @@ import pytest_asyncio
 from conformance.hooks import REGISTRATION, Hook, Hooks, deny, hooked, patch, rule
 from conformance.target import Target, causes, until
 from quintant.client.transport import ApiResponse
-from unit.cluster.api import MERGE, Plain
+from unit.cluster.api import MERGE, JsonObject
 
 CONTAINERS = [{"name": "c", "image": "i"}]
-POD: Plain = {"spec": {"containers": CONTAINERS}}
+POD: JsonObject = {"spec": {"containers": CONTAINERS}}
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": CONTAINERS}}
-DEPLOYMENT: Plain = {
+DEPLOYMENT: JsonObject = {
     "spec": {"selector": {"matchLabels": {"a": "b"}}, "replicas": 1, "template": TEMPLATE}
 }
 
@@ -36,7 +36,7 @@ async def both(hooks: Hooks) -> tuple[Hook, Hook]:
     return mutating, validating
 
 
-async def named(target: Target, plural: str, body: Plain, api: str = "v1") -> None:
+async def named(target: Target, plural: str, body: JsonObject, api: str = "v1") -> None:
     await target.create(target.path(plural, api=api), {**body, "metadata": {"name": "a"}})
 
 
@@ -243,7 +243,7 @@ async def test_custom_resources_reach_webhooks(target: Target, hooks: Hooks) -> 
     }
 
 
-def entry(**changes: Any) -> Plain:
+def entry(**changes: Any) -> JsonObject:
     usual = {
         "name": "a.check.example.com",
         "clientConfig": {"url": "https://127.0.0.1:1/x"},
@@ -253,21 +253,21 @@ def entry(**changes: Any) -> Plain:
     return {name: value for name, value in {**usual, **changes}.items() if value is not None}
 
 
-def ruled(**changes: Any) -> Plain:
+def ruled(**changes: Any) -> JsonObject:
     return entry(rules=[{**rule("configmaps", "CREATE"), **changes}])
 
 
-def client(**service: Any) -> Plain:
+def client(**service: Any) -> JsonObject:
     return entry(clientConfig={"service": {"name": "a", "namespace": "b", **service}})
 
 
-def condition(name: str, expression: str) -> Plain:
+def condition(name: str, expression: str) -> JsonObject:
     return entry(matchConditions=[{"name": name, "expression": expression}])
 
 
 INVALID, REQUIRED = "FieldValueInvalid", "FieldValueRequired"
 UNSUPPORTED = "FieldValueNotSupported"
-WRONG: list[tuple[Plain, str, str, str]] = [
+WRONG: list[tuple[JsonObject, str, str, str]] = [
     (entry(name="a.b"), "name", INVALID, "should be a domain with at least three segments"),
     (entry(name=""), "name", REQUIRED, ""),
     (entry(sideEffects=None), "sideEffects", REQUIRED, "must specify one of None, NoneOnDryRun"),
@@ -324,7 +324,7 @@ WRONG: list[tuple[Plain, str, str, str]] = [
 
 @pytest.mark.parametrize(("hook", "field", "reason", "text"), WRONG)
 async def test_configurations_that_make_no_sense_are_refused(
-    target: Target, hook: Plain, field: str, reason: str, text: str
+    target: Target, hook: JsonObject, field: str, reason: str, text: str
 ) -> None:
     body = {"metadata": {"name": f"wrong.{target.namespace}"}, "webhooks": [hook]}
     for kind in ("mutating", "validating"):

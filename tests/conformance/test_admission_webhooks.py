@@ -22,7 +22,7 @@ from conformance.hooks import (
 from conformance.target import OPEN, Plural, Target, decoded, owners, until
 from quintant.client.transport import ApiResponse
 from quintant.http.response import Response as Said
-from unit.cluster.api import CRDS, JSON, MERGE, Plain
+from unit.cluster.api import CRDS, JSON, MERGE, JsonObject
 
 CREATE = rule("configmaps", "CREATE")
 ALL = rule("configmaps")
@@ -34,7 +34,7 @@ async def hooks(target: Target) -> AsyncIterator[Hooks]:
         yield found
 
 
-def config_map(name: str, data: Plain | None = None, **metadata: Any) -> Plain:
+def config_map(name: str, data: JsonObject | None = None, **metadata: Any) -> JsonObject:
     return {"metadata": {"name": name, **metadata}, "data": data or {"x": "y"}}
 
 
@@ -220,7 +220,7 @@ async def test_mutations_follow_names_and_places_of_configurations(
     target: Target, hooks: Hooks
 ) -> None:
     def step(word: str) -> Answer:
-        def add(request: Plain) -> Plain:
+        def add(request: JsonObject) -> JsonObject:
             seen = request["object"]["data"]["order"]
             operation = {"op": "replace", "path": "/data/order", "value": f"{seen}{word}"}
             return patch(operation)(request)  # type: ignore[no-any-return]
@@ -265,7 +265,7 @@ async def test_what_webhooks_make_is_validated(target: Target, hooks: Hooks) -> 
     assert not validating.asked
 
 
-PATCHES: list[tuple[Plain, int, str]] = [
+PATCHES: list[tuple[JsonObject, int, str]] = [
     (
         {"op": "remove", "path": "/none/x"},
         500,
@@ -292,7 +292,7 @@ PATCHES: list[tuple[Plain, int, str]] = [
 
 @pytest.mark.parametrize(("operation", "code", "text"), PATCHES)
 async def test_patches_that_make_no_sense_are_refused(
-    target: Target, hooks: Hooks, operation: Plain, code: int, text: str
+    target: Target, hooks: Hooks, operation: JsonObject, code: int, text: str
 ) -> None:
     await hooks.mutating(hooks.hook(patch(operation)), CREATE, failurePolicy="Ignore")
     reply = await create(target)
@@ -311,7 +311,7 @@ async def test_custom_resources_are_pruned_and_completed_after_mutation(
     assert made["spec"] == {"name": "n", "size": 3}
 
 
-async def created(target: Target, foos: Plural, obj: Plain) -> Plain:
+async def created(target: Target, foos: Plural, obj: JsonObject) -> JsonObject:
     """A new custom resource; a real server may not know its definition yet."""
 
     async def attempt() -> ApiResponse:
@@ -504,7 +504,7 @@ async def test_owners_that_webhooks_repeat_collapse(target: Target, hooks: Hooks
     assert told in reply.headers["warning"]
 
 
-MUTATIONS: list[tuple[Plain, str]] = [
+MUTATIONS: list[tuple[JsonObject, str]] = [
     ({"patch": "W10="}, "webhook returned response.patch but not response.patchType"),
     ({"patchType": "JSONPatch"}, "webhook returned response.patchType but not response.patch"),
     (
@@ -516,7 +516,7 @@ MUTATIONS: list[tuple[Plain, str]] = [
 
 @pytest.mark.parametrize(("response", "text"), MUTATIONS)
 async def test_a_patch_needs_its_type(
-    target: Target, hooks: Hooks, response: Plain, text: str
+    target: Target, hooks: Hooks, response: JsonObject, text: str
 ) -> None:
     hook = hooks.hook(lambda request: {"allowed": True, **response})
     await hooks.mutating(hook, CREATE)
@@ -591,7 +591,7 @@ async def test_other_namespaces_are_not_selected(target: Target, hooks: Hooks) -
     assert not hook.asked
 
 
-RULES: list[tuple[Plain, bool]] = [
+RULES: list[tuple[JsonObject, bool]] = [
     (rule("*", "CREATE", "*"), True),
     (rule("*/*", "CREATE", "*"), True),
     (rule("configmaps/*", "CREATE"), True),
@@ -607,7 +607,7 @@ RULES: list[tuple[Plain, bool]] = [
 
 @pytest.mark.parametrize(("asked", "expected"), RULES)
 async def test_rules_say_what_a_webhook_is_for(
-    target: Target, hooks: Hooks, asked: Plain, expected: bool
+    target: Target, hooks: Hooks, asked: JsonObject, expected: bool
 ) -> None:
     hook = hooks.hook()
     await hooks.validating(hook, asked)
@@ -744,7 +744,7 @@ class Overtaken:
     def __init__(self) -> None:
         self.waiting, self.going = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, request: Plain) -> Plain:
+    async def __call__(self, request: JsonObject) -> JsonObject:
         if not self.waiting.is_set():
             self.waiting.set()
             await self.going.wait()

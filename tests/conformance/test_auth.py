@@ -28,7 +28,7 @@ from quintant.client.config.user import AuthInfo, Impersonate
 from quintant.cluster.apiserver.authentication import jwt
 from quintant.core.errors import TransportError
 from quintant.keys.authority import Authority, Term
-from unit.cluster.api import Plain, Requests, config_map, pod
+from unit.cluster.api import JsonObject, Requests, config_map, pod
 
 AUDIENCE = "https://kubernetes.default.svc"
 REVIEWS = f"{AUTHENTICATION}/tokenreviews"
@@ -62,7 +62,7 @@ REVIEWS = f"{AUTHENTICATION}/tokenreviews"
     ],
 )
 async def test_rules_allow_what_they_name(
-    secured: SecuredServer, granted: Plain, allowed: list[str], denied: list[str]
+    secured: SecuredServer, granted: JsonObject, allowed: list[str], denied: list[str]
 ) -> None:
     alice = secured.acting("alice")
     await secured.create(secured.path("configmaps"), config_map("a"))
@@ -123,7 +123,7 @@ async def test_a_missing_role_is_told_in_the_refusal(secured: SecuredServer) -> 
     bound = binding("dangling", "Role", "gone", subject(alice))
     await secured.create(secured.rbac("rolebindings"), bound)
 
-    async def refusal() -> Plain:
+    async def refusal() -> JsonObject:
         return await alice.get(secured.path("pods"), code=403)
 
     told = await until(refusal, lambda status: "RBAC" in message(status))
@@ -178,13 +178,13 @@ async def test_everybody_can_rely_on_the_usual_roles(
 _GROUPS = {"roles": RBAC, "rolebindings": RBAC, "clusterroles": RBAC, "deployments": "apps"}
 
 
-def _wish(text: str) -> Plain:
+def _wish(text: str) -> JsonObject:
     verb, resource = text.split()
     plural = resource.partition(".")[0]
     return rule(verb, plural, _GROUPS.get(plural, ""))
 
 
-async def _may(secured: SecuredServer, user: As, wish: Plain) -> bool:
+async def _may(secured: SecuredServer, user: As, wish: JsonObject) -> bool:
     asked = {
         "namespace": secured.namespace,
         "verb": wish["verbs"][0],
@@ -398,7 +398,7 @@ class Bot(Requests):
         self.user, self.token = user, token
 
 
-async def _account(secured: SecuredServer, name: str) -> Plain:
+async def _account(secured: SecuredServer, name: str) -> JsonObject:
     return await secured.create(secured.path("serviceaccounts"), {"metadata": {"name": name}})
 
 
@@ -415,23 +415,23 @@ async def _bot(secured: SecuredServer, name: str) -> Bot:
     return Bot(await secured.bearing(token), user, token)
 
 
-def _claims(token: str) -> Plain:
+def _claims(token: str) -> JsonObject:
     parts = jwt.parse(token)
     assert parts is not None
-    claims: Plain = msgspec.json.decode(parts.claims)
+    claims: JsonObject = msgspec.json.decode(parts.claims)
     return claims
 
 
-async def _review(secured: SecuredServer, token: str, *audiences: str) -> Plain:
-    spec: Plain = {"token": token} | ({"audiences": list(audiences)} if audiences else {})
-    status: Plain = (await secured.create(REVIEWS, {"spec": spec}))["status"]
+async def _review(secured: SecuredServer, token: str, *audiences: str) -> JsonObject:
+    spec: JsonObject = {"token": token} | ({"audiences": list(audiences)} if audiences else {})
+    status: JsonObject = (await secured.create(REVIEWS, {"spec": spec}))["status"]
     return status
 
 
 async def _dead(secured: SecuredServer, token: str) -> str:
     """Wait until a token no longer counts; why."""
 
-    async def review() -> Plain:
+    async def review() -> JsonObject:
         return await _review(secured, token)
 
     status = await until(review, lambda told: "error" in told)
@@ -581,7 +581,7 @@ async def test_a_projected_token_outlives_its_hour_and_says_when_to_renew(
     ],
 )
 async def test_a_token_is_bound_to_what_there_is(
-    secured: SecuredServer, ref: Plain, code: int, text: str
+    secured: SecuredServer, ref: JsonObject, code: int, text: str
 ) -> None:
     for name in ("bot", "someone"):
         await _account(secured, name)
@@ -670,7 +670,7 @@ _WRITES_ROLES = rule(
 )
 
 
-async def _keeper(secured: SecuredServer, *rules: Plain) -> As:
+async def _keeper(secured: SecuredServer, *rules: JsonObject) -> As:
     """Somebody who may write roles, and do what else is given."""
     keeper = secured.acting("keeper")
     await secured.grant_everywhere(keeper, _WRITES_ROLES, rule("get list", "pods"), *rules)
@@ -742,9 +742,9 @@ async def test_nobody_binds_a_role_that_allows_more_than_they_may(secured: Secur
     bindings = secured.rbac("rolebindings")
     await until(lambda: keeper.code("POST", bindings, _bound("weak")), lambda code: code == 201)
 
-    async def refusal() -> Plain:
+    async def refusal() -> JsonObject:
         reply = await keeper.send("POST", bindings, _bound("strong"))
-        found: Plain = msgspec.json.decode(reply.body)
+        found: JsonObject = msgspec.json.decode(reply.body)
         return found
 
     refused = await until(refusal, lambda status: status.get("code") == 403)
@@ -770,7 +770,7 @@ async def test_the_verb_bind_lifts_the_limit(secured: SecuredServer) -> None:
     await keeper.create(bindings, binding("e", "ClusterRole", "edit", subject("x")), code=403)
 
 
-def _bound(role: str) -> Plain:
+def _bound(role: str) -> JsonObject:
     return binding(role, "Role", role, subject("x"))
 
 
@@ -821,7 +821,7 @@ async def test_what_a_binding_binds_stays(secured: SecuredServer) -> None:
     ],
 )
 async def test_roles_and_bindings_must_make_sense(
-    secured: SecuredServer, plural: str, body: Plain, complaints: list[str]
+    secured: SecuredServer, plural: str, body: JsonObject, complaints: list[str]
 ) -> None:
     refused = await secured.create(
         secured.rbac(plural), {"metadata": {"name": "a"}, **body}, code=422
@@ -896,7 +896,7 @@ async def test_an_aggregated_role_follows_what_it_selects(secured: SecuredServer
     await secured.create(roles, whole)
     pods, maps = rule("get", "pods"), rule("list", "configmaps")
 
-    async def rules() -> list[Plain]:
+    async def rules() -> list[JsonObject]:
         return (await secured.get(f"{roles}/whole-{space}"))["rules"] or []
 
     for name, part in (("b", pods), ("a", maps)):

@@ -15,9 +15,9 @@ from conformance.target import Target, definition, until
 from quintant.client.transport import ApiResponse
 from quintant.http.request import Request
 from quintant.http.response import Response
-from unit.cluster.api import CRDS, Plain
+from unit.cluster.api import CRDS, JsonObject
 
-Spoil = Callable[[Plain], Any]
+Spoil = Callable[[JsonObject], Any]
 """Makes something else of a response."""
 
 
@@ -26,7 +26,7 @@ class Foos:
 
     def __init__(self, target: Target, hooks: Hooks) -> None:
         self.target, self.group = target, f"{target.namespace}.example.com"
-        self.asked: list[Plain] = []
+        self.asked: list[JsonObject] = []
         self.spoil: Spoil = lambda response: response
         hooks.handle = self._handle  # type: ignore[method-assign]
         bundle = b64encode(hooks.authority).decode()
@@ -55,11 +55,11 @@ class Foos:
     def path(self, version: str, name: str = "", sub: str = "") -> str:
         return self.target.path("foos", name, f"{self.group}/{version}", sub)
 
-    def object(self, version: str, name: str, **spec: Any) -> Plain:
+    def object(self, version: str, name: str, **spec: Any) -> JsonObject:
         head = {"apiVersion": f"{self.group}/{version}", "kind": "Foo"}
         return {**head, "metadata": {"name": name}, "spec": spec}
 
-    async def create(self, version: str, name: str, **spec: Any) -> Plain:
+    async def create(self, version: str, name: str, **spec: Any) -> JsonObject:
         """A new object; a real server needs a moment to know its definition."""
 
         async def attempt() -> ApiResponse:
@@ -69,7 +69,7 @@ class Foos:
 
         reply = await until(attempt, lambda reply: reply.status == 201)
         assert reply.status == 201, reply.body
-        made: Plain = msgspec.json.decode(reply.body)
+        made: JsonObject = msgspec.json.decode(reply.body)
         return made
 
     async def _handle(self, request: Request) -> Response:
@@ -85,7 +85,7 @@ class Foos:
         return Response(200, {"content-type": "application/json"}, body)
 
 
-def _converted(obj: Plain, wanted: str) -> Plain:
+def _converted(obj: JsonObject, wanted: str) -> JsonObject:
     spec = dict(obj.get("spec") or {})
     if wanted.endswith("v2") and "host" in spec:
         spec["hosts"] = [spec.pop("host")]
@@ -177,7 +177,7 @@ async def test_a_review_asks_for_a_version(target: Target, foos: Foos) -> None:
 
 
 async def test_labels_may_be_changed_and_nothing_else(target: Target, foos: Foos) -> None:
-    def relabel(response: Plain) -> Plain:
+    def relabel(response: JsonObject) -> JsonObject:
         (obj,) = response["convertedObjects"]
         obj["metadata"] |= {"labels": {"a": "b"}, "finalizers": ["a.b/c"]}
         return response
@@ -189,7 +189,7 @@ async def test_labels_may_be_changed_and_nothing_else(target: Target, foos: Foos
 
 
 def amended(**changes: Any) -> Spoil:
-    def amend(response: Plain) -> Plain:
+    def amend(response: JsonObject) -> JsonObject:
         (obj,) = response["convertedObjects"]
         for path, value in changes.items():
             *parents, last = path.split("__")

@@ -8,13 +8,13 @@ from typing import Any
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import ENDED
 from conformance.workloads import told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 BATCH = "batch/v1"
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
-async def make(cluster: ControllerCluster, schedule: str, **spec: Any) -> Plain:
+async def make(cluster: ControllerCluster, schedule: str, **spec: Any) -> JsonObject:
     container = {"name": "main", "image": "main"}
     template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
     job = {"metadata": {"labels": {"x": "y"}}, "spec": {"template": template}}
@@ -22,7 +22,7 @@ async def make(cluster: ControllerCluster, schedule: str, **spec: Any) -> Plain:
     return await cluster.create(cluster.path("cronjobs", api=BATCH), body)
 
 
-async def jobs(cluster: ControllerCluster, count: int) -> list[Plain]:
+async def jobs(cluster: ControllerCluster, count: int) -> list[JsonObject]:
     return await cluster.until_all("jobs", lambda found: len(found) == count, api=BATCH)
 
 

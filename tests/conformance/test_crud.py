@@ -23,13 +23,13 @@ from conformance.kinds import (
     Sample,
 )
 from conformance.target import YAML, Target, causes, decoded, owners
-from unit.cluster.api import Plain, config_map
+from unit.cluster.api import JsonObject, config_map
 
 FRESH = "00000000-0000-0000-0000-000000000001"
 PAST = "2001-01-01T00:00:00Z"
 
 
-def owner(**more: object) -> Plain:
+def owner(**more: object) -> JsonObject:
     return {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": FRESH, **more}
 
 
@@ -313,7 +313,7 @@ async def test_an_event_belongs_to_the_namespace_of_its_object(target: Target) -
     assert causes(refused) == [("involvedObject.namespace", "FieldValueInvalid")]
 
 
-def told(target: Target, name: str, **fields: object) -> Plain:
+def told(target: Target, name: str, **fields: object) -> JsonObject:
     """An event of the newer group, as it should be but for some fields."""
     return {
         "metadata": {"name": name},
@@ -360,7 +360,7 @@ NEEDLESS = "needs to be unset"
     ids=str,
 )
 async def test_events_of_the_newer_group_are_complete(
-    target: Target, fields: Plain, wrong: list[str]
+    target: Target, fields: JsonObject, wrong: list[str]
 ) -> None:
     path = target.path("events", api=EVENTS_V1)
     refused = await target.create(path, told(target, "e", **fields), code=422)

@@ -25,7 +25,7 @@ from conformance.crds import (
 from conformance.schema_tables import INVALID, REQUIRED
 from conformance.target import Plural, Target, definition, until
 from quintant.client.transport import ApiResponse
-from unit.cluster.api import APPLY, CRDS, Events, Plain
+from unit.cluster.api import APPLY, CRDS, Events, JsonObject
 
 ACCEPTED = ("True", "NoConflicts", "no conflicts found")
 ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
@@ -35,15 +35,15 @@ SOON = 10.0
 """Seconds until a stream must have ended."""
 
 
-def _version(name: str, schema: Plain, **more: Any) -> Plain:
+def _version(name: str, schema: JsonObject, **more: Any) -> JsonObject:
     return {"name": name, "served": True, "storage": False, **_schema(schema), **more}
 
 
-def _schema(schema: Plain) -> Plain:
+def _schema(schema: JsonObject) -> JsonObject:
     return {"schema": {"openAPIV3Schema": schema}}
 
 
-async def _defined(target: Target, *versions: Plain) -> Plural:
+async def _defined(target: Target, *versions: JsonObject) -> Plural:
     """Serve a custom resource at several versions."""
     group = f"{target.namespace}.example.com"
     crd = definition(group)
@@ -96,7 +96,7 @@ async def test_the_status_of_a_definition_is_written_apart(target: Target) -> No
         "lastTransitionTime": "2020-01-01T00:00:00Z",
     }
 
-    def change(crd: Plain) -> None:
+    def change(crd: JsonObject) -> None:
         crd["status"]["conditions"].append(condition)
         crd["spec"]["names"]["shortNames"] = ["ff"]
 
@@ -158,7 +158,7 @@ async def test_names_go_to_who_came_first_and_to_the_next_when_freed(target: Tar
     assert conditions(served)["NamesAccepted"] == ACCEPTED
 
 
-def _two_versions() -> tuple[Plain, Plain]:
+def _two_versions() -> tuple[JsonObject, JsonObject]:
     one = _version("v1", spec(c=text(), a=text(default="A")), storage=True)
     return one, _version("v2", spec(c=text(), b=text(default="B")))
 
@@ -188,11 +188,11 @@ async def test_storage_versions_are_remembered_until_they_are_cleared(target: Ta
     kind = await _defined(target, *_two_versions())
     await target.create(kind.path(), kind.object("one", spec={"c": "x"}))
 
-    def switch(crd: Plain) -> None:
+    def switch(crd: JsonObject) -> None:
         for version in crd["spec"]["versions"]:
             version["storage"] = version["name"] == "v2"
 
-    def drop(crd: Plain) -> None:
+    def drop(crd: JsonObject) -> None:
         crd["spec"]["versions"] = [v for v in crd["spec"]["versions"] if v["name"] != "v1"]
 
     switched = body(await changed(target, kind.definition, switch))
@@ -270,7 +270,7 @@ async def test_columns_change_with_the_definition(target: Target) -> None:
 
     assert await shown() == (["Name", "Size", "Zone"], ["a", 3, None])
 
-    def change(crd: Plain) -> None:
+    def change(crd: JsonObject) -> None:
         crd["spec"]["versions"][0]["additionalPrinterColumns"] = COLUMNS[1:]
 
     assert (await changed(target, kind.definition, change)).status == 200
@@ -389,7 +389,7 @@ async def test_who_uses_a_deprecated_version_is_warned(target: Target) -> None:
             assert warnings(reply) == told, (version, reply.status)
 
 
-def _named(api: str, name: str) -> Plain:
+def _named(api: str, name: str) -> JsonObject:
     return {"apiVersion": api, "kind": "Foo", "metadata": {"name": name}}
 
 

@@ -29,10 +29,10 @@ from conformance.schema_tables import (
     UNSUPPORTED,
 )
 from conformance.target import OPEN, Target
-from unit.cluster.api import JSON_PATCH, Plain
+from unit.cluster.api import JSON_PATCH, JsonObject
 
 
-def _prunable() -> Plain:
+def _prunable() -> JsonObject:
     return {
         "type": "object",
         "properties": {
@@ -109,7 +109,7 @@ async def test_strictness_decides_about_unknown_and_repeated_fields(target: Targ
     assert body(twice)["message"] == f'Foo in version "v1" cannot be handled as a Foo: {told}'
 
 
-def _defaulting() -> Plain:
+def _defaulting() -> JsonObject:
     number = {"type": "integer", "default": 5}
     nested = {**fields(x=INTEGER, y={"type": "integer", "default": 2}), "default": {"x": 1}}
     return spec(
@@ -126,7 +126,12 @@ def _defaulting() -> Plain:
 
 async def test_defaults_are_put_where_nothing_is(target: Target) -> None:
     kind = await target.define(schema=_defaulting())
-    content: Plain = {"number": None, "maybe": None, "list": [{}, {"d": None}], "map": {"k": {}}}
+    content: JsonObject = {
+        "number": None,
+        "maybe": None,
+        "list": [{}, {"d": None}],
+        "map": {"k": {}},
+    }
     made = await target.create(kind.path(), kind.object("a", spec=content))
     assert made["spec"] == {
         "number": 5,
@@ -150,7 +155,7 @@ async def test_a_new_default_shows_in_old_objects_without_a_write(target: Target
     await eventually(target, kind.path(), lambda listed: bool(listed["items"][0]["spec"] == shown))
 
 
-SCALED: Plain = {
+SCALED: JsonObject = {
     "status": {},
     "scale": {
         "specReplicasPath": ".spec.replicas",
@@ -160,7 +165,7 @@ SCALED: Plain = {
 }
 
 
-def _scalable() -> Plain:
+def _scalable() -> JsonObject:
     return fields(
         spec=fields(replicas={"type": "integer", "maximum": 5}),
         status=fields(replicas=INTEGER, selector=text(), phase=text(enum=["up"])),
@@ -177,7 +182,7 @@ def _scalable() -> Plain:
     ids=["metadata", "name", "version"],
 )
 async def test_what_the_server_says_has_no_default(
-    target: Target, field: str, schema: Plain, where: str
+    target: Target, field: str, schema: JsonObject, where: str
 ) -> None:
     refused = body(await tried(target, {"type": "object", "properties": {field: schema}}))
     text_ = f"must not be set in top-level {field}"
@@ -186,7 +191,7 @@ async def test_what_the_server_says_has_no_default(
 
 
 async def test_only_the_status_is_judged_where_only_that_changes(target: Target) -> None:
-    def schema(limit: int) -> Plain:
+    def schema(limit: int) -> JsonObject:
         parts = {"spec": fields(a=text(limit)), "status": fields(b=text(5))}
         return {"type": "object", "properties": parts}
 
@@ -254,7 +259,7 @@ UNIQUE = spec(
 
 async def test_sets_and_maps_refuse_what_is_there_twice(target: Target) -> None:
     kind = await target.define(schema=UNIQUE)
-    rows: tuple[tuple[Plain, Causes], ...] = (
+    rows: tuple[tuple[JsonObject, Causes], ...] = (
         (
             {"set": ["a", "a", "a", "b", "b"]},
             {

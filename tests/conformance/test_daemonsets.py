@@ -8,7 +8,7 @@ from typing import Any
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import FAILED, READY, UNREADY
 from conformance.workloads import APPS, daemon_set, template, told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 HASH = "controller-revision-hash"
 BORNE = [
@@ -21,19 +21,19 @@ BORNE = [
 ]
 
 
-async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     path = cluster.path("daemonsets", api=APPS)
     return await cluster.create(path, daemon_set(name, **spec))
 
 
-async def change(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def change(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     return await cluster.merge(cluster.path("daemonsets", name, APPS), {"spec": spec})
 
 
-async def rolled(cluster: ControllerCluster, count: int, name: str = "a") -> Plain:
+async def rolled(cluster: ControllerCluster, count: int, name: str = "a") -> JsonObject:
     """The set, once its pods are available on so many nodes, all of them the newest."""
 
-    def over(it: Plain) -> bool:
+    def over(it: JsonObject) -> bool:
         status = it["status"]
         counts = ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
         return status.get("observedGeneration", 0) >= it["metadata"]["generation"] and all(
@@ -43,10 +43,10 @@ async def rolled(cluster: ControllerCluster, count: int, name: str = "a") -> Pla
     return await cluster.until("daemonsets", name, over, api=APPS)
 
 
-async def on(cluster: ControllerCluster, *nodes: str) -> list[Plain]:
+async def on(cluster: ControllerCluster, *nodes: str) -> list[JsonObject]:
     """The pods, once there is just one on each of these nodes."""
 
-    def there(pods: list[Plain]) -> bool:
+    def there(pods: list[JsonObject]) -> bool:
         alive = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
         return sorted(pod["spec"].get("nodeName", "") for pod in alive) == sorted(nodes)
 

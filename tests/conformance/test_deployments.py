@@ -11,7 +11,7 @@ import pytest
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import READY, UNREADY
 from conformance.workloads import APPS, conditions, container, deployment, reasons, told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 HASH = re.compile("[bcdf456789]{6,10}")
 SCALING = "ScalingReplicaSet"
@@ -19,16 +19,16 @@ LATE = "ProgressDeadlineExceeded"
 PREFIX = "deployment.kubernetes.io"
 
 
-async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     return await cluster.create(cluster.path("deployments", api=APPS), deployment(name, **spec))
 
 
-async def rolled(cluster: ControllerCluster, name: str = "a") -> Plain:
+async def rolled(cluster: ControllerCluster, name: str = "a") -> JsonObject:
     """The Deployment, once its rollout is over."""
     return await cluster.until("deployments", name, over, api=APPS)
 
 
-def over(it: Plain) -> bool:
+def over(it: JsonObject) -> bool:
     status, size = it["status"], it["spec"]["replicas"]
     if status.get("observedGeneration", 0) < it["metadata"]["generation"]:
         return False
@@ -38,7 +38,7 @@ def over(it: Plain) -> bool:
     )
 
 
-async def sets(cluster: ControllerCluster) -> list[Plain]:
+async def sets(cluster: ControllerCluster) -> list[JsonObject]:
     found = await cluster.all("replicasets", api=APPS)
     return sorted(found, key=lambda it: int(it["metadata"]["annotations"][f"{PREFIX}/revision"]))
 
@@ -152,7 +152,7 @@ async def test_percentages_are_rounded(
     patch = {"spec": {"template": {"metadata": {"labels": {"version": "two"}}}}}
     await cluster.merge(cluster.path("deployments", "a", APPS), patch)
 
-    def stuck(found: list[Plain]) -> bool:
+    def stuck(found: list[JsonObject]) -> bool:
         by = {len(it["spec"]["template"]["metadata"]["labels"]): it for it in found}
         return len(by) == 2 and (by[2]["spec"]["replicas"], by[3]["spec"]["replicas"]) == sizes
 

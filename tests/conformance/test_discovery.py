@@ -8,7 +8,7 @@ import pytest
 
 from conformance.target import Target, decoded, until
 from quintant.core import yaml
-from unit.cluster.api import APPLY, JSON_PATCH, MERGE, Plain, config_map
+from unit.cluster.api import APPLY, JSON_PATCH, MERGE, JsonObject, config_map
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 OLDER = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
@@ -16,7 +16,7 @@ MEDIA = "application/json, application/yaml, application/vnd.kubernetes.protobuf
 STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 ROUTER = "406: Not Acceptable\n\nAvailable representations: "
 PATCHES = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-SCHEMA: Plain = {
+SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "spec": {
@@ -28,13 +28,13 @@ SCHEMA: Plain = {
 }
 
 
-async def groups(target: Target, path: str = "/apis") -> dict[str, Plain]:
+async def groups(target: Target, path: str = "/apis") -> dict[str, JsonObject]:
     """The groups of aggregated discovery, by name."""
     found = await target.get(path, headers={"accept": V2})
     return {item["metadata"].get("name", ""): item for item in found["items"]}
 
 
-def resources(group: Plain) -> dict[str, Plain]:
+def resources(group: JsonObject) -> dict[str, JsonObject]:
     return {each["resource"]: each for each in group["versions"][0]["resources"]}
 
 
@@ -111,7 +111,7 @@ async def test_a_new_definition_is_discovered_and_a_deleted_one_is_not(target: T
     await until_discovered(target, foos.group, there=False)
 
 
-async def until_discovered(target: Target, group: str, *, there: bool = True) -> Plain:
+async def until_discovered(target: Target, group: str, *, there: bool = True) -> JsonObject:
     found = await until(lambda: groups(target), lambda found: (group in found) is there)
     assert (group in found) is there
     return found.get(group, {})
@@ -324,7 +324,7 @@ async def test_lists_say_how_they_merge(target: Target) -> None:
     assert merging(spec["tolerations"]) == ("atomic", None, None, None)
 
 
-def merging(schema: Plain) -> tuple[Any, ...]:
+def merging(schema: JsonObject) -> tuple[Any, ...]:
     names = ("list-type", "list-map-keys", "patch-strategy", "patch-merge-key")
     return tuple(schema.get(f"x-kubernetes-{name}") for name in names)
 

@@ -9,21 +9,21 @@ import pytest
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import READY, UNREADY, WAITING
 from conformance.workloads import told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 POLICY = "policy/v1"
 BUDGETS = "poddisruptionbudgets"
 NOBODY = "00000000-0000-0000-0000-000000000001"
 
 
-def pod(name: str) -> Plain:
+def pod(name: str) -> JsonObject:
     return {
         "metadata": {"name": name, "labels": {"app": "a", "pod": name}},
         "spec": {"containers": [{"name": "main", "image": "image"}]},
     }
 
 
-def budget(name: str = "b", **spec: Any) -> Plain:
+def budget(name: str = "b", **spec: Any) -> JsonObject:
     return {
         "apiVersion": POLICY,
         "kind": "PodDisruptionBudget",
@@ -39,15 +39,15 @@ async def running(cluster: ControllerCluster, *names: str, phase: str = "Running
         await cluster.until("pods", name, lambda it: it["status"].get("phase") == phase)
 
 
-async def counted(cluster: ControllerCluster, **numbers: int) -> Plain:
+async def counted(cluster: ControllerCluster, **numbers: int) -> JsonObject:
     """The budget's status, as soon as it says this."""
 
-    def says(it: Plain) -> bool:
+    def says(it: JsonObject) -> bool:
         status = it.get("status") or {}
         current = status.get("observedGeneration") == it["metadata"]["generation"]
         return current and all(status[name] == number for name, number in numbers.items())
 
-    found: Plain = (await cluster.until(BUDGETS, "b", says, api=POLICY))["status"]
+    found: JsonObject = (await cluster.until(BUDGETS, "b", says, api=POLICY))["status"]
     return found
 
 
@@ -55,14 +55,14 @@ async def made(cluster: ControllerCluster, **spec: Any) -> None:
     await cluster.create(cluster.path(BUDGETS, api=POLICY), budget(**spec))
 
 
-async def evict(cluster: ControllerCluster, name: str, code: int = 201, **more: Any) -> Plain:
+async def evict(cluster: ControllerCluster, name: str, code: int = 201, **more: Any) -> JsonObject:
     query = {key: more.pop(key) for key in ("dryRun",) if key in more}
     body = {"apiVersion": POLICY, "kind": "Eviction", "metadata": {"name": name}, **more}
     path = cluster.path("pods", name, sub="eviction")
     return await cluster.create(path, body, code=code, **query)
 
 
-def cause(answer: Plain) -> str:
+def cause(answer: JsonObject) -> str:
     assert (answer["code"], answer["reason"]) == (429, "TooManyRequests")
     assert answer["message"] == (
         "Cannot evict pod as it would violate the pod's disruption budget."
@@ -156,7 +156,7 @@ async def test_dry_run_spends_nothing(cluster: ControllerCluster) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"uid": NOBODY}, {"resourceVersion": "1"}], ids=str)
-async def test_preconditions(cluster: ControllerCluster, wrong: Plain) -> None:
+async def test_preconditions(cluster: ControllerCluster, wrong: JsonObject) -> None:
     await running(cluster, "a")
     answer = await evict(cluster, "a", 409, deleteOptions={"preconditions": wrong})
     assert (answer["reason"], answer["details"]["kind"]) == ("Conflict", "Pod")

@@ -16,7 +16,7 @@ from conformance.kinds import (
     Sample,
 )
 from conformance.target import Target, causes, decoded
-from unit.cluster.api import JSON, MERGE, Plain, config_map
+from unit.cluster.api import JSON, MERGE, JsonObject, config_map
 
 MAIN = {"name": "main", "image": "image:1"}
 
@@ -48,7 +48,7 @@ async def test_other_dry_runs_are_refused(target: Target) -> None:
 @pytest.mark.parametrize("strictness", ["Strict", "Warn", "Ignore"])
 async def test_unknown_fields(target: Target, method: str, strictness: str) -> None:
     path = target.path("configmaps")
-    body: Plain = {**config_map("a"), "unknown": 1}
+    body: JsonObject = {**config_map("a"), "unknown": 1}
     if method != "POST":
         await target.create(path, config_map("a"))
         path = f"{path}/a"
@@ -72,11 +72,11 @@ async def test_repeated_fields(target: Target) -> None:
     assert 'duplicate field \\"data\\"' in reply.headers["warning"]
 
 
-def pod(**spec: object) -> Plain:
+def pod(**spec: object) -> JsonObject:
     return {"spec": {"containers": [MAIN], **spec}}
 
 
-REFUSED: list[tuple[Sample, Plain, list[tuple[str, str]]]] = [
+REFUSED: list[tuple[Sample, JsonObject, list[tuple[str, str]]]] = [
     (POD, {"spec": {}}, [("spec.containers", "FieldValueRequired")]),
     (
         POD,
@@ -124,13 +124,13 @@ REFUSED: list[tuple[Sample, Plain, list[tuple[str, str]]]] = [
     ("sample", "content", "wrong"), REFUSED, ids=[f"{row[0]}-{row[2][0][0]}" for row in REFUSED]
 )
 async def test_what_makes_no_sense_is_refused(
-    target: Target, sample: Sample, content: Plain, wrong: list[tuple[str, str]]
+    target: Target, sample: Sample, content: JsonObject, wrong: list[tuple[str, str]]
 ) -> None:
     body = {**sample.object("a"), **content}
     assert causes(await target.create(sample.path(target), body, code=422)) == wrong
 
 
-FIXED: list[tuple[Sample, Plain, tuple[str, str]]] = [
+FIXED: list[tuple[Sample, JsonObject, tuple[str, str]]] = [
     (POD, {"restartPolicy": "Never"}, ("spec", "FieldValueForbidden")),
     (
         DEPLOYMENT,
@@ -160,7 +160,7 @@ FIXED: list[tuple[Sample, Plain, tuple[str, str]]] = [
     ("sample", "spec", "wrong"), FIXED, ids=[f"{row[0]}-{row[2][0]}" for row in FIXED]
 )
 async def test_what_must_stay_stays(
-    target: Target, sample: Sample, spec: Plain, wrong: tuple[str, str]
+    target: Target, sample: Sample, spec: JsonObject, wrong: tuple[str, str]
 ) -> None:
     await target.create(sample.path(target), sample.object("a"))
     refused = await target.merge(sample.path(target, "a"), {"spec": spec}, code=422)

@@ -7,18 +7,22 @@ from typing import Any
 
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import ENDED, LINGERING, READY, UNREADY
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 SLICES = "discovery.k8s.io/v1"
 HEADLESS = "service.kubernetes.io/headless"
 
 
-def service(name: str, *ports: Plain, labels: Plain | None = None, **spec: Any) -> Plain:
+def service(
+    name: str, *ports: JsonObject, labels: JsonObject | None = None, **spec: Any
+) -> JsonObject:
     given = {"selector": {"app": "a"}, "ports": list(ports) or [{"port": 80, "targetPort": 8080}]}
     return {"metadata": {"name": name, "labels": labels or {}}, "spec": given | spec}
 
 
-def pod(name: str, app: str = "a", *, ports: tuple[Plain, ...] = (), **spec: Any) -> Plain:
+def pod(
+    name: str, app: str = "a", *, ports: tuple[JsonObject, ...] = (), **spec: Any
+) -> JsonObject:
     container = {"name": "main", "image": "image", "ports": list(ports)}
     return {
         "metadata": {"name": name, "labels": {"app": app, "pod": name}},
@@ -26,18 +30,18 @@ def pod(name: str, app: str = "a", *, ports: tuple[Plain, ...] = (), **spec: Any
     }
 
 
-async def made(cluster: ControllerCluster, *objects: tuple[str, Plain]) -> None:
+async def made(cluster: ControllerCluster, *objects: tuple[str, JsonObject]) -> None:
     for plural, obj in objects:
         await cluster.create(cluster.path(plural), obj)
 
 
-async def slices(cluster: ControllerCluster, name: str, holds: Any = bool) -> list[Plain]:
+async def slices(cluster: ControllerCluster, name: str, holds: Any = bool) -> list[JsonObject]:
     """The slices of a service, as soon as they are as they should be."""
     labels = f"kubernetes.io/service-name={name}"
     return await cluster.until_all("endpointslices", holds, api=SLICES, labels=labels)
 
 
-def members(found: list[Plain]) -> dict[str, tuple[bool, bool, bool]]:
+def members(found: list[JsonObject]) -> dict[str, tuple[bool, bool, bool]]:
     """Of each pod: whether it is ready, serving, terminating."""
     return {
         endpoint["targetRef"]["name"]: (
@@ -50,7 +54,7 @@ def members(found: list[Plain]) -> dict[str, tuple[bool, bool, bool]]:
     }
 
 
-def subsets(found: Plain) -> list[tuple[list[str], list[str], list[int]]]:
+def subsets(found: JsonObject) -> list[tuple[list[str], list[str], list[int]]]:
     """Of each subset: the pods that are ready, the others, and the ports."""
     return sorted(
         (
@@ -139,7 +143,7 @@ async def test_several_ports_by_name_and_number(cluster: ControllerCluster) -> N
 
 async def test_headless_service_publishes_hostnames_early(cluster: ControllerCluster) -> None:
     cluster.kubelet.let(UNREADY)
-    spec: Plain = {"clusterIP": "None", "publishNotReadyAddresses": True}
+    spec: JsonObject = {"clusterIP": "None", "publishNotReadyAddresses": True}
     await made(cluster, ("services", service("web", **spec)))
     await made(cluster, ("pods", pod("a", hostname="h", subdomain="web")))
     (only,) = await slices(cluster, "web", lambda it: members(it) == {"a": (True, False, False)})

@@ -12,7 +12,7 @@ import pytest
 from conformance.crds import body, warnings
 from conformance.kinds import JOB, SAMPLES, Sample
 from conformance.target import STRATEGIC, Target, causes
-from unit.cluster.api import APPLY, CRDS, JSON_PATCH, MERGE, Plain
+from unit.cluster.api import APPLY, CRDS, JSON_PATCH, MERGE, JsonObject
 
 UPSERTED = {
     *("endpoints", "leases", "limitranges", "runtimeclasses", "services"),
@@ -44,11 +44,11 @@ def named(target: Target) -> str:
     return f"a-{target.namespace}"
 
 
-async def made(target: Target, sample: Sample, **metadata: Any) -> Plain:
+async def made(target: Target, sample: Sample, **metadata: Any) -> JsonObject:
     return await target.create(sample.path(target), sample.object(named(target), **metadata))
 
 
-def counted(obj: Plain) -> Any:
+def counted(obj: JsonObject) -> Any:
     return obj["metadata"].get("generation")
 
 
@@ -255,7 +255,7 @@ async def test_a_wrong_uid_is_a_conflict(target: Target, sample: Sample) -> None
 @pytest.mark.parametrize("labels", [None, {"j": "1"}], ids=["bare", "labelled"])
 @pytest.mark.parametrize("inner", [None, {"t": "1"}], ids=["plain", "template"])
 async def test_labels_of_a_job_are_its_own_or_its_pods(
-    target: Target, labels: Plain | None, inner: Plain | None
+    target: Target, labels: JsonObject | None, inner: JsonObject | None
 ) -> None:
     obj = JOB.object("a")
     obj["metadata"] |= {"labels": labels} if labels else {}

@@ -14,9 +14,9 @@ from conformance.crds import body, warnings
 from conformance.kinds import DEPLOYMENT
 from conformance.target import OPEN, STRATEGIC, YAML, Target
 from quintant.client.transport import ApiResponse
-from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, Plain
+from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, JsonObject
 
-SCHEMA: Plain = {
+SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "spec": {

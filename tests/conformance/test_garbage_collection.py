@@ -9,29 +9,29 @@ import pytest
 from conformance.controller_cluster import ControllerCluster
 from conformance.target import Target, until
 from conformance.workloads import deployment
-from unit.cluster.api import CRDS, Plain, config_map
+from unit.cluster.api import CRDS, JsonObject, config_map
 
 NOBODY = "00000000-0000-4000-8000-000000000001"
 HELD = ["check.example.com/held"]
 
 
-def owner(obj: Plain, **more: bool) -> Plain:
+def owner(obj: JsonObject, **more: bool) -> JsonObject:
     meta = obj["metadata"]
     found = {"apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     return {**found, "name": meta["name"], "uid": meta["uid"], **more}
 
 
-async def make(cluster: Target, name: str, *owners: Plain, **metadata: Any) -> Plain:
+async def make(cluster: Target, name: str, *owners: JsonObject, **metadata: Any) -> JsonObject:
     body = config_map(name, ownerReferences=list(owners), **metadata)
     return await cluster.create(cluster.path("configmaps"), body)
 
 
-async def own(cluster: Target, name: str, *owners: Plain) -> None:
+async def own(cluster: Target, name: str, *owners: JsonObject) -> None:
     path, refs = cluster.path("configmaps", name), list(owners)
     await cluster.merge(path, {"metadata": {"ownerReferences": refs}})
 
 
-async def delete(cluster: Target, name: str, policy: str) -> Plain:
+async def delete(cluster: Target, name: str, policy: str) -> JsonObject:
     return await cluster.delete(cluster.path("configmaps", name), {"propagationPolicy": policy})
 
 
@@ -44,7 +44,7 @@ async def until_gone(target: Target, path: str) -> None:
     assert await until(gone) or await until(gone), f"{path} stays"
 
 
-def owners(obj: Plain) -> list[str]:
+def owners(obj: JsonObject) -> list[str]:
     return [ref["name"] for ref in obj["metadata"].get("ownerReferences", [])]
 
 
@@ -138,8 +138,8 @@ async def test_an_owner_lives_in_the_same_namespace_or_in_none(cluster: Controll
     events = cluster.elsewhere(other, "events")
     wanted = f"involvedObject.uid={b['metadata']['uid']}"
 
-    async def told() -> list[Plain]:
-        items: list[Plain] = (await cluster.get(events, fieldSelector=wanted))["items"]
+    async def told() -> list[JsonObject]:
+        items: list[JsonObject] = (await cluster.get(events, fieldSelector=wanted))["items"]
         return items
 
     event = (await until(told))[0]

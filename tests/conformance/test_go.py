@@ -22,7 +22,7 @@ from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
 from quintant.core.address import BindAddress
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 PROGRAM = locate(os.environ, (MANAGER,))
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
@@ -72,8 +72,8 @@ async def test_kubernetes_own_controllers_work_on_the_embedded_server(
     holder = (await target.get(LEASE))["spec"]["holderIdentity"]
     assert holder
 
-    async def seen() -> Plain:
-        status: Plain = (await target.get(f"{path}/a"))["status"]
+    async def seen() -> JsonObject:
+        status: JsonObject = (await target.get(f"{path}/a"))["status"]
         return status
 
     status = await until(seen, lambda found: found.get("updatedReplicas") == 3)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.target import YAML, Target, decoded
-from unit.cluster.api import APPLY, CRDS, MERGE, Plain, config_map
+from unit.cluster.api import APPLY, CRDS, MERGE, JsonObject, config_map
 
 SUBDOMAIN = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
@@ -19,7 +19,9 @@ NUMBERS = 60
 """Items of a list for which a rule of three loops costs more than one run may."""
 
 
-async def refused(target: Target, method: str, path: str, body: Any = None, **more: Any) -> Plain:
+async def refused(
+    target: Target, method: str, path: str, body: Any = None, **more: Any
+) -> JsonObject:
     """The Status that a request is answered with."""
     reply = await target.send(method, path, body, **more)
     answer = decoded(reply.body)
@@ -183,7 +185,7 @@ async def test_a_body_is_taken_as_it_is_whatever_its_encoding(target: Target) ->
     ],
 )
 async def test_yaml_is_read_in_any_style_up_to_its_first_end(
-    target: Target, text: bytes, data: Plain
+    target: Target, text: bytes, data: JsonObject
 ) -> None:
     created = await target.create(target.path("configmaps"), text, media=YAML)
     assert created["data"] == data

@@ -9,7 +9,7 @@ import pytest
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import ENDED, FAILED, READY, UNBOUND, Fate
 from conformance.workloads import conditions, reasons, told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 BATCH = "batch/v1"
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -19,41 +19,41 @@ COMPLETED = {"SuccessCriteriaMet": "CompletionsReached", "Complete": "Completion
 
 async def make(
     cluster: ControllerCluster, name: str = "a", restart: str = "Never", **spec: Any
-) -> Plain:
+) -> JsonObject:
     container = {"name": "main", "image": "main"}
     template = {"spec": {"containers": [container], "restartPolicy": restart}}
     body = {"metadata": {"name": name}, "spec": {"template": template, **spec}}
     return await cluster.create(cluster.path("jobs", api=BATCH), body)
 
 
-async def until(cluster: ControllerCluster, holds: Any, name: str = "a") -> Plain:
+async def until(cluster: ControllerCluster, holds: Any, name: str = "a") -> JsonObject:
     return await cluster.until("jobs", name, holds, api=BATCH)
 
 
-async def ended(cluster: ControllerCluster, name: str = "a") -> Plain:
+async def ended(cluster: ControllerCluster, name: str = "a") -> JsonObject:
     """The job, once it has ended."""
     return await until(cluster, lambda it: {"Complete", "Failed"} & reasons(it).keys(), name)
 
 
-async def running(cluster: ControllerCluster, count: int) -> list[Plain]:
+async def running(cluster: ControllerCluster, count: int) -> list[JsonObject]:
     """The pods that run, as soon as there are so many."""
 
-    def ready(pods: list[Plain]) -> bool:
+    def ready(pods: list[JsonObject]) -> bool:
         return len([pod for pod in pods if _running(pod)]) == count
 
     return [pod for pod in await cluster.until_all("pods", ready) if _running(pod)]
 
 
-def _running(pod: Plain) -> bool:
+def _running(pod: JsonObject) -> bool:
     return pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]
 
 
-def numbers(job: Plain) -> dict[str, int]:
+def numbers(job: JsonObject) -> dict[str, int]:
     names = ("active", "ready", "succeeded", "failed", "terminating")
     return {name: count for name in names if (count := job["status"].get(name, 0))}
 
 
-async def merge(cluster: ControllerCluster, spec: Plain, name: str = "a") -> None:
+async def merge(cluster: ControllerCluster, spec: JsonObject, name: str = "a") -> None:
     await cluster.merge(cluster.path("jobs", name, BATCH), {"spec": spec})
 
 
@@ -248,7 +248,7 @@ async def test_indexes(cluster: ControllerCluster) -> None:
 
 
 async def test_success_by_policy(cluster: ControllerCluster) -> None:
-    mode: Plain = {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
+    mode: JsonObject = {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
     rules = [{"succeededIndexes": "1", "succeededCount": 1}]
     await make(cluster, successPolicy={"rules": rules}, **mode)
     await running(cluster, 3)
@@ -274,7 +274,7 @@ async def test_failure_by_policy(cluster: ControllerCluster) -> None:
 
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
-TWO: Plain = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+TWO: JsonObject = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
 
 
 async def test_indexes_fail_one_by_one(cluster: ControllerCluster) -> None:
@@ -354,7 +354,7 @@ async def test_orphans_are_not_held_any_more(cluster: ControllerCluster) -> None
     await cluster.delete(cluster.path("jobs", "a", BATCH))
     await cluster.until_gone("jobs", "a", api=BATCH)
 
-    def free(pods: list[Plain]) -> bool:
+    def free(pods: list[JsonObject]) -> bool:
         return not {"finalizers", "ownerReferences"} & pods[0]["metadata"].keys()
 
     assert len(await cluster.until_all("pods", free)) == 1

@@ -12,12 +12,12 @@ from conformance.controller_cluster import ControllerCluster
 from conformance.kubectl import programs
 from conformance.kubelet import UNREADY
 from conformance.workloads import APPS, daemon_set, deployment, stateful_set
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 kubectl_there = pytest.mark.skipif(not programs(), reason="there is no kubectl")
 
 WORKLOADS = {"deployment": deployment, "statefulset": stateful_set, "daemonset": daemon_set}
-FULL: Plain = {
+FULL: JsonObject = {
     "metadata": {
         "labels": {"app": "a", "tier": "back"},
         "annotations": {"note": "x\ny \"z\" ü"},
@@ -191,7 +191,7 @@ ADMITTED = {
 """What the server, its admission and the scheduler add, or add to."""
 
 
-def differing(template: Plain, spec: Plain) -> set[str]:
+def differing(template: JsonObject, spec: JsonObject) -> set[str]:
     """The fields of a pod that are not what its template says."""
     changed = {key for key in template.keys() | spec.keys() if template.get(key) != spec.get(key)}
     return changed - {key for key in changed & ADMITTED if covers(spec.get(key), template.get(key))}

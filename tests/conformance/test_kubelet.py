@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import ENDED, LINGERING, READY, UNBOUND, UNREADY
-from unit.cluster.api import Plain, pod
+from unit.cluster.api import JsonObject, pod
 
 
 async def test_pod_is_bound_started_and_ready(cluster: ControllerCluster) -> None:
@@ -39,6 +39,6 @@ async def test_deletion_waits_for_the_kubelet(cluster: ControllerCluster) -> Non
     await cluster.until_gone("pods", "a")
 
 
-def ready(pod: Plain) -> bool:
+def ready(pod: JsonObject) -> bool:
     conditions = pod["status"].get("conditions") or []
     return ("Ready", "True") in [(each["type"], each["status"]) for each in conditions]

@@ -9,50 +9,50 @@ import pytest
 
 from conformance.controller_cluster import ControllerCluster
 from conformance.target import decoded, until
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 NOTE = "kubernetes.io/limit-ranger"
 NOTHING = "count/leases.x"
 """What nobody counts: there is no such kind."""
 
 
-def pod(*containers: Plain, **spec: Any) -> Plain:
+def pod(*containers: JsonObject, **spec: Any) -> JsonObject:
     gates = [{"name": "check.example.com/never"}]
     content = {"containers": list(containers), "schedulingGates": gates, **spec}
     return {"metadata": {"name": "p"}, "spec": content}
 
 
-def container(name: str = "c", /, **resources: Any) -> Plain:
+def container(name: str = "c", /, **resources: Any) -> JsonObject:
     more = {"resources": resources} if resources else {}
     return {"name": name, "image": "i", **more}
 
 
-def claim(size: str) -> Plain:
+def claim(size: str) -> JsonObject:
     resources = {"requests": {"storage": size}}
     spec = {"accessModes": ["ReadWriteOnce"], "resources": resources}
     return {"metadata": {"name": "c"}, "spec": spec}
 
 
-async def limit(cluster: ControllerCluster, type: str = "Container", **says: Any) -> Plain:
+async def limit(cluster: ControllerCluster, type: str = "Container", **says: Any) -> JsonObject:
     """Make a LimitRange, and wait until it is heeded."""
     body = {"metadata": {"name": "range"}, "spec": {"limits": [{"type": type, **says}]}}
     made = await cluster.create(cluster.path("limitranges"), body)
-    found: Plain = made["spec"]["limits"][0]
+    found: JsonObject = made["spec"]["limits"][0]
     return found
 
 
-async def made(cluster: ControllerCluster, body: Plain) -> Plain:
+async def made(cluster: ControllerCluster, body: JsonObject) -> JsonObject:
     """A pod as it comes out, once a limit range is heeded."""
 
-    async def tried() -> Plain:
+    async def tried() -> JsonObject:
         reply = await cluster.send("POST", cluster.path("pods"), body, dryRun="All")
-        found: Plain = decoded(reply.body)
+        found: JsonObject = decoded(reply.body)
         return found
 
     return await until(tried, lambda found: NOTE in found["metadata"].get("annotations", {}))
 
 
-async def refused(cluster: ControllerCluster, plural: str, body: Plain) -> str:
+async def refused(cluster: ControllerCluster, plural: str, body: JsonObject) -> str:
     """Why an object is not let in, once a limit range is heeded."""
 
     async def tried() -> tuple[int, str]:
@@ -128,7 +128,7 @@ async def test_a_range_gives_defaults_from_its_bounds(cluster: ControllerCluster
     ],
 )
 async def test_a_container_keeps_to_its_bounds(
-    cluster: ControllerCluster, says: Plain, resources: Plain, told: str
+    cluster: ControllerCluster, says: JsonObject, resources: JsonObject, told: str
 ) -> None:
     await limit(cluster, **says)
     body = pod(container("c", **resources))
@@ -181,12 +181,12 @@ async def quota(cluster: ControllerCluster, **spec: Any) -> None:
     await counted(cluster, lambda used: used.keys() == spec["hard"].keys() - {NOTHING})
 
 
-async def counted(cluster: ControllerCluster, holds: Callable[[Plain], bool]) -> Plain:
+async def counted(cluster: ControllerCluster, holds: Callable[[JsonObject], bool]) -> JsonObject:
     """What is used of the quota, once it is as it should be."""
 
-    async def used() -> Plain:
-        found: Plain = await cluster.get(cluster.path("resourcequotas", "quota"))
-        status: Plain = found.get("status", {}).get("used", {})
+    async def used() -> JsonObject:
+        found: JsonObject = await cluster.get(cluster.path("resourcequotas", "quota"))
+        status: JsonObject = found.get("status", {}).get("used", {})
         return status
 
     found = await until(used, holds)

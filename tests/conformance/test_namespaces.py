@@ -11,7 +11,7 @@ import pytest_asyncio
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import LINGERING, READY
 from conformance.target import Target, causes, until
-from unit.cluster.api import Plain, config_map, pod
+from unit.cluster.api import JsonObject, config_map, pod
 
 SPACES = "/api/v1/namespaces"
 HELD = "check.example.com/held"
@@ -37,7 +37,7 @@ class Space:
     def inside(self, plural: str, name: str = "", api: str = "v1") -> str:
         return self.cluster.elsewhere(self.name, plural, name, api)
 
-    async def get(self) -> Plain:
+    async def get(self) -> JsonObject:
         return await self.cluster.get(self.path)
 
     async def until_gone(self) -> None:

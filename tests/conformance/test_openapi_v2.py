@@ -9,7 +9,7 @@ import pytest
 from conformance.crds import fields, text
 from conformance.target import Target, decoded, definition, until
 from quintant.wire.protobuf import Wire, members, tag
-from unit.cluster.api import CRDS, JSON, Plain
+from unit.cluster.api import CRDS, JSON, JsonObject
 
 PATH = "/openapi/v2"
 GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -18,7 +18,7 @@ UNKNOWN = {"x-kubernetes-preserve-unknown-fields": True}
 STRING = {"type": "string"}
 
 
-async def defined(target: Target, schema: Plain) -> str:
+async def defined(target: Target, schema: JsonObject) -> str:
     """The name of the schema of a kind whose spec is like this, as soon as it is published."""
     group = f"{target.namespace}.example.com"
     whole = {"type": "object", "properties": {"spec": schema}}
@@ -32,7 +32,7 @@ async def defined(target: Target, schema: Plain) -> str:
     return name
 
 
-CASES: list[tuple[str, Plain, Plain]] = [
+CASES: list[tuple[str, JsonObject, JsonObject]] = [
     ("plain", text(5, description="A."), text(5, description="A.")),
     ("nullable", text(5, nullable=True), {"maxLength": 5}),
     (
@@ -61,7 +61,7 @@ CASES: list[tuple[str, Plain, Plain]] = [
 
 @pytest.mark.parametrize(("schema", "told"), [row[1:] for row in CASES], ids=[r[0] for r in CASES])
 async def test_a_schema_is_told_as_far_as_v2_goes(
-    target: Target, schema: Plain, told: Plain
+    target: Target, schema: JsonObject, told: JsonObject
 ) -> None:
     name = await defined(target, schema)
     found = (await target.get(PATH))["definitions"][name]
@@ -84,7 +84,7 @@ async def test_a_schema_is_told_as_far_as_v2_goes(
     ],
 )
 async def test_what_may_be_several_things_is_a_string(
-    target: Target, name: str, told: Plain
+    target: Target, name: str, told: JsonObject
 ) -> None:
     found = (await target.get(PATH))["definitions"][name]
     assert {key: found[key] for key in found if key != "description"} == told
@@ -115,7 +115,7 @@ async def test_the_form_is_negotiated(target: Target) -> None:
 
 
 async def test_protobuf_says_the_same(target: Target) -> None:
-    fit: Plain = fields(
+    fit: JsonObject = fields(
         a={**STRING, "format": "date", "enum": ["x"]},
         b={"type": "array", "items": {"type": "integer", "minimum": -1}},
         c={"type": "object", "additionalProperties": {"type": "boolean"}},
@@ -139,9 +139,9 @@ def pair(raw: bytes) -> tuple[str, bytes]:
     return inside(raw, 1)[0].decode(), inside(raw, 2)[0]
 
 
-def shape(raw: bytes) -> Plain:
+def shape(raw: bytes) -> JsonObject:
     """A schema of the protobuf form: of which type it is, and what is in it."""
-    found: Plain = {name: inside(raw, at)[0].decode() for name, at in TEXTS if inside(raw, at)}
+    found: JsonObject = {name: inside(raw, at)[0].decode() for name, at in TEXTS if inside(raw, at)}
     if types := inside(raw, 22):
         found["type"] = inside(types[0], 1)[0].decode()
     if required := inside(raw, 19):
@@ -160,9 +160,9 @@ TEXTS = (("$ref", 1), ("format", 2))
 SHAPE = ("$ref", "format", "type", "required")
 
 
-def plain(schema: Plain) -> Plain:
+def plain(schema: JsonObject) -> JsonObject:
     """A schema of the JSON form, as far as `shape` looks."""
-    found: Plain = {name: schema[name] for name in SHAPE if name in schema}
+    found: JsonObject = {name: schema[name] for name in SHAPE if name in schema}
     for name in ("items", "additionalProperties"):
         found |= {name: plain(schema[name])} if name in schema else {}
     below = schema.get("properties")

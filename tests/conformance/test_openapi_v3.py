@@ -8,7 +8,7 @@ import pytest
 
 from conformance.crds import fields, gone, spec, text
 from conformance.target import Target, decoded, definition, until
-from unit.cluster.api import CRDS, Plain
+from unit.cluster.api import CRDS, JsonObject
 
 META = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 UNKNOWN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -20,7 +20,7 @@ class Published:
     def __init__(self, target: Target, api: str) -> None:
         self.target, self.path = target, f"/openapi/v3/apis/{api}"
 
-    async def kinds(self) -> dict[str, Plain]:
+    async def kinds(self) -> dict[str, JsonObject]:
         """The schema of every kind that is published now."""
         reply = await self.target.send("GET", self.path)
         found = decoded(reply.body)["components"]["schemas"] if reply.status == 200 else {}
@@ -31,12 +31,12 @@ class Published:
             if f"/{named['group']}/" in self.path
         }
 
-    async def kind(self, name: str = "Foo") -> Plain:
+    async def kind(self, name: str = "Foo") -> JsonObject:
         """A schema, as soon as it is published: a real server takes a moment."""
         return (await until(self.kinds, lambda found: name in found))[name]
 
 
-async def defined(target: Target, schema: Plain, **more: Any) -> str:
+async def defined(target: Target, schema: JsonObject, **more: Any) -> str:
     """A group with a kind of that schema."""
     group = f"{target.namespace}.example.com"
     await target.create(CRDS, definition(group, schema, **more))
@@ -97,7 +97,7 @@ async def test_a_changed_schema_is_published(target: Target) -> None:
 
 PORT = {"x-kubernetes-int-or-string": True}
 EMBEDDED = {**UNKNOWN, "x-kubernetes-embedded-resource": True}
-CASES: list[tuple[str, Plain, Plain]] = [
+CASES: list[tuple[str, JsonObject, JsonObject]] = [
     ("open", UNKNOWN, UNKNOWN),
     ("described", {"type": "object", "description": "All of it."}, {"description": "All of it."}),
     (
@@ -115,7 +115,7 @@ CASES: list[tuple[str, Plain, Plain]] = [
 
 @pytest.mark.parametrize(("schema", "parts"), [row[1:] for row in CASES], ids=[r[0] for r in CASES])
 async def test_a_field_is_published_as_declared(
-    target: Target, schema: Plain, parts: Plain
+    target: Target, schema: JsonObject, parts: JsonObject
 ) -> None:
     group = await defined(target, {"type": "object", "properties": {"spec": schema}})
     found = (await Published(target, f"{group}/v1").kind())["properties"]["spec"]

@@ -9,13 +9,13 @@ import pytest
 
 from conformance.kinds import DEPLOYMENT, LEASE
 from conformance.target import STRATEGIC, Target, causes
-from unit.cluster.api import JSON_PATCH, MERGE, Plain, config_map
+from unit.cluster.api import JSON_PATCH, MERGE, JsonObject, config_map
 
 DATA = {"a": "1", "b": "2"}
 REFUSED = "the server rejected our request due to an error in our request"
 
 
-async def patched(target: Target, *operations: Plain, code: int = 200) -> Plain:
+async def patched(target: Target, *operations: JsonObject, code: int = 200) -> JsonObject:
     await target.create(target.path("configmaps"), config_map("a", DATA))
     return await target.patch(target.path("configmaps", "a"), *operations, code=code)
 
@@ -35,7 +35,7 @@ async def patched(target: Target, *operations: Plain, code: int = 200) -> Plain:
     ],
     ids=lambda value: f"{value['op']} {value['path']}" if "op" in value else "",
 )
-async def test_json_patch(target: Target, operation: Plain, data: dict[str, str]) -> None:
+async def test_json_patch(target: Target, operation: JsonObject, data: dict[str, str]) -> None:
     assert (await patched(target, operation))["data"] == data
 
 
@@ -50,7 +50,7 @@ async def test_json_patch(target: Target, operation: Plain, data: dict[str, str]
     ],
     ids=lambda value: f"{value['op']} {value['path']}",
 )
-async def test_json_patches_that_fail(target: Target, operation: Plain) -> None:
+async def test_json_patches_that_fail(target: Target, operation: JsonObject) -> None:
     refused = await patched(target, operation, code=422)
     assert (refused["reason"], refused["message"]) == ("Invalid", REFUSED)
 
@@ -101,7 +101,7 @@ async def test_who_an_object_is_cannot_be_patched(target: Target) -> None:
 
 async def test_strategic_merge_tells_items_apart(target: Target) -> None:
     await target.create(DEPLOYMENT.path(target), DEPLOYMENT.object("a"))
-    containers: list[Plain] = [
+    containers: list[JsonObject] = [
         {"name": "main", "env": [{"name": "A", "value": "1"}]},
         {"name": "side", "image": "side:1"},
     ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from conformance.target import Target
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 ACCOUNT = {"metadata": {"name": "default"}}
 
 
-def pod(name: str, *containers: str, init: tuple[str, ...] = (), node: str = "") -> Plain:
-    spec: Plain = {
+def pod(name: str, *containers: str, init: tuple[str, ...] = (), node: str = "") -> JsonObject:
+    spec: JsonObject = {
         "containers": [{"name": each, "image": "image"} for each in containers],
         "initContainers": [{"name": each, "image": "image"} for each in init],
         **({"nodeName": node} if node else {}),

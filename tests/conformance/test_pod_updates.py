@@ -8,7 +8,7 @@ import pytest
 
 from conformance.kinds import POD, POD_SPEC
 from conformance.target import Target, causes
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 TOLERATION = {"key": "k", "operator": "Exists"}
 FROZEN = "pod updates may not change fields other than `spec.containers[*].image`,"
@@ -23,7 +23,7 @@ async def made(target: Target) -> str:
     return POD.path(target, "a")
 
 
-def container(**more: Any) -> Plain:
+def container(**more: Any) -> JsonObject:
     return {"containers": [{"name": "main", "image": "image:2", **more}]}
 
 
@@ -36,7 +36,7 @@ def container(**more: Any) -> Plain:
     ],
     ids=lambda spec: next(iter(spec)),
 )
-async def test_what_may_change_counts_as_a_generation(target: Target, spec: Plain) -> None:
+async def test_what_may_change_counts_as_a_generation(target: Target, spec: JsonObject) -> None:
     found = await target.merge(await made(target), {"spec": spec})
     assert found["metadata"]["generation"] == 2
 
@@ -60,7 +60,9 @@ async def test_what_may_change_counts_as_a_generation(target: Target, spec: Plai
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-async def test_the_rest_of_a_pod_stays(target: Target, spec: Plain, field: str, text: str) -> None:
+async def test_the_rest_of_a_pod_stays(
+    target: Target, spec: JsonObject, field: str, text: str
+) -> None:
     refused = await target.merge(await made(target), {"spec": spec}, code=422)
     assert {each for each, _ in causes(refused)} == {field}
     assert text in refused["message"]
@@ -79,7 +81,7 @@ async def test_the_status_of_a_pod_is_written_apart(target: Target) -> None:
 
 async def test_a_pod_is_bound_once(target: Target) -> None:
     path = await made(target)
-    binding: Plain = {"metadata": {"name": "a"}, "target": {"kind": "Node", "name": "n"}}
+    binding: JsonObject = {"metadata": {"name": "a"}, "target": {"kind": "Node", "name": "n"}}
     answer = await target.create(f"{path}/binding", binding)
     assert (answer["kind"], answer["status"]) == ("Status", "Success")
     found = await target.get(path)
@@ -103,7 +105,7 @@ NAME = "target.name: Required value"
     ],
     ids=["kind", "name", "both"],
 )
-async def test_a_pod_is_bound_to_a_node(target: Target, where: Plain, message: str) -> None:
+async def test_a_pod_is_bound_to_a_node(target: Target, where: JsonObject, message: str) -> None:
     path = await made(target)
     binding = {"metadata": {"name": "a"}, "target": where}
     refused = await target.create(f"{path}/binding", binding, code=500)

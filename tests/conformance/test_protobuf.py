@@ -6,7 +6,7 @@ import pytest
 
 from conformance.target import Target, decoded
 from quintant.core.errors import ConnectError
-from unit.cluster.api import Plain, config_map
+from unit.cluster.api import JsonObject, config_map
 from unit.cluster.protobuf_samples import ProtobufWriter, body
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -87,7 +87,7 @@ async def test_custom_resources_are_shown_in_another_form(target: Target) -> Non
         assert f"only the following media types are accepted: {MEDIA}".encode() in reply.body
 
 
-OTHERS: list[tuple[Plain, str]] = [
+OTHERS: list[tuple[JsonObject, str]] = [
     ({"apiVersion": "v1", "kind": "Nope"}, '"Nope" is registered for version "v1"'),
     ({"apiVersion": "apps/v1", "kind": "Deployment"}, '"Deployment" is registered for version'),
     ({"kind": "Nope"}, '"Nope" is registered for version "meta.k8s.io/v1"'),
@@ -96,7 +96,7 @@ OTHERS: list[tuple[Plain, str]] = [
 
 @pytest.mark.parametrize(("sent", "why"), OTHERS, ids=lambda each: str(each)[:20])
 async def test_options_of_a_deletion_are_nothing_else(
-    target: Target, sent: Plain, why: str
+    target: Target, sent: JsonObject, why: str
 ) -> None:
     foos = await target.define()
     await target.create(foos.path(), foos.object("a"))

@@ -19,7 +19,7 @@ from conformance.kinds import (
 )
 from conformance.refusals import Refusal, refusals
 from conformance.target import STRATEGIC, Target, causes, definition
-from unit.cluster.api import APPLY, CRDS, JSON, JSON_PATCH, MERGE, Plain
+from unit.cluster.api import APPLY, CRDS, JSON, JSON_PATCH, MERGE, JsonObject
 
 ROWS = refusals()
 SCOPED = {(sample.api, sample.plural): sample.namespaced for sample in (*SAMPLES, NAMESPACE)}
@@ -122,7 +122,7 @@ async def test_a_default_beside_a_blank_rule(target: Target) -> None:
     assert causes(refused) == [(path, "FieldValueRequired")]
 
 
-ORDERS: list[tuple[Sample, str, str, Plain, str]] = [
+ORDERS: list[tuple[Sample, str, str, JsonObject, str]] = [
     (DEPLOYMENT, "scale", "PUT", {"spec": []}, "array into Go struct field Scale.spec of type"),
     (DEPLOYMENT, "scale", "PUT", {"metadata": 1}, "number into Go struct field Scale.metadata of"),
     (POD, "eviction", "POST", {"metadata": []}, "array into Go struct field Eviction.metadata of"),
@@ -137,7 +137,7 @@ ORDERS: list[tuple[Sample, str, str, Plain, str]] = [
     ids=[f"{sub}-{next(iter(body))}" for _, sub, _, body, _ in ORDERS],
 )
 async def test_what_is_ordered_is_read_by_its_type(
-    target: Target, sample: Sample, sub: str, method: str, body: Plain, why: str
+    target: Target, sample: Sample, sub: str, method: str, body: JsonObject, why: str
 ) -> None:
     await target.create(sample.path(target), sample.object("a"))
     refused = await target.ask(method, sample.path(target, "a", sub), body, 400)
@@ -173,7 +173,7 @@ async def test_no_write_makes_metadata_something_else(target: Target, media: str
     await target.ask(method, path, body, code, media=media, **more)
 
 
-MERGED: list[tuple[Plain, str]] = [
+MERGED: list[tuple[JsonObject, str]] = [
     ({"spec": {"replicas": "x"}}, '"map[spec:map[replicas:x]]": unrecognized type: int32'),
     ({"spec": []}, '"map[spec:[]]": cannot restore struct from: slice'),
     ({"metadata": [{}]}, '"map[metadata:[map[]]]": cannot restore struct from: slice'),
@@ -186,14 +186,14 @@ MERGED: list[tuple[Plain, str]] = [
 
 @pytest.mark.parametrize(("patch", "why"), MERGED, ids=[why for _, why in MERGED])
 async def test_a_strategic_patch_of_the_wrong_types_is_shown(
-    target: Target, patch: Plain, why: str
+    target: Target, patch: JsonObject, why: str
 ) -> None:
     await target.create(DEPLOYMENT.path(target), DEPLOYMENT.object("a"))
     refused = await target.strategic(DEPLOYMENT.path(target, "a"), patch, code=422)
     assert refused["message"] == f' "" is invalid: patch: Invalid value: {why}'
 
 
-UPDATES: list[tuple[Sample, Plain, list[tuple[str, str]]]] = [
+UPDATES: list[tuple[Sample, JsonObject, list[tuple[str, str]]]] = [
     (
         DAEMON_SET,
         {"spec": {"selector": {"matchLabels": {"a": "b"}}, "minReadySeconds": -1}},
@@ -229,7 +229,7 @@ UPDATES: list[tuple[Sample, Plain, list[tuple[str, str]]]] = [
     ("sample", "patch", "wrong"), UPDATES, ids=[str(sample) for sample, _, _ in UPDATES]
 )
 async def test_an_update_is_told_everything_in_order(
-    target: Target, sample: Sample, patch: Plain, wrong: list[tuple[str, str]]
+    target: Target, sample: Sample, patch: JsonObject, wrong: list[tuple[str, str]]
 ) -> None:
     await target.create(sample.path(target), sample.object("a"))
     assert causes(await target.merge(sample.path(target, "a"), patch, code=422)) == wrong

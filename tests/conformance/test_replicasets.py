@@ -7,12 +7,12 @@ from typing import Any
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import LINGERING, READY, UNBOUND, UNREADY, WAITING, Fate
 from conformance.workloads import APPS, replica_set, told
-from unit.cluster.api import Plain, pod
+from unit.cluster.api import JsonObject, pod
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
-async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     path = cluster.path("replicasets", api=APPS)
     return await cluster.create(path, replica_set(name, **spec))
 
@@ -22,10 +22,10 @@ async def scale(cluster: ControllerCluster, size: int, name: str = "a") -> None:
     await cluster.merge(path, {"spec": {"replicas": size}})
 
 
-async def counted(cluster: ControllerCluster, name: str = "a", **counts: int) -> Plain:
+async def counted(cluster: ControllerCluster, name: str = "a", **counts: int) -> JsonObject:
     """The set, once it has been looked at and its status counts so many."""
 
-    def fits(it: Plain) -> bool:
+    def fits(it: JsonObject) -> bool:
         status = it["status"]
         seen = status.get("observedGeneration", 0) >= it["metadata"]["generation"]
         return seen and all(status.get(key, 0) == count for key, count in counts.items())
@@ -110,7 +110,7 @@ async def test_pods_that_do_no_work_go_first(cluster: ControllerCluster) -> None
     assert await cluster.names(cluster.path("pods"), labelSelector="app=b") == ["ready"]
 
 
-def running(it: Plain) -> bool:
+def running(it: JsonObject) -> bool:
     phase: str = it["status"].get("phase", "")
     return phase == "Running"
 
@@ -145,7 +145,7 @@ async def test_pods_that_restarted_go_first(cluster: ControllerCluster) -> None:
     assert left["metadata"]["name"] == "never" or len(set(times)) == 2
 
 
-def ready_since(it: Plain) -> str:
+def ready_since(it: JsonObject) -> str:
     conditions = {each["type"]: each for each in it["status"]["conditions"]}
     found: str = conditions["Ready"]["lastTransitionTime"]
     return found

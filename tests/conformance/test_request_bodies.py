@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conformance.target import STRATEGIC, YAML, Target, decoded
-from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, Plain, config_map
+from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, JsonObject, config_map
 
 IDENTITY = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
@@ -55,7 +55,7 @@ class Sent:
     name: str
     media: str
 
-    async def __call__(self, target: Target, raw: bytes) -> tuple[int, Plain]:
+    async def __call__(self, target: Target, raw: bytes) -> tuple[int, JsonObject]:
         path = target.path("configmaps", self.name)
         reply = await target.send(
             self.method, path, raw, media=self.media, dryRun="All", fieldManager="me"

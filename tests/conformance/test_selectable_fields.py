@@ -8,7 +8,7 @@ import pytest
 
 from conformance.crds import fields, spec, text
 from conformance.target import Plural, Target, causes, definition
-from unit.cluster.api import CRDS, Plain
+from unit.cluster.api import CRDS, JsonObject
 
 SCHEMA = spec(color=text(), size={"type": "integer"}, on={"type": "boolean"})
 PATHS = [{"jsonPath": f".spec.{name}"} for name in ("color", "size", "on")]
@@ -19,7 +19,7 @@ SOON = 10.0
 async def filled(target: Target) -> Plural:
     """Three objects: red, blue, and one of which nothing is said."""
     foos = await target.define(schema=SCHEMA, selectableFields=PATHS)
-    said: dict[str, Plain] = {
+    said: dict[str, JsonObject] = {
         "a": {"color": "red", "size": 1, "on": True},
         "b": {"color": "blue", "size": 2},
         "c": {},
@@ -120,7 +120,7 @@ async def test_a_field_is_declared_once(target: Target) -> None:
     assert causes(told) == [("spec.selectableFields[1].jsonPath", "FieldValueDuplicate")]
 
 
-async def refused(target: Target, schema: Plain, *paths: Any) -> Plain:
+async def refused(target: Target, schema: JsonObject, *paths: Any) -> JsonObject:
     declared = [{"jsonPath": path} for path in paths]
     body = definition(f"{target.namespace}.example.com", schema, selectableFields=declared)
     return await target.create(CRDS, body, code=422)

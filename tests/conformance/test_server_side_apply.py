@@ -18,10 +18,10 @@ from conformance.kinds import (
     Sample,
 )
 from conformance.target import Target, causes, owners
-from unit.cluster.api import APPLY, Plain, config_map
+from unit.cluster.api import APPLY, JsonObject, config_map
 
 
-async def applied(target: Target, data: Plain | None, manager: str, **more: Any) -> Plain:
+async def applied(target: Target, data: JsonObject | None, manager: str, **more: Any) -> JsonObject:
     path = target.path("configmaps", "a")
     return await target.apply(path, config_map("a", data), manager, **more)
 
@@ -110,13 +110,13 @@ async def test_a_field_given_to_a_controller_stays(target: Target) -> None:
     assert owners(found)["scaler Update"] == {"f:spec": {"f:replicas": {}}}
 
 
-def ports(*numbers: int) -> Plain:
+def ports(*numbers: int) -> JsonObject:
     container = {**POD_SPEC["containers"][0], "ports": [{"containerPort": n} for n in numbers]}
     template = {**WORKLOAD["template"], "spec": {"containers": [container]}}
     return {**DEPLOYMENT.object("a"), "spec": {**WORKLOAD, "template": template}}
 
 
-def numbers(obj: Plain) -> list[int]:
+def numbers(obj: JsonObject) -> list[int]:
     found = obj["spec"]["template"]["spec"]["containers"][0].get("ports") or []
     return [port["containerPort"] for port in found]
 
@@ -139,7 +139,7 @@ async def test_keys_do_not_repeat(target: Target) -> None:
 
 @pytest.mark.parametrize("empty", [[], [{}]], ids=["none", "blank"])
 @pytest.mark.parametrize("form", ["merge", "strategic", "json", "put"])
-async def test_ownership_can_be_cleared(target: Target, form: str, empty: list[Plain]) -> None:
+async def test_ownership_can_be_cleared(target: Target, form: str, empty: list[JsonObject]) -> None:
     path = target.path("configmaps", "a")
     made = await applied(target, {"k": "v"}, "one", code=201)
     match form:
@@ -196,7 +196,7 @@ async def test_scaling_owns_the_replicas_of_a_custom_resource(target: Target) ->
     assert causes(refused) == [(".spec.replicas", "FieldManagerConflict")]
 
 
-SCHEMA: Plain = {
+SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "spec": {
@@ -250,7 +250,7 @@ ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @pytest.mark.parametrize("data", [{"k": "v"}, {"k": "<w>"}], ids=["same", "other"])
-async def test_kubectl_keeps_its_own_annotation_true(target: Target, data: Plain) -> None:
+async def test_kubectl_keeps_its_own_annotation_true(target: Target, data: JsonObject) -> None:
     old = config_map("a", {"k": "v"}, annotations={ANNOTATION: "{}"})
     await target.create(target.path("configmaps"), old)
     others = await applied(target, data, "other", force="true")

@@ -24,7 +24,7 @@ from conformance.kinds import (
 )
 from conformance.target import Target
 from conformance.test_tables import cells, columns, table
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 REF = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
 CPU = {
@@ -99,7 +99,7 @@ OLD_METRICS = [
 NOTE = "autoscaling.alpha.kubernetes.io/"
 
 
-async def made(target: Target, sample: Sample, content: Plain, name: str = "") -> Plain:
+async def made(target: Target, sample: Sample, content: JsonObject, name: str = "") -> JsonObject:
     """An object as it was created."""
     obj = {**sample.object(name or f"a-{target.namespace}"), **content}
     return await target.create(sample.path(target), obj)
@@ -286,7 +286,7 @@ async def test_the_use_of_a_quota_in_a_table(target: Target) -> None:
     ],
 )
 async def test_what_a_network_policy_is_about(
-    target: Target, spec: Plain, types: list[str]
+    target: Target, spec: JsonObject, types: list[str]
 ) -> None:
     found = await made(target, NETWORK_POLICY, {"spec": spec})
     assert found["spec"]["policyTypes"] == types

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import FAILED, READY, UNREADY
 from conformance.workloads import APPS, stateful_set, template, told
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 HASH = "controller-revision-hash"
 CLAIM = {
@@ -17,21 +17,21 @@ CLAIM = {
 }
 
 
-async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def made(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     path = cluster.path("statefulsets", api=APPS)
     return await cluster.create(path, stateful_set(name, **spec))
 
 
-async def change(cluster: ControllerCluster, name: str = "a", **spec: Any) -> Plain:
+async def change(cluster: ControllerCluster, name: str = "a", **spec: Any) -> JsonObject:
     return await cluster.merge(cluster.path("statefulsets", name, APPS), {"spec": spec})
 
 
-async def rolled(cluster: ControllerCluster, name: str = "a") -> Plain:
+async def rolled(cluster: ControllerCluster, name: str = "a") -> JsonObject:
     """The set, once all its pods are there, of one revision, and ready."""
     return await cluster.until("statefulsets", name, over, api=APPS)
 
 
-def over(it: Plain) -> bool:
+def over(it: JsonObject) -> bool:
     status, size = it["status"], it["spec"]["replicas"]
     counts = ("replicas", "readyReplicas", "updatedReplicas", "currentReplicas")
     return (
@@ -41,11 +41,11 @@ def over(it: Plain) -> bool:
     )
 
 
-def names(pods: list[Plain]) -> list[str]:
+def names(pods: list[JsonObject]) -> list[str]:
     return [pod["metadata"]["name"] for pod in pods]
 
 
-def ready(pods: list[Plain], *wanted: str) -> bool:
+def ready(pods: list[JsonObject], *wanted: str) -> bool:
     """Whether there are just these pods, all of them running."""
     there = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
     return (
@@ -164,7 +164,7 @@ async def test_outdated_pods_stay_until_they_are_deleted(cluster: ControllerClus
     assert image((await cluster.all("pods"))[1]) == "one"
 
 
-def image(pod: Plain) -> str:
+def image(pod: JsonObject) -> str:
     found: str = pod["spec"]["containers"][0]["image"]
     return found
 
@@ -225,7 +225,7 @@ async def test_claims_go_with_the_set_if_asked_for(cluster: ControllerCluster) -
     )  # fmt: skip
     found = await rolled(cluster)
 
-    def owned(held: list[Plain]) -> bool:
+    def owned(held: list[JsonObject]) -> bool:
         owners = [claim["metadata"].get("ownerReferences") or [] for claim in held]
         return [[each["uid"] for each in owner] for owner in owners] == [[found["metadata"]["uid"]]]
 
@@ -253,7 +253,7 @@ async def test_history_of_a_set_has_a_limit(cluster: ControllerCluster) -> None:
         await change(cluster, template=template("a", version))
     await rolled(cluster)
 
-    def kept(found: list[Plain]) -> list[tuple[int, str]]:
+    def kept(found: list[JsonObject]) -> list[tuple[int, str]]:
         images = [it["data"]["spec"]["template"]["spec"]["containers"][0] for it in found]
         return sorted(
             (it["revision"], each["image"]) for it, each in zip(found, images, strict=True)

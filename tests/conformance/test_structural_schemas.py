@@ -27,7 +27,7 @@ from conformance.schema_tables import (
     VALUES,
 )
 from conformance.target import Target, definition
-from unit.cluster.api import CRDS, Plain
+from unit.cluster.api import CRDS, JsonObject
 
 
 async def test_a_schema_that_is_not_structural_is_refused_with_its_place(
@@ -101,7 +101,7 @@ async def test_every_keyword_refuses_what_it_should_in_the_same_words(target: Ta
 
 async def test_values_at_their_limits_are_accepted(target: Target) -> None:
     kind = await target.define(schema=spec(**VALUES))
-    accepted: tuple[Plain, ...] = (
+    accepted: tuple[JsonObject, ...] = (
         *({"integer": 2}, {"integer": 10}, {"integer": 2.0}, {"small": -(2**31)}, {"number": 0.6}),
         *({"text": "abcd"}, {"text": "ab"}, {"choice": "blue"}, {"list": [1]}, {"map": {}}),
         *({"either": 1}, {"either": "1"}, {"one": {"p": ""}}, {"maybe": None}, {"maybe": ""}),

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.samples import SAMPLES, SELECTOR, TEMPLATE, Sample
 from conformance.target import Target, decoded, until
-from unit.cluster.api import Plain, config_map
+from unit.cluster.api import JsonObject, config_map
 
 FORM = "application/json;as={};v={};g=meta.k8s.io"
 TABLE = {"accept": FORM.format("Table", "v1")}
@@ -19,13 +19,13 @@ PARTIALS = {"accept": FORM.format("PartialObjectMetadataList", "v1")}
 _AGE = re.compile(r"\d+s")
 
 
-async def table(target: Target, path: str, **query: Any) -> Plain:
+async def table(target: Target, path: str, **query: Any) -> JsonObject:
     found = await target.get(path, headers=TABLE, **query)
     assert (found["kind"], found["apiVersion"]) == ("Table", "meta.k8s.io/v1")
     return found
 
 
-def columns(found: Plain) -> list[str]:
+def columns(found: JsonObject) -> list[str]:
     """Columns as `Name`, those shown on request as `Name*`."""
     return [
         f"{each['name']}{'*' if each['priority'] else ''}:{each['type']}"
@@ -33,12 +33,12 @@ def columns(found: Plain) -> list[str]:
     ]
 
 
-def cells(found: Plain, row: int = 0) -> list[Any]:
+def cells(found: JsonObject, row: int = 0) -> list[Any]:
     """The cells of a row; seconds are all alike."""
     return [_AGE.sub("0s", each) if isinstance(each, str) else each for each in _cells(found, row)]
 
 
-def _cells(found: Plain, row: int) -> list[Any]:
+def _cells(found: JsonObject, row: int) -> list[Any]:
     listed: list[Any] = found["rows"][row]["cells"]
     return listed
 

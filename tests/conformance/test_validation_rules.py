@@ -19,9 +19,9 @@ from conformance.crds import (
 )
 from conformance.schema_tables import FORBIDDEN, INVALID, REQUIRED
 from conformance.target import Target, until
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
-INTEGER: Plain = {"type": "integer"}
+INTEGER: JsonObject = {"type": "integer"}
 WHERE = "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
 TYPES = fields(
     i=INTEGER,
@@ -91,7 +91,7 @@ async def test_properties_are_spelt_so_that_rules_can_name_them(target: Target) 
     assert (await tried(target, fields(spec=ruled(TYPES, *rules)))).status == 201
 
 
-def _judging() -> Plain:
+def _judging() -> JsonObject:
     limits = fields(low=INTEGER, high=INTEGER)
     forbidden = {
         "rule": "self.low <= self.high",
@@ -123,7 +123,7 @@ def _judging() -> Plain:
     )
 
 
-BROKEN: list[tuple[Plain, Causes]] = [
+BROKEN: list[tuple[JsonObject, Causes]] = [
     ({"plain": 0}, {(INVALID, "spec.plain", "Invalid value: 0: failed rule: self > 0")}),
     ({"told": 0}, {(INVALID, "spec.told", "Invalid value: 0: must be positive")}),
     ({"computed": "bad"}, {(INVALID, "spec.computed", 'Invalid value: "bad": got bad')}),
@@ -217,7 +217,7 @@ async def test_rules_about_a_change_need_something_to_change(target: Target) -> 
         "optionalOldSelf": True,
         "message": "starts at 0 and grows",
     }
-    items: Plain = {**fields(k=text(), v=ruled(text(), fixed)), "required": ["k"]}
+    items: JsonObject = {**fields(k=text(), v=ruled(text(), fixed)), "required": ["k"]}
     keyed = {
         "type": "array",
         "maxItems": 5,
@@ -268,7 +268,7 @@ ADVICE = (
 async def test_a_rule_that_may_cost_too_much_is_refused_with_its_definition(
     target: Target,
 ) -> None:
-    def listed(**more: Any) -> Plain:
+    def listed(**more: Any) -> JsonObject:
         schema = {"type": "array", "items": {"type": "string", **more.pop("each", {})}, **more}
         return spec(x=ruled(schema, "self.all(x, self.exists(y, x == y))"))
 
@@ -314,7 +314,7 @@ PRICES = {
 
 
 async def test_every_step_of_a_loop_has_its_price(target: Target) -> None:
-    def listed(most: int, **item: Any) -> Plain:
+    def listed(most: int, **item: Any) -> JsonObject:
         return {"type": "array", "maxItems": most, "items": item}
 
     schema = fields(

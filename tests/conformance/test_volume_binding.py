@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.controller_cluster import ControllerCluster
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 VOLUMES = "/api/v1/persistentvolumes"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
@@ -17,12 +17,12 @@ BY_US = {"pv.kubernetes.io/bound-by-controller": "yes"}
 PROTECTED = "kubernetes.io/pvc-protection"
 
 
-def claim(name: str, size: str = "1Gi", *, kind: str, **spec: Any) -> Plain:
+def claim(name: str, size: str = "1Gi", *, kind: str, **spec: Any) -> JsonObject:
     asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
     return {"metadata": {"name": name}, "spec": {**asked, "storageClassName": kind, **spec}}
 
 
-def volume(name: str, size: str = "1Gi", *, kind: str, **spec: Any) -> Plain:
+def volume(name: str, size: str = "1Gi", *, kind: str, **spec: Any) -> JsonObject:
     given = {
         "capacity": {"storage": size},
         "accessModes": ["ReadWriteOnce"],
@@ -33,7 +33,7 @@ def volume(name: str, size: str = "1Gi", *, kind: str, **spec: Any) -> Plain:
     return {"metadata": {"name": name}, "spec": given | spec}
 
 
-def storage_class(name: str, *, mode: str = "Immediate", **fields: Any) -> Plain:
+def storage_class(name: str, *, mode: str = "Immediate", **fields: Any) -> JsonObject:
     given = {"provisioner": "example.com/disk", "volumeBindingMode": mode}
     return {"metadata": {"name": name}, **given, **fields}
 
@@ -48,18 +48,18 @@ class Storage:
     def name(self, word: str) -> str:
         return f"{word}-{self.cluster.namespace}"
 
-    async def volume(self, word: str, size: str = "1Gi", **spec: Any) -> Plain:
+    async def volume(self, word: str, size: str = "1Gi", **spec: Any) -> JsonObject:
         made = volume(self.name(word), size, kind=self.kind, **spec)
         return await self.cluster.create(VOLUMES, made)
 
-    async def claim(self, name: str, size: str = "1Gi", **spec: Any) -> Plain:
+    async def claim(self, name: str, size: str = "1Gi", **spec: Any) -> JsonObject:
         made = claim(name, size, kind=self.kind, **spec)
         return await self.cluster.create(self.cluster.path(CLAIMS), made)
 
-    async def bound(self, name: str) -> Plain:
+    async def bound(self, name: str) -> JsonObject:
         return await self.cluster.until(CLAIMS, name, lambda it: it["status"]["phase"] == "Bound")
 
-    async def phase(self, word: str, phase: str) -> Plain:
+    async def phase(self, word: str, phase: str) -> JsonObject:
         path = f"{VOLUMES}/{self.name(word)}"
         return await self.cluster.found(path, lambda it: it["status"].get("phase") == phase)
 

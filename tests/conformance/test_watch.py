@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from conformance.target import Target, causes, definition
-from unit.cluster.api import CRDS, Events, Plain, config_map
+from unit.cluster.api import CRDS, Events, JsonObject, config_map
 
 SOON = 5.0
 """Seconds within which a watcher hears of a write, on a busy machine."""
 
 
-async def write(target: Target, name: str, data: str = "", **metadata: object) -> Plain:
+async def write(target: Target, name: str, data: str = "", **metadata: object) -> JsonObject:
     """Create a ConfigMap, or change its data."""
     path = target.path("configmaps", name)
     body = {**config_map(name), "metadata": {"name": name, **metadata}, "data": {"k": data}}

@@ -7,19 +7,19 @@ from typing import Any
 
 from conformance.controller_cluster import ControllerCluster
 from conformance.target import POLL_SECONDS
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 APPS = "apps/v1"
 ATTEMPTS = 200
 
 
-def template(name: str, image: str = "one", **spec: Any) -> Plain:
+def template(name: str, image: str = "one", **spec: Any) -> JsonObject:
     """A pod template with one container, labelled `app`."""
     pod = {"containers": [{"name": "main", "image": image}], **spec}
     return {"metadata": {"labels": {"app": name}}, "spec": pod}
 
 
-def workload(name: str, **spec: Any) -> Plain:
+def workload(name: str, **spec: Any) -> JsonObject:
     """What all workloads have in common."""
     selector = {"matchLabels": {"app": name}}
     return {
@@ -31,23 +31,23 @@ def workload(name: str, **spec: Any) -> Plain:
 deployment = replica_set = daemon_set = workload
 
 
-def stateful_set(name: str, **spec: Any) -> Plain:
+def stateful_set(name: str, **spec: Any) -> JsonObject:
     return workload(name, serviceName=name, **spec)
 
 
-def container(obj: Plain) -> Plain:
+def container(obj: JsonObject) -> JsonObject:
     """The first container of a workload's template."""
-    found: Plain = obj["spec"]["template"]["spec"]["containers"][0]
+    found: JsonObject = obj["spec"]["template"]["spec"]["containers"][0]
     return found
 
 
-def conditions(obj: Plain) -> list[tuple[str, str, str, str]]:
+def conditions(obj: JsonObject) -> list[tuple[str, str, str, str]]:
     """Type, status, reason and message of each condition, in their order."""
     found = obj["status"].get("conditions") or []
     return [(c["type"], c["status"], c.get("reason", ""), c.get("message", "")) for c in found]
 
 
-def reasons(obj: Plain) -> dict[str, str]:
+def reasons(obj: JsonObject) -> dict[str, str]:
     """The reason of each condition."""
     return {name: reason for name, _, reason, _ in conditions(obj)}
 

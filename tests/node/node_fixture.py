@@ -13,7 +13,7 @@ import msgspec
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster
 from quintant.cluster.kubelet.process.orphans import AGENT
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 
 IMAGE = "quintant/echo"
 PORT = 8080
@@ -29,9 +29,9 @@ class NodeCluster:
         self.api = Api(cluster.server, "root")
         self.cluster = cluster
 
-    async def run(self, name: str, *args: str, **more: Any) -> Plain:
+    async def run(self, name: str, *args: str, **more: Any) -> JsonObject:
         """Create a pod with one container, and wait until it answers."""
-        container: Plain = {"name": "main", "image": IMAGE, "args": list(args)}
+        container: JsonObject = {"name": "main", "image": IMAGE, "args": list(args)}
         container |= more.pop("container", {})
         await self.create(name, containers=[container], **more)
         pod = await self.until(name, ready)
@@ -43,9 +43,9 @@ class NodeCluster:
         whole = {"nodeName": "local", **spec}
         await self.api.create(PODS, {"metadata": {"name": name}, "spec": whole})
 
-    async def until(self, name: str, wanted: Any) -> Plain:
+    async def until(self, name: str, wanted: Any) -> JsonObject:
         """A pod as soon as it is as wanted."""
-        pod: Plain = {}
+        pod: JsonObject = {}
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 async with self.api.watch(PODS, fieldSelector=f"metadata.name={name}") as events:
@@ -76,12 +76,12 @@ class NodeCluster:
         return reply.body.decode()
 
 
-async def ask(pod: Plain, path: str, port: int = PORT) -> str:
+async def ask(pod: JsonObject, path: str, port: int = PORT) -> str:
     """What a pod's program answers."""
     return (await fetch(pod["status"]["podIP"], port, path))[1]
 
 
-async def answering(pod: Plain) -> None:
+async def answering(pod: JsonObject) -> None:
     """Wait until a pod's program listens; a probe would do so once in a second."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
@@ -102,16 +102,16 @@ async def fetch(host: str, port: int, path: str) -> tuple[int, str]:
     return int(head.split()[1]), body.decode()
 
 
-def ready(pod: Plain) -> bool:
+def ready(pod: JsonObject) -> bool:
     conditions = pod.get("status", {}).get("conditions", ())
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def ended(pod: Plain) -> bool:
+def ended(pod: JsonObject) -> bool:
     return pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
 
 
-def restarted(pod: Plain) -> bool:
+def restarted(pod: JsonObject) -> bool:
     statuses = pod.get("status", {}).get("containerStatuses", ())
     return any(each["restartCount"] and each["state"].get("running") for each in statuses)
 

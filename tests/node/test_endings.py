@@ -21,7 +21,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
-from unit.cluster.api import PODS, Plain, Requests
+from unit.cluster.api import PODS, JsonObject, Requests
 
 UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]
 
@@ -42,7 +42,7 @@ def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-async def run(folder: Path, *args: str) -> Plain:
+async def run(folder: Path, *args: str) -> JsonObject:
     """A pod of the cluster, once it answers."""
     transport = HttpTransport(Config.load(folder / "kubeconfig"))
     container = {"name": "main", "image": IMAGE, "args": list(args)}

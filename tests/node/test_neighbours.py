@@ -15,7 +15,7 @@ from quintant.cluster.instance.cluster import ClusterConfig, persistent, running
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 CLUSTERS = 5
 NODE_PORT = 30080
@@ -31,7 +31,7 @@ async def nodes() -> AsyncIterator[list[NodeCluster]]:
         yield [NodeCluster(await stack.enter_async_context(running(PLAN))) for _ in range(CLUSTERS)]
 
 
-async def serve(node: NodeCluster, who: str) -> Plain:
+async def serve(node: NodeCluster, who: str) -> JsonObject:
     """A pod that answers who it is, and a service in front of it."""
     port = {"port": PORT, "nodePort": NODE_PORT}
     spec = {"type": "NodePort", "selector": LABELS, "ports": [port]}
@@ -60,7 +60,7 @@ async def heard(host: str, port: int) -> str:
                 await asyncio.sleep(0.05)
 
 
-def address(node: Plain) -> str:
+def address(node: JsonObject) -> str:
     (found,) = (each for each in node["status"]["addresses"] if each["type"] == "InternalIP")
     return str(found["address"])
 

@@ -23,7 +23,7 @@ from scenarios.greeter import Greeter, GreeterSpec, reconcile
 
 FINALIZER = "demo.dev/held"
 
-Wish = tuple[str, str, str]
+Permission = tuple[str, str, str]
 """Group, resource and verb."""
 
 
@@ -140,7 +140,7 @@ async def test_unused_verb_is_reported(guarded: InProcessCluster) -> None:
     }
 
 
-async def withhold(cluster: InProcessCluster, manager: Manager, *missing: Wish) -> Account:
+async def withhold(cluster: InProcessCluster, manager: Manager, *missing: Permission) -> Account:
     """Grant a manager its role without some of its verbs."""
     account = await grant(cluster, manager)
     rest = [held for held in account.permissions if held[:3] not in missing]
@@ -162,7 +162,7 @@ async def withhold(cluster: InProcessCluster, manager: Manager, *missing: Wish) 
     ],
     ids=lambda held: f"{held[2]}-{held[1]}",
 )
-async def test_missing_verb_shows(guarded: InProcessCluster, missing: Wish) -> None:
+async def test_missing_verb_shows(guarded: InProcessCluster, missing: Permission) -> None:
     manager = busy_manager()
     account = await withhold(guarded, manager, missing)
     await live(guarded, manager, account)

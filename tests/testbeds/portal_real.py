@@ -50,7 +50,7 @@ TLS_PORT = 8443
 PATIENCE_SECONDS = 90.0
 """How long a test waits for something on a busy machine before it fails."""
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 @dataclass
@@ -68,7 +68,7 @@ class RealPortalTestbed:
     tokens: Mapping[str, list[str]] = field(default_factory=dict)
     """Which names relays give to which tokens; if none, to anybody."""
 
-    async def apply(self, *manifests: Plain) -> None:
+    async def apply(self, *manifests: JsonObject) -> None:
         await Applier(self.client.rest, "test").apply(manifests)
 
     async def merge(self, path: str, change: Any) -> None:
@@ -177,7 +177,7 @@ class RealPortalTestbed:
         await asyncio.sleep(0.5)  # events are written in the background
         return [each.reason for each in await self.client.list(Event)]
 
-    def _relay(self, name: str) -> Plain:
+    def _relay(self, name: str) -> JsonObject:
         guard = ("--auth", "token", "--tokens", "/keys/tokens.json") if self.tokens else ()
         container = {
             "name": "relay",
@@ -202,7 +202,7 @@ def domain(relay: str) -> str:
     return f"{relay}.default.svc.cluster.local"
 
 
-def _part(version: str, kind: str, name: str, labels: Any = None, **rest: Any) -> Plain:
+def _part(version: str, kind: str, name: str, labels: Any = None, **rest: Any) -> JsonObject:
     meta = {"name": name, "namespace": "default", **({"labels": labels} if labels else {})}
     return {"apiVersion": version, "kind": kind, "metadata": meta, **rest}
 

@@ -22,8 +22,8 @@ PATH = "/apis/apps/v1/namespaces/default/deployments/shop-tunnel"
 EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/shop"
 
 DEPLOYING = path(PATH) & writes
-Plain = dict[str, Any]
-EDITS: dict[str, Plain] = {
+JsonObject = dict[str, Any]
+EDITS: dict[str, JsonObject] = {
     "replicas": {"replicas": 5},
     "image": {"template": {"spec": {"containers": [{"name": "tunnel", "image": "evil"}]}}},
     "arguments": {"template": {"spec": {"containers": [{"name": "tunnel", "args": ["x"]}]}}},

@@ -19,10 +19,10 @@ UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 EXPOSE = "/validate-portal-gosuda-org-v1alpha1-portalexpose"
 CLASS = "/validate-portal-gosuda-org-v1alpha1-tunnelclass"
 TARGETS = "spec.relay.targets"
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def expose(**changes: Any) -> Plain:
+def expose(**changes: Any) -> JsonObject:
     """A PortalExpose; names are paths within its spec, with underscores for dots."""
     made = to_plain(exposing(relays=2))
     for path, value in changes.items():
@@ -33,7 +33,7 @@ def expose(**changes: Any) -> Plain:
     return made
 
 
-def tunnels(**spec: Any) -> Plain:
+def tunnels(**spec: Any) -> JsonObject:
     """A TunnelClass."""
     return {
         "apiVersion": "portal.gosuda.org/v1alpha1",
@@ -43,7 +43,7 @@ def tunnels(**spec: Any) -> Plain:
     }
 
 
-def review(new: Plain | None, old: Plain | None = None, **request: Any) -> bytes:
+def review(new: JsonObject | None, old: JsonObject | None = None, **request: Any) -> bytes:
     operation = "UPDATE" if new and old else "CREATE" if new else "DELETE"
     kind = (new or old or {}).get("kind", "PortalExpose")
     about = {
@@ -59,17 +59,17 @@ def review(new: Plain | None, old: Plain | None = None, **request: Any) -> bytes
     )
 
 
-async def asked(testbed: PortalTestbed, path: str, body: bytes) -> Plain:
+async def asked(testbed: PortalTestbed, path: str, body: bytes) -> JsonObject:
     """The response to a review."""
     assert testbed.engine is not None
     assert testbed.engine.webhooks is not None
     answer = msgspec.json.decode(await testbed.engine.webhooks.reviews.review(path, body))
-    response: Plain = answer["response"]
+    response: JsonObject = answer["response"]
     assert response["uid"] == UID
     return response
 
 
-RULES: dict[str, tuple[Callable[[], Plain], str]] = {
+RULES: dict[str, tuple[Callable[[], JsonObject], str]] = {
     "an app that is no label": (lambda: expose(app_name="A_b"), "spec.app.name"),
     "an app of 64 letters": (lambda: expose(app_name="a" * 64), "spec.app.name"),
     "port 0": (lambda: expose(app_service_port=0), "spec.app.service.port"),
@@ -95,7 +95,7 @@ async def test_broken_rule_of_a_portal_expose_is_refused(testbed: PortalTestbed,
         assert field in told["status"]["message"]
 
 
-CLASS_RULES: dict[str, tuple[Plain, str]] = {
+CLASS_RULES: dict[str, tuple[JsonObject, str]] = {
     "no tunnel": ({"replicas": 0}, "spec.replicas"),
     "a size that is none": ({"size": "huge"}, "spec.size"),
     "a label that is none": ({"nodeSelector": {"a b": "c"}}, "spec.nodeSelector"),

@@ -13,7 +13,7 @@ from quintant.client.transport import ApiRequest, ApiResponse, InProcessTranspor
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
@@ -48,37 +48,39 @@ class Requests:
             sent["content-type"] = media
         return await self.transport.request(ApiRequest(method, path, query, sent, raw))
 
-    async def ask(self, method: str, path: str, body: Any, code: int, **more: Any) -> Plain:
+    async def ask(self, method: str, path: str, body: Any, code: int, **more: Any) -> JsonObject:
         reply = await self.send(method, path, body, **more)
         assert reply.status == code, f"{method} {path}: {reply.status} {reply.body!r}"
-        answer: Plain = msgspec.json.decode(reply.body)
+        answer: JsonObject = msgspec.json.decode(reply.body)
         return answer
 
-    async def get(self, path: str, *, code: int = 200, **more: Any) -> Plain:
+    async def get(self, path: str, *, code: int = 200, **more: Any) -> JsonObject:
         return await self.ask("GET", path, None, code, **more)
 
-    async def create(self, path: str, obj: Any, *, code: int = 201, **more: Any) -> Plain:
+    async def create(self, path: str, obj: Any, *, code: int = 201, **more: Any) -> JsonObject:
         return await self.ask("POST", path, obj, code, **more)
 
-    async def put(self, path: str, obj: Any, *, code: int = 200, **more: Any) -> Plain:
+    async def put(self, path: str, obj: Any, *, code: int = 200, **more: Any) -> JsonObject:
         return await self.ask("PUT", path, obj, code, **more)
 
-    async def merge(self, path: str, patch: Any, *, code: int = 200, **more: Any) -> Plain:
+    async def merge(self, path: str, patch: Any, *, code: int = 200, **more: Any) -> JsonObject:
         return await self.ask("PATCH", path, patch, code, media=MERGE, **more)
 
-    async def patch(self, path: str, *operations: Plain, code: int = 200, **more: Any) -> Plain:
+    async def patch(
+        self, path: str, *operations: JsonObject, code: int = 200, **more: Any
+    ) -> JsonObject:
         return await self.ask("PATCH", path, list(operations), code, media=JSON_PATCH, **more)
 
     async def apply(
         self, path: str, config: Any, manager: str, *, code: int = 200, **more: Any
-    ) -> Plain:
+    ) -> JsonObject:
         return await self.ask(
             "PATCH", path, config, code, media=APPLY, fieldManager=manager, **more
         )
 
     async def delete(
         self, path: str, options: Any = None, *, code: int = 200, **more: Any
-    ) -> Plain:
+    ) -> JsonObject:
         return await self.ask("DELETE", path, options, code, **more)
 
     async def names(self, path: str, **query: Any) -> list[str]:
@@ -108,12 +110,12 @@ class Events:
         self._chunks = chunks
         self._lines: list[bytes] = []
 
-    async def next(self, within: float = 1.0) -> Plain:
+    async def next(self, within: float = 1.0) -> JsonObject:
         """The next event; TimeoutError if none comes within that virtual time."""
         async with asyncio.timeout(within):
             while not self._lines:
                 self._lines = (await anext(self._chunks)).splitlines()
-        event: Plain = msgspec.json.decode(self._lines.pop(0))
+        event: JsonObject = msgspec.json.decode(self._lines.pop(0))
         return event
 
     async def told(self, within: float = 1.0) -> tuple[str, str]:
@@ -121,7 +123,7 @@ class Events:
         event = await self.next(within)
         return event["type"], event["object"]["metadata"].get("name", "")
 
-    async def rest(self) -> list[Plain]:
+    async def rest(self) -> list[JsonObject]:
         """Every event until the stream ends."""
         events = [msgspec.json.decode(line) for line in self._lines]
         async for chunk in self._chunks:
@@ -139,7 +141,7 @@ def api() -> Api:
     return Api(server())
 
 
-def config_map(name: str, data: Mapping[str, str] | None = None, **metadata: Any) -> Plain:
+def config_map(name: str, data: Mapping[str, str] | None = None, **metadata: Any) -> JsonObject:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -148,15 +150,15 @@ def config_map(name: str, data: Mapping[str, str] | None = None, **metadata: Any
     }
 
 
-def pod(name: str, *, node: str = "", **metadata: Any) -> Plain:
-    spec: Plain = {"containers": [{"name": "main", "image": "image"}]}
+def pod(name: str, *, node: str = "", **metadata: Any) -> JsonObject:
+    spec: JsonObject = {"containers": [{"name": "main", "image": "image"}]}
     return {
         "metadata": {"name": name, **metadata},
         "spec": spec | ({"nodeName": node} if node else {}),
     }
 
 
-def foo(name: str, spec: Plain | None = None, **metadata: Any) -> Plain:
+def foo(name: str, spec: JsonObject | None = None, **metadata: Any) -> JsonObject:
     return {
         "apiVersion": "example.com/v1",
         "kind": "Foo",
@@ -165,7 +167,7 @@ def foo(name: str, spec: Plain | None = None, **metadata: Any) -> Plain:
     }
 
 
-FOO_SCHEMA: Plain = {
+FOO_SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "spec": {
@@ -212,7 +214,7 @@ FOO_SCHEMA: Plain = {
 }
 
 
-def foo_definition(schema: Plain | None = None, **version: Any) -> Plain:
+def foo_definition(schema: JsonObject | None = None, **version: Any) -> JsonObject:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

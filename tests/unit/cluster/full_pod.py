@@ -7,7 +7,7 @@ from itertools import count, cycle
 from typing import Any
 
 from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message, message
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 
 SPEC = "core.v1.PodSpec"
 SOURCES = "core.v1.VolumeSource"
@@ -35,7 +35,7 @@ EITHER: dict[str, tuple[str, ...]] = {
 }
 """Fields that exclude each other: each message that is made has the next of them."""
 MOUNTED = "v-emptydir"
-GIVEN: Plain = {
+GIVEN: JsonObject = {
     "restartPolicy": "Always",
     "serviceAccountName": "default",
     "priorityClassName": "system-node-critical",
@@ -53,7 +53,7 @@ GIVEN: Plain = {
     "expirationSeconds": 3600,
 }
 """What the server accepts for a field where it is particular."""
-GIVEN_IN: dict[str, Plain] = {
+GIVEN_IN: dict[str, JsonObject] = {
     "core.v1.NFSVolumeSource": {"path": "/exported"},
     "core.v1.ObjectFieldSelector": {"apiVersion": "v1"},
     "core.v1.PodOS": {"name": "linux"},
@@ -72,7 +72,7 @@ PLAIN: dict[FieldKind, Any] = {
 }
 
 
-def every_field() -> Plain:
+def every_field() -> JsonObject:
     """What a pod shall be, with every field that a template can have."""
     filler = Filler()
     spec = {**filler.fill(message(SPEC)), "volumes": [*filler.volumes()]}
@@ -90,7 +90,7 @@ class Filler:
         self._numbers = count(1)
         self._turns = {name: cycle(fields) for name, fields in EITHER.items()}
 
-    def fill(self, kind: Message) -> Plain:
+    def fill(self, kind: Message) -> JsonObject:
         """A message with a value in every field."""
         others = set(EITHER.get(kind.name, ()))
         if others:
@@ -99,7 +99,7 @@ class Filler:
         given = {**GIVEN, **GIVEN_IN.get(kind.name, {})}
         return {it.name: given.get(it.name) or self._value(it, it.type) for it in fields}
 
-    def volumes(self) -> Iterator[Plain]:
+    def volumes(self) -> Iterator[JsonObject]:
         """A volume for each kind of source: one can have only one."""
         for field in message(SOURCES).fields.values():
             yield {

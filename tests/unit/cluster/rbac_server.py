@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster.apiserver.meta.user import User, admin
-from unit.cluster.api import Api, Plain, server
+from unit.cluster.api import Api, JsonObject, server
 
 RBAC = "rbac.authorization.k8s.io"
 CLUSTER = f"/apis/{RBAC}/v1"
@@ -24,7 +24,7 @@ class RbacServer:
         self.server.tokens.add(name, user or User(name))
         return Api(self.server, name)
 
-    async def grant(self, name: str, *rules: Plain, everywhere: bool = False) -> None:
+    async def grant(self, name: str, *rules: JsonObject, everywhere: bool = False) -> None:
         """Give somebody a role of their own."""
         base, kind = (CLUSTER, "ClusterRole") if everywhere else (LOCAL, "Role")
         plural = f"{kind.lower()}s"
@@ -34,17 +34,17 @@ class RbacServer:
         await self.root.create(f"{base}/{kind.lower()}bindings", bound)
 
 
-def rule(verbs: str, resources: str, group: str = "", **more: Any) -> Plain:
+def rule(verbs: str, resources: str, group: str = "", **more: Any) -> JsonObject:
     """A rule from words."""
     words = {"verbs": verbs.split(), "apiGroups": [group], "resources": resources.split()}
     return words | more
 
 
-def subject(name: str, kind: str = "User") -> Plain:
+def subject(name: str, kind: str = "User") -> JsonObject:
     return {"kind": kind, "apiGroup": RBAC, "name": name}
 
 
-def binding(name: str, kind: str, role: str, *subjects: Plain) -> Plain:
+def binding(name: str, kind: str, role: str, *subjects: JsonObject) -> JsonObject:
     return {
         "metadata": {"name": name},
         "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},

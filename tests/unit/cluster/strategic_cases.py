@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 SERVICES = "/api/v1/namespaces/default/services"
@@ -26,7 +26,7 @@ class Case:
 
     name: str
     path: str
-    live: Plain
+    live: JsonObject
     patch: Any
     found: Mapping[str, Any] = field(default_factory=dict)
     """Values by their paths; `*` collects from every item of a list."""
@@ -43,11 +43,11 @@ class Case:
         return "".join(char if char.isalnum() else "-" for char in self.name)
 
     @property
-    def object(self) -> Plain:
+    def object(self) -> JsonObject:
         metadata = {**self.live.get("metadata", {}), "name": self.object_name}
         return {**self.live, "metadata": metadata}
 
-    def check(self, code: int, answer: Plain) -> None:
+    def check(self, code: int, answer: JsonObject) -> None:
         """Assert that an answer is what the case says."""
         assert code == self.code, answer
         assert not self.message or answer["message"] == self.message
@@ -63,7 +63,7 @@ def look(value: Any, path: str) -> Any:
     return look(below, rest) if rest else below
 
 
-def deployment(**pod: Any) -> Plain:
+def deployment(**pod: Any) -> JsonObject:
     """A deployment whose pods have, beside what is given, one container."""
     spec = {"containers": [{"name": "a", "image": "a:1"}], **pod}
     labels = {"app": "web"}
@@ -75,27 +75,27 @@ def deployment(**pod: Any) -> Plain:
     }
 
 
-def containers(*names: str) -> list[Plain]:
+def containers(*names: str) -> list[JsonObject]:
     return [{"name": name, "image": f"{name}:1"} for name in names]
 
 
-def in_pod(**patch: Any) -> Plain:
+def in_pod(**patch: Any) -> JsonObject:
     return {"spec": {"template": {"spec": patch}}}
 
 
-def env(*names: str) -> Plain:
+def env(*names: str) -> JsonObject:
     values = [{"name": name, "value": name} for name in names]
     return deployment(containers=[{"name": "a", "image": "a:1", "env": values}])
 
 
-def container(**patch: Any) -> Plain:
+def container(**patch: Any) -> JsonObject:
     return in_pod(containers=[{"name": "a", **patch}])
 
 
 VOLUMES = deployment(
     volumes=[{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "c"}}]
 )
-FINALIZERS: Plain = {"metadata": {"finalizers": ["a.io/1", "a.io/2", "a.io/3"]}}
+FINALIZERS: JsonObject = {"metadata": {"finalizers": ["a.io/1", "a.io/2", "a.io/3"]}}
 NO_KEY = "does not contain declared merge key: name"
 
 CASES = [

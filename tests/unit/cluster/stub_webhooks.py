@@ -12,29 +12,29 @@ import msgspec
 
 from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
-from unit.cluster.api import Plain, Requests
+from unit.cluster.api import JsonObject, Requests
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 HOST = "https://hooks.test"
 
-Answer = Callable[[Plain], Any]
+Answer = Callable[[JsonObject], Any]
 """From a request to a response, now or later."""
 
 
-def allow(request: Plain) -> Plain:
+def allow(request: JsonObject) -> JsonObject:
     return {"allowed": True}
 
 
-def deny(request: Plain) -> Plain:
+def deny(request: JsonObject) -> JsonObject:
     return {"allowed": False, "status": {"message": "no", "code": 403}}
 
 
-def patch(*operations: Plain) -> Answer:
+def patch(*operations: JsonObject) -> Answer:
     raw = b64encode(msgspec.json.encode(list(operations))).decode()
     return lambda request: {"allowed": True, "patch": raw, "patchType": "JSONPatch"}
 
 
-def rule(resources: str, operations: str = "*", group: str = "", version: str = "*") -> Plain:
+def rule(resources: str, operations: str = "*", group: str = "", version: str = "*") -> JsonObject:
     return {
         "operations": operations.split(),
         "apiGroups": [group],
@@ -48,7 +48,7 @@ class StubDialer:
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
-        self.asked: dict[str, list[Plain]] = {}
+        self.asked: dict[str, list[JsonObject]] = {}
 
     def told(self, name: str) -> list[str]:
         return [
@@ -76,7 +76,7 @@ async def install(
     kind: str,
     name: str,
     answer: Answer,
-    *rules: Plain,
+    *rules: JsonObject,
     **more: Any,
 ) -> str:
     """Have a webhook asked; the path of its configuration."""

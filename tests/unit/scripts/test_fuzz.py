@@ -17,17 +17,17 @@ from fuzz.shrink import shrunk
 from fuzz.steps import REVISION, UID, Step, filled, parsed
 from fuzz.widgets import SUBJECTS
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 ONE = "11111111-1111-1111-1111-111111111111"
 TWO = "22222222-2222-2222-2222-222222222222"
 
 
-def told(*bodies: Plain) -> Record:
+def told(*bodies: JsonObject) -> Record:
     return normal(Record([Answer(200, body) for body in bodies]))
 
 
-def meta(**metadata: Any) -> Plain:
+def meta(**metadata: Any) -> JsonObject:
     return {"kind": "Pod", "metadata": metadata}
 
 

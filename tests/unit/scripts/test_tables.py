@@ -14,10 +14,10 @@ from quintant.version import KUBERNETES
 from tables import files
 from tables.joining import join
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 PREFIX = "io.k8s.api."
-TYPES: Plain = {
+TYPES: JsonObject = {
     "kinds": {"v1/Ship": "core.v1.Ship"},
     "messages": {
         "core.v1.Ship": [
@@ -37,7 +37,7 @@ TYPES: Plain = {
         "core.v1.Plank": [{"name": "side", "number": 1, "type": "string", "always": False}],
     },
 }
-SHIP: Plain = {
+SHIP: JsonObject = {
     "description": "A ship sails.",
     "required": ["name"],
     "properties": {
@@ -49,13 +49,13 @@ SHIP: Plain = {
         },
     },
 }
-PLANK: Plain = {
+PLANK: JsonObject = {
     "x-kubernetes-map-type": "atomic",
     "properties": {"side": {"type": "string", "default": "port", "enum": ["port", "starboard"]}},
 }
 
 
-def table(**schemas: Plain) -> list[Any]:
+def table(**schemas: JsonObject) -> list[Any]:
     named = {f"{PREFIX}core.v1.{name}": schema for name, schema in schemas.items()}
     return [msgspec.json.decode(line) for line in join(TYPES, named, "v1.2.3")]
 

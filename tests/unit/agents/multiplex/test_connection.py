@@ -62,7 +62,7 @@ class Wire:
         return self.ear
 
 
-class Side(End):
+class ConnectionEnd(End):
     """An end whose connection sends."""
 
     def __init__(self, connection: MultiplexConnection) -> None:
@@ -81,14 +81,14 @@ def wire() -> Wire:
     return Wire()
 
 
-def side(wire: Wire, greeted: bool = True) -> Side:
-    end = Side(MultiplexConnection(wire, PULSE))
+def side(wire: Wire, greeted: bool = True) -> ConnectionEnd:
+    end = ConnectionEnd(MultiplexConnection(wire, PULSE))
     if greeted:
         end.session.settle(1000, 10)
     return end
 
 
-async def _elapsed(end: Side) -> tuple[Reason, float]:
+async def _elapsed(end: ConnectionEnd) -> tuple[Reason, float]:
     loop = asyncio.get_running_loop()
     began = loop.time()
     return await end.link.run(end.session), loop.time() - began

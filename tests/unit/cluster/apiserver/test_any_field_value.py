@@ -23,7 +23,7 @@ from unit.cluster.api import (
     JSON_PATCH,
     MERGE,
     Api,
-    Plain,
+    JsonObject,
     api,
     config_map,
     foo_definition,
@@ -42,7 +42,7 @@ POSTED = 4
 """Of these, how many are tried in each place of a new object; every place gets others."""
 PLACES = 50
 """Fields of a kind that are tried, spread over all that it has."""
-METADATA: Plain = {
+METADATA: JsonObject = {
     "labels": {"a": "b"},
     "annotations": {"a": "b"},
     "finalizers": ["a/b"],
@@ -67,7 +67,7 @@ CONTENT = {
 KINDS = {str(kind.resource.full_name): kind for kind in builtin_kinds()}
 
 
-def good(kind: Kind) -> Plain:
+def good(kind: Kind) -> JsonObject:
     """An object of a kind that a server accepts."""
     where = kind.resource
     name = "foos.example.com" if kind.name == "customresourcedefinitions" else "good"
@@ -83,7 +83,7 @@ def collection(kind: Kind) -> str:
     return f"{root}/namespaces/default/{kind.name}" if where.namespaced else f"{root}/{kind.name}"
 
 
-def places(message: Message, obj: Plain, path: Path = ()) -> Iterator[Path]:
+def places(message: Message, obj: JsonObject, path: Path = ()) -> Iterator[Path]:
     """The way to every field that the messages in an object have, whether it is there or not."""
     for name, field in message.fields.items():
         yield (*path, name)
@@ -109,7 +109,7 @@ def spread(found: list[Path]) -> list[Path]:
     return found[:: 1 + len(found) // PLACES]
 
 
-def changed(obj: Plain, path: Path, value: Any) -> Plain:
+def changed(obj: JsonObject, path: Path, value: Any) -> JsonObject:
     """An object with something else in one place."""
     whole = deepcopy(obj)
     holder: Any = whole
@@ -130,7 +130,7 @@ def patch(path: Path, value: Any) -> Any:
     return value
 
 
-def updates(kind: Kind, obj: Plain, path: Path, value: Any) -> Iterator[Request]:
+def updates(kind: Kind, obj: JsonObject, path: Path, value: Any) -> Iterator[Request]:
     """Every way to put a value into a place of the object that is there."""
     there = f"{collection(kind)}/{obj['metadata']['name']}"
     value = None if value is GONE else value
@@ -192,7 +192,7 @@ SUBRESOURCES = {
     "token": ("/api/v1/namespaces/default/serviceaccounts/good/token", "POST"),
     "finalize": ("/api/v1/namespaces/default/finalize", "PUT"),
 }
-DOCUMENTS: dict[str, Plain] = {
+DOCUMENTS: dict[str, JsonObject] = {
     "scale": {"metadata": {"name": "good"}, "spec": {"replicas": 1}},
     "eviction": {"metadata": {"name": "good"}, "deleteOptions": {"preconditions": {"uid": "u"}}},
     "binding": {"metadata": {"name": "good"}, "target": {"kind": "Node", "name": "n"}},
@@ -231,7 +231,7 @@ async def test_options_of_a_deletion_may_be_anything(value: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", [{}, {"rule": ""}, {"rule": "self.("}, None])
-async def test_a_default_beside_a_rule_that_is_none_is_refused(rule: Plain | None) -> None:
+async def test_a_default_beside_a_rule_that_is_none_is_refused(rule: JsonObject | None) -> None:
     sized = {"type": "integer", "default": 1, "x-kubernetes-validations": [rule]}
     schema = {"type": "object", "properties": {"size": sized}}
     refused = await api().create(CRDS, foo_definition(schema), code=422)

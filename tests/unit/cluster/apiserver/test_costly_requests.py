@@ -13,7 +13,7 @@ import pytest
 from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT
 from quintant.cluster.apiserver.meta.field_errors import ERRORS_BYTES
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES, LIGHT_COST
-from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
+from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, JsonObject, api, config_map, foo
 
 YAML = "application/yaml"
 MANY = 3_000
@@ -30,17 +30,17 @@ async def client() -> AsyncIterator[Api]:
         yield found
 
 
-def large(name: str, **more: Any) -> Plain:
+def large(name: str, **more: Any) -> JsonObject:
     return config_map(name, {f"k{at}": "v" * 10 for at in range(MANY)}, **more)
 
 
-class Turns:
+class LoopTurns:
     """Counts the turns that others get."""
 
     def __init__(self) -> None:
         self.count = 0
 
-    async def __aenter__(self) -> Turns:
+    async def __aenter__(self) -> LoopTurns:
         self._task = asyncio.ensure_future(self._go_on())
         await asyncio.sleep(0)
         self.count = 0
@@ -57,7 +57,7 @@ class Turns:
             await asyncio.sleep(0)
 
 
-def definition(**spec: Any) -> Plain:
+def definition(**spec: Any) -> JsonObject:
     names = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
     version = {"name": "v1", "served": True, "storage": True}
@@ -66,7 +66,7 @@ def definition(**spec: Any) -> Plain:
     return {"metadata": {"name": "foos.example.com"}, "spec": about}
 
 
-def numbers() -> Plain:
+def numbers() -> JsonObject:
     return {
         "type": "array",
         "maxItems": ITEMS,
@@ -75,12 +75,12 @@ def numbers() -> Plain:
     }
 
 
-def listing(name: str, items: list[Any]) -> Plain:
+def listing(name: str, items: list[Any]) -> JsonObject:
     return foo(name, {"l": items})
 
 
 async def test_others_get_their_turns_while_a_large_object_is_written(client: Api) -> None:
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.create(CMS, config_map("small"))
         assert turns.count == 0
         created = await client.create(CMS, large("a"))
@@ -90,7 +90,7 @@ async def test_others_get_their_turns_while_a_large_object_is_written(client: Ap
 
 async def test_small_changes_of_large_objects_are_made_beside_others(client: Api) -> None:
     await client.create(CMS, large("a"))
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.merge(f"{CMS}/a", {"metadata": {"labels": {"a": "b"}}})
         assert turns.count > 0
 
@@ -145,7 +145,7 @@ async def test_nothing_is_created_of_a_definition_that_went_meanwhile(client: Ap
 
 async def test_a_costly_rule_is_evaluated_beside_others(client: Api) -> None:
     await client.create(CRDS, definition(l=numbers()))
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.create(FOOS, listing("cheap", [1] * 5))
         assert turns.count == 0
         await client.create(FOOS, listing("costly", [1] * ITEMS))
@@ -164,7 +164,7 @@ async def test_a_costly_rule_says_the_same_wherever_it_is_evaluated(client: Api)
 async def test_many_cheap_rules_together_are_costly(client: Api) -> None:
     item = {"type": "string", "maxLength": 3, "x-kubernetes-validations": [{"rule": "self != ''"}]}
     await client.create(CRDS, definition(l={"type": "array", "maxItems": 1000, "items": item}))
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.create(FOOS, listing("a", ["x"] * (LIGHT_COST // 50)))
         assert turns.count > 0
 
@@ -172,14 +172,14 @@ async def test_many_cheap_rules_together_are_costly(client: Api) -> None:
 async def test_yaml_counts_for_more_than_it_is_long(client: Api) -> None:
     text = b"metadata: {name: a}\ndata:\n" + b"".join(b"  k%d: v\n" % at for at in range(300))
     assert len(text) < LIGHT_BYTES
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.create(CMS, text, media=YAML)
         assert turns.count > 0
 
 
 async def test_configurations_in_json_are_no_yaml(client: Api) -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", **config_map("a", {"k": "v" * 2_000})}
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         await client.ask("PATCH", f"{CMS}/a", config, 201, media=APPLY, fieldManager="me")
         assert turns.count == 0
 
@@ -210,7 +210,7 @@ async def test_garbage_is_searched_for_again_after_all_that(client: Api) -> None
 async def test_long_selectors_are_read_beside_others(client: Api) -> None:
     await client.create(CMS, config_map("a"))
     selector = ",".join(f"!k{at}" for at in range(MANY))
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         found = await client.get(CMS, labelSelector=selector)
         assert turns.count > 0
     assert [item["metadata"]["name"] for item in found["items"]] == ["a"]
@@ -248,7 +248,7 @@ async def test_a_definition_may_have_thousands_of_versions(client: Api) -> None:
 async def test_small_objects_of_a_large_schema_are_made_beside_others(client: Api) -> None:
     fields = {f"a{at}": {"type": "string", "default": "x" * 40} for at in range(5_000)}
     await client.create(CRDS, definition(**fields))
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         made = await client.create(FOOS, foo("a", {}))
         assert turns.count > 0
     assert len(made["spec"]) == 5_000
@@ -257,7 +257,7 @@ async def test_small_objects_of_a_large_schema_are_made_beside_others(client: Ap
 async def test_long_questions_are_answered_beside_others(client: Api) -> None:
     extra = {f"k{at}": ["v"] for at in range(MANY)}
     asked = {"spec": {"user": "a", "extra": extra, "resourceAttributes": {"verb": "get"}}}
-    async with Turns() as turns:
+    async with LoopTurns() as turns:
         path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
         answer = await client.create(path, asked)
         assert turns.count > 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.api import Plain, api
+from unit.cluster.api import JsonObject, api
 
 LABELS = {"app": "a"}
 TEMPLATE = {
@@ -21,7 +21,9 @@ def path(plural: str, api_version: str = "v1") -> str:
     return f"{root}/namespaces/default/{plural}"
 
 
-async def row(plural: str, obj: Plain, api_version: str = "v1", status: Any = None) -> list[Any]:
+async def row(
+    plural: str, obj: JsonObject, api_version: str = "v1", status: Any = None
+) -> list[Any]:
     """The cells of an object without its name and age."""
     client, where = api(), path(plural, api_version)
     await client.create(where, {"metadata": {"name": "a"}, **obj})
@@ -71,7 +73,7 @@ async def test_the_most_a_container_may_have_is_its_limit_and_its_request() -> N
 @pytest.mark.parametrize("plural", ["podtemplates", "replicationcontrollers"])
 async def test_a_template_is_completed_wherever_it_is(plural: str) -> None:
     client = api()
-    body: Plain = {"template": TEMPLATE}
+    body: JsonObject = {"template": TEMPLATE}
     obj = body if plural == "podtemplates" else {"spec": body}
     made = await client.create(path(plural), {"metadata": {"name": "a"}, **obj})
     template = (made if plural == "podtemplates" else made["spec"])["template"]

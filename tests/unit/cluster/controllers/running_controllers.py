@@ -13,7 +13,7 @@ from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.controllers import NAME
 from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
-from unit.cluster.api import Api, Plain, server
+from unit.cluster.api import Api, JsonObject, server
 
 TOKEN = "admin"
 POLL_SECONDS = 0.1
@@ -60,7 +60,7 @@ async def exists(api: Api, path: str) -> bool:
     return (await api.send("GET", path)).status == 200
 
 
-def owner(obj: Plain, **more: bool) -> Plain:
+def owner(obj: JsonObject, **more: bool) -> JsonObject:
     """A reference to an object."""
     meta = obj["metadata"]
     return {

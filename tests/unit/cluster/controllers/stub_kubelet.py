@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from quintant.core.clock import LoopClock, timestamp
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 
 APPS = "/apis/apps/v1/namespaces/default"
 STEP_SECONDS = 0.1
 
-Judge = Callable[[Plain], bool]
+Judge = Callable[[JsonObject], bool]
 
 
-def workload(name: str = "a", image: str = "one", **spec: Any) -> Plain:
+def workload(name: str = "a", image: str = "one", **spec: Any) -> JsonObject:
     """What all workloads have in common."""
     pod = {"containers": [{"name": "main", "image": image}]}
     template = {"metadata": {"labels": {"app": name}}, "spec": pod}
@@ -45,7 +45,7 @@ async def _attend(api: Api, works: Judge) -> None:
         await asyncio.sleep(STEP_SECONDS)
 
 
-async def _care(api: Api, pod: Plain, works: Judge) -> None:
+async def _care(api: Api, pod: JsonObject, works: Judge) -> None:
     path = f"{PODS}/{pod['metadata']['name']}"
     if "deletionTimestamp" in pod["metadata"]:
         await api.send("DELETE", path, {"gracePeriodSeconds": 0})
@@ -63,12 +63,12 @@ async def ready(api: Api, name: str) -> None:
     await api.merge(f"{PODS}/{name}/status", {"status": status})
 
 
-async def settled(api: Api, plural: str, name: str = "a", seconds: float = 60.0) -> Plain:
+async def settled(api: Api, plural: str, name: str = "a", seconds: float = 60.0) -> JsonObject:
     """An object, after everything had time to settle."""
     await asyncio.sleep(seconds)
     return await api.get(f"{APPS}/{plural}/{name}")
 
 
-async def pods(api: Api) -> list[Plain]:
-    found: list[Plain] = (await api.get(PODS))["items"]
+async def pods(api: Api) -> list[JsonObject]:
+    found: list[JsonObject] = (await api.get(PODS))["items"]
     return found

@@ -32,7 +32,7 @@ from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
-from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
+from unit.cluster.api import CMS, PODS, JsonObject, Requests, config_map
 
 pytestmark = pytest.mark.realtime
 
@@ -62,8 +62,8 @@ def certified(pair: KeyPair, other: Impersonate = Impersonate()) -> AuthInfo:
     return AuthInfo(certificate=certificate, key=key, impersonate=other)
 
 
-async def whoami(requests: Requests) -> Plain:
-    found: Plain = (await requests.create(SELF, {}))["status"]["userInfo"]
+async def whoami(requests: Requests) -> JsonObject:
+    found: JsonObject = (await requests.create(SELF, {}))["status"]["userInfo"]
     return found
 
 

@@ -8,18 +8,18 @@ from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.renumber import api_service_ip, renumber_services
 from quintant.core.address import BindAddress
-from unit.cluster.api import Api, Plain
+from unit.cluster.api import Api, JsonObject
 
 SERVICES = "/api/v1/namespaces/default/services"
 SECOND = SHARES[1]
 PLACE = BindAddress("127.0.0.1", 7443)
 
 
-def service(name: str, **spec: object) -> Plain:
+def service(name: str, **spec: object) -> JsonObject:
     return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
 
 
-async def kept(*services: Plain) -> Store:
+async def kept(*services: JsonObject) -> Store:
     """What a cluster with the second share leaves behind."""
     server = ApiServer(services=SECOND.services)
     await advertise(server, PLACE, SECOND.api)

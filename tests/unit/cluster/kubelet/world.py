@@ -24,7 +24,7 @@ from quintant.cluster.kubelet.process.protocols import HandlerResult, Launch, Pr
 from quintant.core.address import BindAddress
 from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
-from unit.cluster.api import PODS, Api, Plain, server
+from unit.cluster.api import PODS, Api, JsonObject, server
 
 IMAGE = "example/program"
 API = BindAddress("127.0.0.1", 7443)
@@ -162,7 +162,7 @@ class World:
                 yield kubelet
             await kubelet.close()
 
-    async def run(self, name: str = "a", *containers: Plain, **spec: Any) -> Plain:
+    async def run(self, name: str = "a", *containers: JsonObject, **spec: Any) -> JsonObject:
         """Create a pod on the node, and let what is due happen."""
         listed = [{"image": IMAGE, **each} for each in containers] or [container()]
         for each in spec.get("initContainers", ()):
@@ -171,7 +171,7 @@ class World:
         await self.api.create(PODS, {"metadata": {"name": name}, "spec": whole})
         return await self.pod(name)
 
-    async def pod(self, name: str = "a", *, after: float = 0.01) -> Plain:
+    async def pod(self, name: str = "a", *, after: float = 0.01) -> JsonObject:
         """A pod as it is after some time."""
         await asyncio.sleep(after)
         return await self.api.get(f"{PODS}/{name}")
@@ -186,20 +186,20 @@ class World:
         return [each["message"] for each in listed["items"] if each["reason"] == reason]
 
 
-def container(name: str = "main", **more: Any) -> Plain:
+def container(name: str = "main", **more: Any) -> JsonObject:
     return {"name": name, "image": IMAGE, **more}
 
 
-def status(pod: Plain, name: str = "main") -> Plain:
+def status(pod: JsonObject, name: str = "main") -> JsonObject:
     """The status of a container."""
     known = pod["status"]
     every = [*known.get("initContainerStatuses", ()), *known["containerStatuses"]]
-    found: Plain = next(each for each in every if each["name"] == name)
+    found: JsonObject = next(each for each in every if each["name"] == name)
     return found
 
 
-def condition(pod: Plain, type: str) -> Plain:
-    found: Plain = next(each for each in pod["status"]["conditions"] if each["type"] == type)
+def condition(pod: JsonObject, type: str) -> JsonObject:
+    found: JsonObject = next(each for each in pod["status"]["conditions"] if each["type"] == type)
     return found
 
 

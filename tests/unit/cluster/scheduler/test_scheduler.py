@@ -12,7 +12,7 @@ from quintant.cluster.component.component import run_component
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.clock import LoopClock, Random
-from unit.cluster.api import PODS, Api, Plain, server
+from unit.cluster.api import PODS, Api, JsonObject, server
 
 NODES = "/api/v1/nodes"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
@@ -30,13 +30,13 @@ async def scheduled() -> AsyncIterator[Api]:
         yield Api(served, "admin")
 
 
-def node(name: str, cpu: str = "4", **spec: Any) -> Plain:
+def node(name: str, cpu: str = "4", **spec: Any) -> JsonObject:
     has = {"cpu": cpu, "memory": "8Gi", "pods": "10"}
     meta = {"name": name, "labels": {"kubernetes.io/hostname": name}}
     return {"metadata": meta, "spec": spec, "status": {"allocatable": has, "capacity": has}}
 
 
-def pod(name: str, cpu: str = "1", **spec: Any) -> Plain:
+def pod(name: str, cpu: str = "1", **spec: Any) -> JsonObject:
     container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
     return {"metadata": {"name": name}, "spec": {"containers": [container], **spec}}
 
@@ -50,9 +50,9 @@ async def where(api: Api, name: str) -> str:
     return found
 
 
-async def condition(api: Api, name: str) -> Plain:
+async def condition(api: Api, name: str) -> JsonObject:
     status = (await api.get(f"{PODS}/{name}"))["status"]
-    found: list[Plain] = status.get("conditions", [])
+    found: list[JsonObject] = status.get("conditions", [])
     return next((each for each in found if each["type"] == "PodScheduled"), {})
 
 
@@ -230,17 +230,17 @@ async def test_claim_that_waits_hears_of_the_node_and_the_pod_follows_its_volume
         assert await where(api, "p") == "a"
 
 
-def claimed(name: str) -> Plain:
+def claimed(name: str) -> JsonObject:
     return {"name": name, "persistentVolumeClaim": {"claimName": name}}
 
 
-def claim(name: str, storage_class: str) -> Plain:
+def claim(name: str, storage_class: str) -> JsonObject:
     asked = {"requests": {"storage": "1Gi"}}
     spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": asked}
     return {"metadata": {"name": name}, "spec": spec}
 
 
-def volume(name: str) -> Plain:
+def volume(name: str) -> JsonObject:
     spec = {
         "capacity": {"storage": "1Gi"},
         "accessModes": ["ReadWriteOnce"],

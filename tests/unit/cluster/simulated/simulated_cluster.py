@@ -14,7 +14,7 @@ from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.clock import LoopClock, Random
-from unit.cluster.api import PODS, Api, Plain, server
+from unit.cluster.api import PODS, Api, JsonObject, server
 
 NODES = "/api/v1/nodes"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -39,14 +39,16 @@ async def simulated(
         yield Api(served, "admin")
 
 
-def pod(name: str, *, fate: str = "", labels: Any = None, meta: Any = None, **spec: Any) -> Plain:
+def pod(
+    name: str, *, fate: str = "", labels: Any = None, meta: Any = None, **spec: Any
+) -> JsonObject:
     """A pod of an image that nobody can run."""
     notes = {"simulated.quintant.dev/fate": fate} if fate else {}
     about = {"name": name, "annotations": notes, "labels": labels or {}, **(meta or {})}
     return {"metadata": about, "spec": {"containers": [{"name": "c", "image": "nginx"}], **spec}}
 
 
-async def read(api: Api, name: str) -> Plain:
+async def read(api: Api, name: str) -> JsonObject:
     """A pod."""
     return await api.get(f"{PODS}/{name}")
 
@@ -57,7 +59,7 @@ async def phase(api: Api, name: str) -> str:
     return found
 
 
-def condition(obj: Plain, name: str) -> str:
+def condition(obj: JsonObject, name: str) -> str:
     """The status of a condition."""
     found = {each["type"]: each["status"] for each in obj["status"].get("conditions", ())}
     return str(found.get(name, ""))

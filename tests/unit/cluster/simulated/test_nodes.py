@@ -15,7 +15,7 @@ from quintant.core.clock import LoopClock
 from quintant.runtime.cache.client import Client
 from quintant.testing.faults.match import verb
 from quintant.testing.faults.transport import FaultTransport
-from unit.cluster.api import PODS, Api, Plain, server
+from unit.cluster.api import PODS, Api, JsonObject, server
 from unit.cluster.simulated.simulated_cluster import (
     LEASES,
     NODES,
@@ -67,7 +67,7 @@ async def test_leases_are_renewed_every_ten_seconds() -> None:
 async def test_node_with_the_label_is_simulated_whoever_made_it() -> None:
     async with simulated(nodes=0) as api:
         has = {"cpu": "1", "memory": "1Gi", "pods": "5"}
-        made: Plain = {
+        made: JsonObject = {
             "metadata": {"name": "mine", "labels": {"simulated.quintant.dev/node": "true"}},
             "status": {"capacity": has, "allocatable": has},
         }

@@ -37,7 +37,7 @@ def pod(name: str = "web", *, version: str = "1") -> Pod:
     return Pod(metadata=meta)
 
 
-class Desk:
+class RecorderTestbed:
     """A recorder, the server it writes to, and what can go wrong between them."""
 
     def __init__(self, server: ApiServer, *, seed: int = 0) -> None:
@@ -86,20 +86,20 @@ async def server() -> ApiServer:
 
 
 @pytest.fixture
-async def desk(server: ApiServer) -> AsyncIterator[Desk]:
-    desk = Desk(server)
-    async with desk.at_work():
-        yield desk
+async def testbed(server: ApiServer) -> AsyncIterator[RecorderTestbed]:
+    testbed = RecorderTestbed(server)
+    async with testbed.at_work():
+        yield testbed
 
 
-async def test_event_says_what_happened_to_whom(desk: Desk) -> None:
+async def test_event_says_what_happened_to_whom(testbed: RecorderTestbed) -> None:
     await advance(90)
-    desk.recorder.event(
+    testbed.recorder.event(
         pod(version="7"), "Warning", "TunnelFailed", "no relay answered", action="Expose",
         related=Node(metadata=ObjectMeta(name="n1", uid="uid-n1")),
     )  # fmt: skip
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert (event.type, event.reason, event.action) == ("Warning", "TunnelFailed", "Expose")
     assert event.note == "no relay answered"
     assert event.regarding == ObjectReference(
@@ -114,331 +114,345 @@ async def test_event_says_what_happened_to_whom(desk: Desk) -> None:
     assert event.series is None
 
 
-async def test_event_inside_a_reconcile_is_reported_by_its_controller(desk: Desk) -> None:
+async def test_event_inside_a_reconcile_is_reported_by_its_controller(
+    testbed: RecorderTestbed,
+) -> None:
     with logs.reconciling("tunnelclass", "shop/web", "id"):
-        desk.say()
+        testbed.say()
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.reporting_controller == "tunnelclass"
 
 
-async def test_texts_beyond_the_limits_of_the_api_are_cut(desk: Desk) -> None:
-    desk.recorder.event(pod("x" * 253), "Normal", "R" * 200, "ü" * 2000, action="A" * 200)
+async def test_texts_beyond_the_limits_of_the_api_are_cut(testbed: RecorderTestbed) -> None:
+    testbed.recorder.event(pod("x" * 253), "Normal", "R" * 200, "ü" * 2000, action="A" * 200)
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert (len(event.reason), len(event.action)) == (128, 128)
     assert event.note == "ü" * 512
     assert len(event.metadata.name) <= 253
 
 
-async def test_type_the_api_does_not_know_becomes_a_warning(desk: Desk) -> None:
-    desk.recorder.event(pod(), "Error", "Failed", "a note")  # type: ignore[arg-type]
+async def test_type_the_api_does_not_know_becomes_a_warning(testbed: RecorderTestbed) -> None:
+    testbed.recorder.event(pod(), "Error", "Failed", "a note")  # type: ignore[arg-type]
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.type == "Warning"
 
 
-async def test_empty_reason_and_action_are_filled_in(desk: Desk) -> None:
-    desk.recorder.event(pod(), "Normal", "", "a note")
+async def test_empty_reason_and_action_are_filled_in(testbed: RecorderTestbed) -> None:
+    testbed.recorder.event(pod(), "Normal", "", "a note")
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert (event.reason, event.action) == ("Unknown", "Unknown")
 
 
-async def test_event_about_a_cluster_wide_object_goes_to_the_default_namespace(desk: Desk) -> None:
-    desk.say(about=Node(metadata=ObjectMeta(name="n1")))
+async def test_event_about_a_cluster_wide_object_goes_to_the_default_namespace(
+    testbed: RecorderTestbed,
+) -> None:
+    testbed.say(about=Node(metadata=ObjectMeta(name="n1")))
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.metadata.namespace == "default"
 
 
-async def test_second_occurrence_makes_a_series(desk: Desk) -> None:
-    desk.say(note="first")
+async def test_second_occurrence_makes_a_series(testbed: RecorderTestbed) -> None:
+    testbed.say(note="first")
     await advance(5)
-    desk.say(about=pod(version="8"), note="second")
+    testbed.say(about=pod(version="8"), note="second")
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count == 2
     assert event.series.last_observed_time == "2026-01-01T00:00:05.000000Z"
     assert event.note == "first"
 
 
-async def test_ten_thousand_identical_events_take_three_calls(desk: Desk) -> None:
+async def test_ten_thousand_identical_events_take_three_calls(testbed: RecorderTestbed) -> None:
     for _ in range(100):
         for _ in range(100):
-            desk.say()
+            testbed.say()
         await advance(0.5)
     await advance(10 * MINUTE)
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count == 10_000
-    assert desk.calls <= 3
-    assert desk.dropped == 0
+    assert testbed.calls <= 3
+    assert testbed.dropped == 0
 
 
-async def test_burst_in_one_moment_takes_one_call(desk: Desk) -> None:
+async def test_burst_in_one_moment_takes_one_call(testbed: RecorderTestbed) -> None:
     for _ in range(50):
-        desk.say()
+        testbed.say()
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count == 50
-    assert desk.calls == 1
+    assert testbed.calls == 1
 
 
-async def test_count_of_a_long_series_is_brought_up_to_date_every_half_hour(desk: Desk) -> None:
+async def test_count_of_a_long_series_is_brought_up_to_date_every_half_hour(
+    testbed: RecorderTestbed,
+) -> None:
     for _ in range(61):
-        desk.say()
+        testbed.say()
         await advance(MINUTE)
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count >= 60 / 2
-    assert desk.calls == 4
+    assert testbed.calls == 4
 
 
-async def test_same_thing_after_a_pause_is_a_new_event(desk: Desk) -> None:
-    desk.say()
+async def test_same_thing_after_a_pause_is_a_new_event(testbed: RecorderTestbed) -> None:
+    testbed.say()
     await advance(7 * MINUTE)
-    desk.say()
+    testbed.say()
 
-    events = await desk.events()
+    events = await testbed.events()
     assert [event.series for event in events] == [None, None]
 
 
-async def test_different_reasons_at_one_moment_are_different_events(desk: Desk) -> None:
+async def test_different_reasons_at_one_moment_are_different_events(
+    testbed: RecorderTestbed,
+) -> None:
     for reason in ("Exposed", "Scaled", "Moved"):
-        desk.say(reason)
+        testbed.say(reason)
 
-    assert {event.reason for event in await desk.events()} == {"Exposed", "Scaled", "Moved"}
+    assert {event.reason for event in await testbed.events()} == {"Exposed", "Scaled", "Moved"}
 
 
-async def test_noisy_reason_is_held_back_and_does_not_starve_others(desk: Desk) -> None:
+async def test_noisy_reason_is_held_back_and_does_not_starve_others(
+    testbed: RecorderTestbed,
+) -> None:
     for number in range(40):
         related = Node(metadata=ObjectMeta(name=f"n{number}"))
-        desk.recorder.event(pod(), "Normal", "Noisy", "again", related=related)
-    desk.say("Quiet")
-    desk.say("Noisy", about=pod("other"))
+        testbed.recorder.event(pod(), "Normal", "Noisy", "again", related=related)
+    testbed.say("Quiet")
+    testbed.say("Noisy", about=pod("other"))
 
-    reasons = [(event.regarding.name, event.reason) for event in await desk.events()]
+    reasons = [(event.regarding.name, event.reason) for event in await testbed.events()]
     assert reasons.count(("web", "Noisy")) == 25
     assert ("web", "Quiet") in reasons
     assert ("other", "Noisy") in reasons
-    assert desk.dropped == 15
+    assert testbed.dropped == 15
 
 
-async def test_event_that_expired_on_the_server_is_written_again(desk: Desk) -> None:
-    desk.say()
-    (event,) = await desk.events()
-    await desk.client.delete(event)
-    desk.say()
+async def test_event_that_expired_on_the_server_is_written_again(testbed: RecorderTestbed) -> None:
+    testbed.say()
+    (event,) = await testbed.events()
+    await testbed.client.delete(event)
+    testbed.say()
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count == 2
 
 
-async def test_event_waits_for_a_server_that_is_away(desk: Desk) -> None:
-    with desk.faults.refuse():
-        desk.say()
+async def test_event_waits_for_a_server_that_is_away(testbed: RecorderTestbed) -> None:
+    with testbed.faults.refuse():
+        testbed.say()
         await advance(MINUTE)
     await advance(15)
 
-    assert len(await desk.events()) == 1
-    assert desk.dropped == 0
+    assert len(await testbed.events()) == 1
+    assert testbed.dropped == 0
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-async def test_event_waits_for_a_server_in_trouble(desk: Desk, status: int) -> None:
-    desk.faults.answer(status, times=2)
-    desk.say()
+async def test_event_waits_for_a_server_in_trouble(testbed: RecorderTestbed, status: int) -> None:
+    testbed.faults.answer(status, times=2)
+    testbed.say()
     await advance(30)
 
-    assert len(await desk.events()) == 1
+    assert len(await testbed.events()) == 1
 
 
-async def test_one_stubborn_event_does_not_hold_up_the_others(desk: Desk) -> None:
-    desk.faults.answer(500, times=1)
-    desk.say("Stubborn")
-    desk.say("Easy")
+async def test_one_stubborn_event_does_not_hold_up_the_others(testbed: RecorderTestbed) -> None:
+    testbed.faults.answer(500, times=1)
+    testbed.say("Stubborn")
+    testbed.say("Easy")
 
-    assert [event.reason for event in await desk.events()] == ["Easy"]
+    assert [event.reason for event in await testbed.events()] == ["Easy"]
 
 
-async def test_event_is_given_up_after_two_minutes(desk: Desk) -> None:
-    with capture_logs() as lines, desk.faults.refuse():
-        desk.say()
+async def test_event_is_given_up_after_two_minutes(testbed: RecorderTestbed) -> None:
+    with capture_logs() as lines, testbed.faults.refuse():
+        testbed.say()
         await advance(5 * MINUTE)
 
-    assert desk.calls == ATTEMPTS
-    assert desk.dropped == 1
+    assert testbed.calls == ATTEMPTS
+    assert testbed.dropped == 1
     assert [line["event"] for line in lines] == ["dropped event"]
-    assert await desk.events() == []
+    assert await testbed.events() == []
 
 
-async def test_rejected_event_is_not_tried_again(desk: Desk) -> None:
-    with desk.faults.answer(403):
-        desk.say()
+async def test_rejected_event_is_not_tried_again(testbed: RecorderTestbed) -> None:
+    with testbed.faults.answer(403):
+        testbed.say()
         await advance(5 * MINUTE)
 
-    assert desk.calls == 1
-    assert desk.dropped == 1
+    assert testbed.calls == 1
+    assert testbed.dropped == 1
 
-    desk.say()
-    assert len(await desk.events()) == 1
+    testbed.say()
+    assert len(await testbed.events()) == 1
 
 
-async def test_creation_whose_answer_was_lost_is_not_doubled(desk: Desk) -> None:
-    desk.faults.lose(verb("create"), times=1)
-    desk.say()
+async def test_creation_whose_answer_was_lost_is_not_doubled(testbed: RecorderTestbed) -> None:
+    testbed.faults.lose(verb("create"), times=1)
+    testbed.say()
     await advance(30)
 
-    assert len(await desk.events()) == 1
-    assert desk.dropped == 0
+    assert len(await testbed.events()) == 1
+    assert testbed.dropped == 0
 
 
 async def test_two_processes_with_the_same_idea_of_now_both_get_their_event(
-    desk: Desk, server: ApiServer
+    testbed: RecorderTestbed, server: ApiServer
 ) -> None:
-    other = Desk(server, seed=1)
+    other = RecorderTestbed(server, seed=1)
     async with other.at_work():
-        desk.say("One")
+        testbed.say("One")
         other.say("Other")
 
-        assert {event.reason for event in await desk.events()} == {"One", "Other"}
+        assert {event.reason for event in await testbed.events()} == {"One", "Other"}
 
 
-async def test_queue_is_bounded_and_drops_the_newest(desk: Desk) -> None:
-    with desk.faults.refuse():
+async def test_queue_is_bounded_and_drops_the_newest(testbed: RecorderTestbed) -> None:
+    with testbed.faults.refuse():
         for number in range(QUEUE_LIMIT + 10):
-            desk.say(about=pod(f"pod-{number}"))
+            testbed.say(about=pod(f"pod-{number}"))
         await settle()
-        assert desk.dropped == 10
+        assert testbed.dropped == 10
     await advance(15)
 
-    names = {event.regarding.name for event in await desk.events()}
+    names = {event.regarding.name for event in await testbed.events()}
     assert names == {f"pod-{number}" for number in range(QUEUE_LIMIT)}
 
 
-async def test_memory_is_bounded(desk: Desk) -> None:
+async def test_memory_is_bounded(testbed: RecorderTestbed) -> None:
     for number in range(MEMORY_LIMIT + 100):
-        desk.say(about=pod(f"pod-{number}"))
+        testbed.say(about=pod(f"pod-{number}"))
         if number % 500 == 0:
             await settle()
     await settle()
-    calls = desk.calls
+    calls = testbed.calls
 
-    desk.say(about=pod("pod-0"))
-    desk.say(about=pod(f"pod-{MEMORY_LIMIT}"))
+    testbed.say(about=pod("pod-0"))
+    testbed.say(about=pod(f"pod-{MEMORY_LIMIT}"))
     await settle()
-    assert desk.calls == calls + 2
-    forgotten = [e for e in await desk.events() if e.regarding.name == "pod-0"]
+    assert testbed.calls == calls + 2
+    forgotten = [e for e in await testbed.events() if e.regarding.name == "pod-0"]
     assert [event.series for event in forgotten] == [None, None]
 
 
-async def test_recording_never_waits_for_the_server(desk: Desk) -> None:
-    with desk.faults.stall():
+async def test_recording_never_waits_for_the_server(testbed: RecorderTestbed) -> None:
+    with testbed.faults.stall():
         began = monotonic()
         for number in range(100):
-            desk.say(about=pod(f"pod-{number}"))
+            testbed.say(about=pod(f"pod-{number}"))
 
         assert monotonic() == began
 
 
-async def test_object_that_is_no_kind_is_dropped_and_not_raised(desk: Desk) -> None:
-    desk.say(about=Object(metadata=ObjectMeta(name="strange")))
+async def test_object_that_is_no_kind_is_dropped_and_not_raised(testbed: RecorderTestbed) -> None:
+    testbed.say(about=Object(metadata=ObjectMeta(name="strange")))
 
-    assert desk.dropped == 1
-    assert await desk.events() == []
+    assert testbed.dropped == 1
+    assert await testbed.events() == []
 
 
-async def test_idle_recorder_sends_nothing(desk: Desk) -> None:
-    desk.say()
+async def test_idle_recorder_sends_nothing(testbed: RecorderTestbed) -> None:
+    testbed.say()
     await advance(24 * 3600)
 
-    assert len(desk.faults.seen(anything)) == 1
+    assert len(testbed.faults.seen(anything)) == 1
 
 
 async def test_flush_writes_what_was_not_written_yet(server: ApiServer) -> None:
-    desk = Desk(server)
-    desk.say("One")
-    desk.say("One")
-    desk.say("Two")
-    await desk.recorder.flush()
+    testbed = RecorderTestbed(server)
+    testbed.say("One")
+    testbed.say("One")
+    testbed.say("Two")
+    await testbed.recorder.flush()
 
-    events = {event.reason: event for event in await desk.events()}
+    events = {event.reason: event for event in await testbed.events()}
     assert set(events) == {"One", "Two"}
     assert events["One"].series is not None
 
 
 async def test_flush_writes_the_last_count_of_a_series(server: ApiServer) -> None:
-    desk = Desk(server)
-    async with desk.at_work():
+    testbed = RecorderTestbed(server)
+    async with testbed.at_work():
         for _ in range(9):
-            desk.say()
+            testbed.say()
             await settle()
-    await desk.recorder.flush()
+    await testbed.recorder.flush()
 
-    (event,) = await desk.events()
+    (event,) = await testbed.events()
     assert event.series is not None
     assert event.series.count == 9
 
 
-async def test_flush_beside_a_running_recorder_writes_nothing_twice(desk: Desk) -> None:
-    desk.faults.delay(1)
+async def test_flush_beside_a_running_recorder_writes_nothing_twice(
+    testbed: RecorderTestbed,
+) -> None:
+    testbed.faults.delay(1)
     for reason in ("One", "Two", "Three"):
-        desk.say(reason)
+        testbed.say(reason)
     await advance(0.5)
-    await desk.recorder.flush()
+    await testbed.recorder.flush()
     await advance(MINUTE)
 
-    assert len(await desk.events()) == desk.calls == 3
+    assert len(await testbed.events()) == testbed.calls == 3
 
 
-async def test_flush_gives_up_what_the_running_recorder_was_about_to_write(desk: Desk) -> None:
-    desk.faults.delay(1)
-    desk.faults.answer(503)
+async def test_flush_gives_up_what_the_running_recorder_was_about_to_write(
+    testbed: RecorderTestbed,
+) -> None:
+    testbed.faults.delay(1)
+    testbed.faults.answer(503)
     for reason in ("One", "Two"):
-        desk.say(reason)
+        testbed.say(reason)
     await advance(0.5)
-    await desk.recorder.flush()
+    await testbed.recorder.flush()
     await advance(5 * MINUTE)
 
-    assert desk.dropped == 2
+    assert testbed.dropped == 2
 
 
 async def test_flush_is_bounded_and_counts_what_was_lost(server: ApiServer) -> None:
-    desk = Desk(server)
-    with desk.faults.stall():
-        desk.say("One")
-        desk.say("Two")
+    testbed = RecorderTestbed(server)
+    with testbed.faults.stall():
+        testbed.say("One")
+        testbed.say("Two")
         began = monotonic()
-        await desk.recorder.flush()
+        await testbed.recorder.flush()
 
         assert monotonic() - began <= 2 * FLUSH_SECONDS
-        assert desk.dropped == 2
+        assert testbed.dropped == 2
 
 
 async def test_flush_tries_once_when_the_server_is_away(server: ApiServer) -> None:
-    desk = Desk(server)
-    with desk.faults.refuse():
-        desk.say("One")
-        await desk.recorder.flush()
+    testbed = RecorderTestbed(server)
+    with testbed.faults.refuse():
+        testbed.say("One")
+        await testbed.recorder.flush()
 
-    assert desk.calls == 1
-    assert desk.dropped == 1
+    assert testbed.calls == 1
+    assert testbed.dropped == 1
 
 
 def test_same_seed_gives_the_same_requests_at_the_same_times() -> None:
     async def requests() -> list[tuple[float, str, bytes | None]]:
-        desk = Desk(ApiServer(clock=LoopClock(), random=Random(0)))
-        async with desk.at_work():
-            desk.faults.answer(500, times=3)
+        testbed = RecorderTestbed(ApiServer(clock=LoopClock(), random=Random(0)))
+        async with testbed.at_work():
+            testbed.faults.answer(500, times=3)
             for reason in ("One", "Two", "One"):
-                desk.say(reason)
+                testbed.say(reason)
                 await advance(7)
-            return [(sent.at, str(sent.call), sent.call.body) for sent in desk.faults.calls]
+            return [(sent.at, str(sent.call), sent.call.body) for sent in testbed.faults.calls]
 
     assert run(requests()) == run(requests())

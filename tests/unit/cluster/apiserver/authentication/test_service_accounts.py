@@ -16,7 +16,7 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.authority import new_key, private_pem
-from unit.cluster.api import Api, Plain, server
+from unit.cluster.api import Api, JsonObject, server
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -30,7 +30,7 @@ class World:
         self.server.tokens.add("root", admin())
         self.root = Api(self.server, "root")
 
-    async def account(self, name: str = "bot", **metadata: Any) -> Plain:
+    async def account(self, name: str = "bot", **metadata: Any) -> JsonObject:
         return await self.root.create(ACCOUNTS, {"metadata": {"name": name, **metadata}})
 
     async def token(self, name: str = "bot", **spec: Any) -> str:

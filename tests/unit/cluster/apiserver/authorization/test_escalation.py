@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from unit.cluster.api import Api, Plain
+from unit.cluster.api import Api, JsonObject
 from unit.cluster.rbac_server import CLUSTER, LOCAL, RBAC, RbacServer, binding, rule, subject
 
 WRITES = rule("create update patch", "roles rolebindings clusterroles clusterrolebindings", RBAC)
 
 
-async def keeper(rbac: RbacServer, *more: Plain) -> Api:
+async def keeper(rbac: RbacServer, *more: JsonObject) -> Api:
     """Somebody who may write roles, read pods, and do what else is given."""
     await rbac.grant("keeper", WRITES, rule("get", "pods"), *more, everywhere=True)
     return rbac.user("keeper")
 
 
-def role(name: str, *rules: Plain) -> Plain:
+def role(name: str, *rules: JsonObject) -> JsonObject:
     return {"metadata": {"name": name}, "rules": list(rules)}
 
 

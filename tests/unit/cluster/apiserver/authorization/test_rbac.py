@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.authorization.rbac import MOST_DECIDED, Rbac
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import User, admin, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
-from unit.cluster.api import CMS, PODS, Api, Plain, config_map, server
+from unit.cluster.api import CMS, PODS, Api, JsonObject, config_map, server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 ROLES = f"{RBAC}/namespaces/default/roles"
@@ -27,12 +27,12 @@ class World:
         self.root = Api(self.server, "root")
         self.alice = Api(self.server, "alice")
 
-    async def grant(self, rule: Plain, *subjects: Plain) -> None:
+    async def grant(self, rule: JsonObject, *subjects: JsonObject) -> None:
         await self.root.create(ROLES, {"metadata": {"name": "r"}, "rules": [rule]})
         await self.root.create(BINDINGS, binding("Role", "r", *subjects))
 
 
-def binding(kind: str, role: str, *subjects: Plain) -> Plain:
+def binding(kind: str, role: str, *subjects: JsonObject) -> JsonObject:
     return {
         "metadata": {"name": role},
         "subjects": list(subjects) or [{"kind": "User", "name": "alice"}],
@@ -40,7 +40,7 @@ def binding(kind: str, role: str, *subjects: Plain) -> Plain:
     }
 
 
-def rule(*verbs: str, **more: Any) -> Plain:
+def rule(*verbs: str, **more: Any) -> JsonObject:
     return {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs), **more}
 
 
@@ -111,7 +111,7 @@ async def test_subresources_are_named_apart(resources: list[str], code: int) -> 
         {"kind": "Group", "name": "system:authenticated"},
     ],
 )
-async def test_users_and_groups_are_subjects(subject: Plain) -> None:
+async def test_users_and_groups_are_subjects(subject: JsonObject) -> None:
     world = World()
     await world.grant(rule("list"), subject)
     await world.alice.get(CMS)

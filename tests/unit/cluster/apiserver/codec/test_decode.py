@@ -9,7 +9,7 @@ import pytest
 from quintant.cluster.apiserver.codec.decode import FieldValidation, FieldValidationMode, decode
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, api, config_map, foo, foo_definition
+from unit.cluster.api import CMS, CRDS, FOOS, Api, JsonObject, api, config_map, foo, foo_definition
 
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")
 TWICE = b'{"metadata":{"name":"a","name":"a"},"nope":1,"data":{"k":"1","k":"2"}}'
@@ -18,7 +18,7 @@ COMPLAINTS = ['duplicate field "metadata.name"', 'duplicate field "data.k"', 'un
 
 def test_what_is_not_known_is_dropped_and_not_told_twice() -> None:
     told = ('duplicate field "nope"', 'duplicate field "data.k"')
-    obj: Plain = {"metadata": {}, "nope": 1, "data": {"k": "1"}}
+    obj: JsonObject = {"metadata": {}, "nope": 1, "data": {"k": "1"}}
     warnings = decode(KIND, obj, FieldValidation(text_warnings=told))
     assert warnings == ('duplicate field "data.k"', 'unknown field "nope"')
     assert obj == {"metadata": {}, "data": {"k": "1"}}
@@ -34,7 +34,7 @@ def test_a_refusal_of_yaml_tells_everything_at_once() -> None:
 
 
 def test_what_a_patch_made_is_told_in_the_order_of_its_fields() -> None:
-    obj: Plain = {"metadata": {"b": 1, "a": 2}, "z": 1, "c": 2}
+    obj: JsonObject = {"metadata": {"b": 1, "a": 2}, "z": 1, "c": 2}
     warnings = decode(KIND, obj, FieldValidation(), patch=True)
     unknown = ("c", "metadata.a", "metadata.b", "z")
     assert warnings == tuple(f'unknown field "{path}"' for path in unknown)
@@ -89,7 +89,7 @@ async def test_a_value_of_the_wrong_type_is_refused() -> None:
 async def test_unknown_fields_are_dropped_refused_or_ignored_as_asked() -> None:
     client = api()
     await client.create(CRDS, foo_definition())
-    odd: Plain = foo("a", {"size": 1, "typo": 2})
+    odd: JsonObject = foo("a", {"size": 1, "typo": 2})
     refused = await client.create(FOOS, odd, code=400, fieldValidation="Strict")
     assert refused["message"] == (
         'Foo in version "v1" cannot be handled as a Foo: strict decoding error: '

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.conversion.autoscaling import CPU_PERCENT, cpu_metric, to_v1, to_v2
-from unit.cluster.api import Plain, api
+from unit.cluster.api import JsonObject, api
 
 HPAS = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
 OLD, NEW = HPAS.format("v1"), HPAS.format("v2")
@@ -20,11 +20,11 @@ PERCENTS = st.integers(1, 100)
 SELECTORS = st.none() | st.just({"matchLabels": {"a": "b"}})
 
 
-def metric(name: str, selector: Plain | None) -> Plain:
+def metric(name: str, selector: JsonObject | None) -> JsonObject:
     return {"name": name, **({"selector": selector} if selector else {})}
 
 
-def target(kind: str, field: str, value: Any) -> Plain:
+def target(kind: str, field: str, value: Any) -> JsonObject:
     return {"type": kind, field: value}
 
 
@@ -66,7 +66,7 @@ METRICS = st.one_of(
 
 
 @given(st.lists(METRICS, max_size=4), PERCENTS)
-def test_both_versions_hold_the_same(metrics: list[Plain], percent: int) -> None:
+def test_both_versions_hold_the_same(metrics: list[JsonObject], percent: int) -> None:
     spec = {"scaleTargetRef": REF, "maxReplicas": 3, "metrics": [*metrics, cpu_metric(percent)]}
     status = {"desiredReplicas": 1, "currentReplicas": 2, "currentMetrics": None}
     stored = {

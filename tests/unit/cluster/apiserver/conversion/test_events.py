@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from unit.cluster.api import Plain, api
+from unit.cluster.api import JsonObject, api
 
 CORE = "/api/v1/namespaces/default/events"
 GROUP = "/apis/events.k8s.io/v1/namespaces/default/events"
 
-EVENT: Plain = {
+EVENT: JsonObject = {
     "metadata": {"name": "e"},
     "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"},
     "reason": "Started",

@@ -6,19 +6,19 @@ from typing import Any
 
 from quintant.cluster.apiserver.fieldmanager.managers import MAX_UPDATERS
 from quintant.testing.loop import advance
-from unit.cluster.api import CMS, FOOS, Api, Plain, api, config_map, foo, foo_definition
+from unit.cluster.api import CMS, FOOS, Api, JsonObject, api, config_map, foo, foo_definition
 
 A = f"{CMS}/a"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
-def owners(obj: Plain) -> dict[str, Any]:
+def owners(obj: JsonObject) -> dict[str, Any]:
     """Fields by manager and operation."""
     entries = obj["metadata"].get("managedFields", [])
     return {f"{entry['manager']}:{entry['operation']}": entry["fieldsV1"] for entry in entries}
 
 
-def deployment(*containers: Plain, **spec: Any) -> Plain:
+def deployment(*containers: JsonObject, **spec: Any) -> JsonObject:
     template = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": list(containers)}}
     selector = {"matchLabels": {"app": "a"}}
     return {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.meta.user import User
-from unit.cluster.api import Api, Plain, api
+from unit.cluster.api import Api, JsonObject, api
 from unit.cluster.rbac_server import LOCAL, RBAC, RbacServer, binding, rule, subject
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
@@ -14,12 +14,12 @@ ACCESS = f"{AUTHORIZATION}/subjectaccessreviews"
 OWN = f"{AUTHORIZATION}/selfsubjectaccessreviews"
 
 
-def about(**attributes: str) -> Plain:
+def about(**attributes: str) -> JsonObject:
     return {"resourceAttributes": attributes}
 
 
-async def status(rbac: RbacServer, path: str, **spec: Any) -> Plain:
-    found: Plain = (await rbac.root.create(path, {"spec": spec}))["status"]
+async def status(rbac: RbacServer, path: str, **spec: Any) -> JsonObject:
+    found: JsonObject = (await rbac.root.create(path, {"spec": spec}))["status"]
     return found
 
 
@@ -109,7 +109,7 @@ async def test_what_was_asked_comes_back_and_nothing_is_stored() -> None:
         {"user": "a", **about(verb="get"), "nonResourceAttributes": {"path": "/"}},
     ],
 )
-async def test_a_question_about_nothing_or_nobody_is_invalid(spec: Plain) -> None:
+async def test_a_question_about_nothing_or_nobody_is_invalid(spec: JsonObject) -> None:
     refused = await RbacServer().root.create(ACCESS, {"spec": spec}, code=422)
     assert refused["details"]["group"] == "authorization.k8s.io"
 

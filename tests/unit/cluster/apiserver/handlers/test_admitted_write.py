@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from unit.cluster.api import CMS, Api, Plain
+from unit.cluster.api import CMS, Api, JsonObject
 from unit.cluster.stub_webhooks import StubDialer, allow, install, rule
 
 SERVICES = "/api/v1/namespaces/default/services"
@@ -20,7 +20,7 @@ class Gate:
     def __init__(self) -> None:
         self.reached, self.open = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, request: Plain) -> Plain:
+    async def __call__(self, request: JsonObject) -> JsonObject:
         if not self.reached.is_set():
             self.reached.set()
             await self.open.wait()

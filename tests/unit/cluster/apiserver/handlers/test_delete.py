@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.testing.loop import advance
-from unit.cluster.api import CMS, PODS, Plain, api, config_map, pod
+from unit.cluster.api import CMS, PODS, JsonObject, api, config_map, pod
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
@@ -79,7 +79,7 @@ async def test_preconditions_guard_against_deleting_another_object() -> None:
     ],
 )
 async def test_propagation_leaves_a_finalizer_for_the_garbage_collector(
-    options: Plain, finalizer: str
+    options: JsonObject, finalizer: str
 ) -> None:
     client = api()
     await client.create(CMS, config_map("a"))

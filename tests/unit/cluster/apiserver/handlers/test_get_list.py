@@ -12,7 +12,7 @@ from unit.cluster.api import (
     CRDS,
     FOOS,
     Api,
-    Plain,
+    JsonObject,
     api,
     config_map,
     foo,
@@ -149,7 +149,7 @@ async def test_the_future_times_out_at_once() -> None:
         ({"watch": "1", "resourceVersionMatch": "NotOlderThan"}, 422),
     ],
 )
-async def test_contradictory_options_are_refused(query: Plain, code: int) -> None:
+async def test_contradictory_options_are_refused(query: JsonObject, code: int) -> None:
     await api().get(CMS, code=code, **query)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unit.cluster.api import CMS, JSON_PATCH, MERGE, Api, Plain, api, config_map
+from unit.cluster.api import CMS, JSON_PATCH, MERGE, Api, JsonObject, api, config_map
 
 STRATEGIC = "application/strategic-merge-patch+json"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -60,7 +60,7 @@ async def test_a_patch_of_a_scale_edits_no_more_than_how_many_there_are(
 
 async def deployed() -> Api:
     client, labels = api(), {"app": "a"}
-    pods: Plain = {"containers": [{"name": "old", "image": "old"}]}
+    pods: JsonObject = {"containers": [{"name": "old", "image": "old"}]}
     template = {"metadata": {"labels": labels}, "spec": pods}
     spec = {"selector": {"matchLabels": labels}, "template": template}
     await client.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})

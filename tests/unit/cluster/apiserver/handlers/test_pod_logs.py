@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
-from unit.cluster.api import PODS, Api, Plain, api
+from unit.cluster.api import PODS, Api, JsonObject, api
 
 
 class Library:
@@ -31,8 +31,8 @@ async def _words() -> AsyncGenerator[bytes, None]:
     yield b"world\n"
 
 
-def pod(name: str, *containers: str, init: tuple[str, ...] = (), node: str = "") -> Plain:
-    spec: Plain = {
+def pod(name: str, *containers: str, init: tuple[str, ...] = (), node: str = "") -> JsonObject:
+    spec: JsonObject = {
         "containers": [{"name": each, "image": "i"} for each in containers],
         "initContainers": [{"name": each, "image": "i"} for each in init],
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from unit.cluster.api import APPLY, Api, Plain, api
+from unit.cluster.api import APPLY, Api, JsonObject, api
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 LABELS = {"app": "a"}
 POD = {"containers": [{"name": "main", "image": "image"}]}
-SPEC: Plain = {
+SPEC: JsonObject = {
     "selector": {"matchLabels": LABELS},
     "template": {"metadata": {"labels": LABELS}, "spec": POD},
 }
@@ -30,7 +30,7 @@ async def owners(client: Api) -> dict[str, str]:
     }
 
 
-def scale(replicas: int) -> Plain:
+def scale(replicas: int) -> JsonObject:
     named = {"metadata": {"name": "a"}}
     return {
         "apiVersion": "autoscaling/v1",

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.api import CRDS, FOOS, PODS, Plain, api, foo, foo_definition, pod
+from unit.cluster.api import CRDS, FOOS, PODS, JsonObject, api, foo, foo_definition, pod
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 SCALE = f"{DEPLOYMENTS}/d/scale"
 
 
-def deployment(**spec: Any) -> Plain:
+def deployment(**spec: Any) -> JsonObject:
     labels = {"b": "2", "a": "1"}
     template = {"metadata": {"labels": labels}, "spec": pod("d")["spec"]}
     whole = {"selector": {"matchLabels": labels}, "template": template, **spec}

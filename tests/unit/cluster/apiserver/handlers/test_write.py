@@ -14,7 +14,7 @@ from unit.cluster.api import (
     FOOS,
     PODS,
     Api,
-    Plain,
+    JsonObject,
     api,
     config_map,
     foo,
@@ -99,7 +99,7 @@ async def test_a_long_base_of_a_name_is_cut() -> None:
         ),
     ],
 )
-async def test_what_makes_no_sense_is_refused(obj: Plain, code: int, message: str) -> None:
+async def test_what_makes_no_sense_is_refused(obj: JsonObject, code: int, message: str) -> None:
     assert (await api().create(CMS, obj, code=code))["message"] == message
 
 
@@ -298,7 +298,7 @@ async def test_writes_of_one_moment_are_applied_one_by_one() -> None:
     assert len((await client.get(f"{CMS}/a"))["data"]) == 50
 
 
-def generation(obj: Plain) -> int:
+def generation(obj: JsonObject) -> int:
     found: int = obj["metadata"]["generation"]
     return found
 

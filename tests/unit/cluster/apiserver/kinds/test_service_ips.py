@@ -5,12 +5,12 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, NODE_PORTS
-from unit.cluster.api import Plain, api
+from unit.cluster.api import JsonObject, api
 
 SERVICES = "/api/v1/namespaces/default/services"
 
 
-def service(name: str, **spec: object) -> Plain:
+def service(name: str, **spec: object) -> JsonObject:
     return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
 
 

@@ -20,7 +20,7 @@ from unit.cluster.strategic_cases import CASES, Case, deployment
 STRATEGIC = "application/strategic-merge-patch+json"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 POD = message("core.v1.Pod")
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -76,7 +76,7 @@ PODS = st.builds(
 
 
 @given(PODS, PODS)
-def test_a_patch_without_directives_is_in_the_result(live: Plain, patch: Plain) -> None:
+def test_a_patch_without_directives_is_in_the_result(live: JsonObject, patch: JsonObject) -> None:
     merged = strategic_patch(live, patch, POD)
     before, after, wanted = by_name(live), by_name(merged), by_name(patch)
     assert after.keys() == before.keys() | wanted.keys()
@@ -87,13 +87,13 @@ def test_a_patch_without_directives_is_in_the_result(live: Plain, patch: Plain) 
 
 
 @given(PODS, PODS)
-def test_patching_twice_is_patching_once(live: Plain, patch: Plain) -> None:
+def test_patching_twice_is_patching_once(live: JsonObject, patch: JsonObject) -> None:
     once = strategic_patch(live, patch, POD)
     assert strategic_patch(once, patch, POD) == once
 
 
 @given(PODS, PODS)
-def test_an_order_is_kept(live: Plain, patch: Plain) -> None:
+def test_an_order_is_kept(live: JsonObject, patch: JsonObject) -> None:
     names = list(by_name(live) | by_name(patch))
     names.sort(reverse=True)
     order = [{"name": name} for name in names]
@@ -103,7 +103,7 @@ def test_an_order_is_kept(live: Plain, patch: Plain) -> None:
     assert [each["name"] for each in merged["spec"]["containers"]] == names
 
 
-def by_name(pod: Plain) -> dict[str, dict[str, str]]:
+def by_name(pod: JsonObject) -> dict[str, dict[str, str]]:
     return {
         each["name"]: {entry["name"]: entry["value"] for entry in each["env"]}
         for each in pod["spec"]["containers"]
@@ -127,7 +127,7 @@ ANYTHING = st.recursive(
 
 @given(PODS, st.dictionaries(DIRECTIVES, ANYTHING, max_size=4))
 def test_any_patch_merges_or_is_refused_and_nothing_given_changes(
-    live: Plain, patch: Plain
+    live: JsonObject, patch: JsonObject
 ) -> None:
     given_live, given_patch = deepcopy(live), deepcopy(patch)
     with suppress(StatusError):

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 from unit.cluster.rbac_server import CLUSTER, LOCAL, RbacServer, binding, rule, subject
 
 ROLES = f"{CLUSTER}/clusterroles"
 PODS, MAPS = rule("get", "pods"), rule("get", "configmaps")
 
 
-def whole(name: str, label: str, **metadata: Plain) -> Plain:
+def whole(name: str, label: str, **metadata: JsonObject) -> JsonObject:
     selector = {"matchLabels": {label: "yes"}}
     return {
         "metadata": {"name": name, **metadata},
@@ -15,12 +15,12 @@ def whole(name: str, label: str, **metadata: Plain) -> Plain:
     }
 
 
-def part(name: str, label: str, *rules: Plain) -> Plain:
+def part(name: str, label: str, *rules: JsonObject) -> JsonObject:
     return {"metadata": {"name": name, "labels": {label: "yes"}}, "rules": list(rules)}
 
 
-async def rules(rbac: RbacServer, name: str) -> list[Plain]:
-    found: list[Plain] = (await rbac.root.get(f"{ROLES}/{name}"))["rules"] or []
+async def rules(rbac: RbacServer, name: str) -> list[JsonObject]:
+    found: list[JsonObject] = (await rbac.root.get(f"{ROLES}/{name}"))["rules"] or []
     return found
 
 

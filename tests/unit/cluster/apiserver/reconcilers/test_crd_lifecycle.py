@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from unit.cluster.api import CRDS, FOO_SCHEMA, FOOS, Api, Plain, api, foo, foo_definition
+from unit.cluster.api import CRDS, FOO_SCHEMA, FOOS, Api, JsonObject, api, foo, foo_definition
 
 FOO_CRD = f"{CRDS}/foos.example.com"
 
 
-def conditions(crd: Plain) -> dict[str, tuple[str, str]]:
+def conditions(crd: JsonObject) -> dict[str, tuple[str, str]]:
     found = crd["status"]["conditions"] or []
     return {each["type"]: (each["status"], each["reason"]) for each in found}
 

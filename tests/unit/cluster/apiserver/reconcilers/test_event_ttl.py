@@ -6,12 +6,12 @@ import asyncio
 
 from quintant.cluster.apiserver.reconcilers.event_ttl import LIFE_SECONDS
 from quintant.cluster.apiserver.server.server import ApiServer
-from unit.cluster.api import CMS, Api, Plain, config_map, server
+from unit.cluster.api import CMS, Api, JsonObject, config_map, server
 
 EVENTS = "/api/v1/namespaces/default/events"
 
 
-def event(name: str) -> Plain:
+def event(name: str) -> JsonObject:
     about = {"kind": "Pod", "namespace": "default", "name": "a"}
     return {"metadata": {"name": name}, "involvedObject": about, "reason": "Told", "count": 1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unit.cluster.api import CMS, PODS, Api, Plain, api, config_map, server
+from unit.cluster.api import CMS, PODS, Api, JsonObject, api, config_map, server
 
 QUOTAS = "/api/v1/namespaces/default/resourcequotas"
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -19,19 +19,19 @@ async def managed() -> Api:
     return client
 
 
-def pod(name: str, /, requests: Plain | None = None, **spec: Any) -> Plain:
+def pod(name: str, /, requests: JsonObject | None = None, **spec: Any) -> JsonObject:
     resources = {"resources": {"requests": requests}} if requests else {}
     container = {"name": "c", "image": "i", **resources}
     return {"metadata": {"name": name}, "spec": {"containers": [container], **spec}}
 
 
-async def quota(client: Api, name: str = "q", **spec: Any) -> Plain:
+async def quota(client: Api, name: str = "q", **spec: Any) -> JsonObject:
     await client.create(QUOTAS, {"metadata": {"name": name}, "spec": spec})
     return await status(client, name)
 
 
-async def status(client: Api, name: str = "q") -> Plain:
-    found: Plain = (await client.get(f"{QUOTAS}/{name}"))["status"]
+async def status(client: Api, name: str = "q") -> JsonObject:
+    found: JsonObject = (await client.get(f"{QUOTAS}/{name}"))["status"]
     return found
 
 

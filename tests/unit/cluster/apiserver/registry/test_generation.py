@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from unit.cluster.api import Api, Plain, api
+from unit.cluster.api import Api, JsonObject, api
 
 APPS = "/apis/apps/v1/namespaces/default"
 COUNT = "deprecated.daemonset.template.generation"
 
 
-async def make(served: Api, plural: str) -> Plain:
+async def make(served: Api, plural: str) -> JsonObject:
     labels = {"app": "a"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container("one")]}}
     spec = {"selector": {"matchLabels": labels}, "template": template}
     return await served.create(f"{APPS}/{plural}", {"metadata": {"name": "a"}, "spec": spec})
 
 
-def container(image: str) -> Plain:
+def container(image: str) -> JsonObject:
     return {"name": "main", "image": image}
 
 
-def noted(**annotations: Any) -> Plain:
+def noted(**annotations: Any) -> JsonObject:
     return {"metadata": {"annotations": annotations}}
 
 

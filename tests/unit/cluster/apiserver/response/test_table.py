@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, api, config_map
+from unit.cluster.api import CMS, CRDS, FOOS, Api, JsonObject, api, config_map
 
 TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
@@ -22,7 +22,7 @@ async def test_a_row_tells_the_age_of_its_object() -> None:
 async def test_both_kinds_of_events_look_alike() -> None:
     client = api()
     about = {"kind": "Pod", "name": "p", "namespace": "default"}
-    event: Plain = {"metadata": {"name": "e"}, "involvedObject": about, "reason": "Made"}
+    event: JsonObject = {"metadata": {"name": "e"}, "involvedObject": about, "reason": "Made"}
     await client.create("/api/v1/namespaces/default/events", event | {"type": "Normal"})
     rows = [
         (await client.get(f"{root}/namespaces/default/events", headers=TABLE))["rows"][0]["cells"]
@@ -45,7 +45,7 @@ async def test_every_kind_can_be_shown() -> None:
     assert {"pods", "namespaces", "deployments", "ingresses"} <= shown
 
 
-async def versions(client: Api) -> list[Plain]:
+async def versions(client: Api) -> list[JsonObject]:
     listed = await client.get("/apis")
     return [group["preferredVersion"] for group in listed["groups"]]
 

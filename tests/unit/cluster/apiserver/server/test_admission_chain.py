@@ -9,7 +9,7 @@ import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
@@ -30,20 +30,20 @@ async def bare() -> Api:
     return Api(ApiServer(clock=LoopClock()))
 
 
-def pod(name: str = "p", **spec: Any) -> Plain:
+def pod(name: str = "p", **spec: Any) -> JsonObject:
     return {
         "metadata": {"name": name},
         "spec": {"containers": [{"name": "c", "image": "i"}], **spec},
     }
 
 
-def claim(name: str, **spec: Any) -> Plain:
+def claim(name: str, **spec: Any) -> JsonObject:
     resources = {"requests": {"storage": "1Gi"}}
     content = {"accessModes": ["ReadWriteOnce"], "resources": resources, **spec}
     return {"metadata": {"name": name}, "spec": content}
 
 
-def storage_class(name: str, default: str = "true") -> Plain:
+def storage_class(name: str, default: str = "true") -> JsonObject:
     annotations = {"storageclass.kubernetes.io/is-default-class": default}
     return {"metadata": {"name": name, "annotations": annotations}, "provisioner": "p"}
 

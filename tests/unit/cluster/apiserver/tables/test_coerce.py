@@ -11,17 +11,19 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from unit.cluster.protobuf_samples import Sample, samples
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def fitted(obj: Plain, kind: str = "Pod", api_version: str = "v1") -> tuple[Plain, list[str]]:
+def fitted(
+    obj: JsonObject, kind: str = "Pod", api_version: str = "v1"
+) -> tuple[JsonObject, list[str]]:
     message = tables.find(api_version, kind)
     assert message is not None
     obj = deepcopy(obj)
     return obj, coerce(message, obj)
 
 
-def pod(container: Plain, **spec: Any) -> Plain:
+def pod(container: JsonObject, **spec: Any) -> JsonObject:
     return {"metadata": {"name": "a"}, "spec": {"containers": [container], **spec}}
 
 
@@ -220,7 +222,7 @@ def test_quantities_times_and_bytes_are_respelt() -> None:
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_in_the_words_of_a_real_server(
-    obj: Plain, kind: str, why: str
+    obj: JsonObject, kind: str, why: str
 ) -> None:
     versions = {"Deployment": "apps/v1", "Lease": "coordination.k8s.io/v1"}
     with pytest.raises(CoercionError) as refused:

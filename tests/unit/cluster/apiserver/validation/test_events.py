@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from unit.cluster.api import Plain, api
+from unit.cluster.api import JsonObject, api
 
 NEWER = "/apis/events.k8s.io/v1/namespaces/default/events"
 OLDER = "/api/v1/namespaces/default/events"
 
 
-def event(**fields: object) -> Plain:
+def event(**fields: object) -> JsonObject:
     return {
         "metadata": {"name": "e"},
         "eventTime": "2026-01-02T03:04:05.000006Z",
@@ -36,7 +36,9 @@ def event(**fields: object) -> Plain:
     ],
     ids=str,
 )
-async def test_an_event_of_the_newer_group_is_complete(fields: Plain, where: list[str]) -> None:
+async def test_an_event_of_the_newer_group_is_complete(
+    fields: JsonObject, where: list[str]
+) -> None:
     refused = await api().create(NEWER, event(**fields), code=422)
     assert [cause["field"] for cause in refused["details"]["causes"]] == where
     assert refused["message"].startswith('Event "e" is invalid: ')

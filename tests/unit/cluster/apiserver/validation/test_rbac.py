@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.validation.rbac import (
     validate_role,
     validate_role_binding,
 )
-from unit.cluster.api import Plain
+from unit.cluster.api import JsonObject
 from unit.cluster.rbac_server import binding, rule, subject
 
 
@@ -19,7 +19,7 @@ def told(causes: object) -> list[tuple[str, str]]:
 
 
 def test_groups_are_filled_in_where_they_go_without_saying() -> None:
-    bound: Plain = {
+    bound: JsonObject = {
         "roleRef": {"kind": "Role", "name": "r"},
         "subjects": [
             {"kind": "User", "name": "u"},
@@ -48,7 +48,7 @@ def test_a_good_role_and_a_good_binding_are_fine() -> None:
         ({"verbs": ["get"], "nonResourceURLs": ["/x"]}, "rules[0].nonResourceURLs"),
     ],
 )
-def test_a_rule_says_what_on_what(held: Plain, field: str) -> None:
+def test_a_rule_says_what_on_what(held: JsonObject, field: str) -> None:
     assert [at for at, _ in told(validate_role({"rules": [held]}))] == [field]
 
 
@@ -61,7 +61,7 @@ def test_paths_and_resources_do_not_mix() -> None:
 
 def test_who_gathers_must_select_something_sensible() -> None:
     path = "aggregationRule.clusterRoleSelectors"
-    empty: Plain = {"aggregationRule": {}}
+    empty: JsonObject = {"aggregationRule": {}}
     assert [at for at, _ in told(validate_cluster_role(empty))] == [path]
     bad = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a b": "c"}}]}}
     assert [at for at, _ in told(validate_cluster_role(bad))] == [
@@ -98,6 +98,6 @@ def test_what_a_binding_binds_stays() -> None:
         ({"kind": "ServiceAccount", "name": "x", "apiGroup": GROUP}, "subjects[0].apiGroup"),
     ],
 )
-def test_a_subject_is_somebody(whom: Plain, field: str) -> None:
+def test_a_subject_is_somebody(whom: JsonObject, field: str) -> None:
     bound = binding("b", "Role", "r", whom)
     assert [at for at, _ in told(validate_role_binding(bound))] == [field]

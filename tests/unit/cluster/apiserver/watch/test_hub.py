@@ -5,17 +5,17 @@ import asyncio
 from quintant.cluster.apiserver.watch.hub import BEHIND, BOOKMARK_SECONDS, FAREWELL_SECONDS
 from quintant.core.clock import monotonic
 from quintant.testing.loop import advance
-from unit.cluster.api import CMS, PODS, Api, Plain, api, config_map, pod
+from unit.cluster.api import CMS, PODS, Api, JsonObject, api, config_map, pod
 
 SOON = BOOKMARK_SECONDS + 1
 END = "k8s.io/initial-events-end"
 
 
-def brief(events: list[Plain]) -> list[tuple[str, str]]:
+def brief(events: list[JsonObject]) -> list[tuple[str, str]]:
     return [(event["type"], event["object"]["metadata"].get("name", "")) for event in events]
 
 
-def version(obj: Plain) -> int:
+def version(obj: JsonObject) -> int:
     return int(obj["metadata"]["resourceVersion"])
 
 
@@ -95,7 +95,7 @@ async def test_watches_opened_at_every_revision_see_the_same_order() -> None:
         await client.create(CMS, config_map(f"c{number:02}"))
         await client.merge(f"{CMS}/c{number:02}", {"data": {"k": "v"}})
     end = int(await revision(client))
-    whole: list[Plain] = []
+    whole: list[JsonObject] = []
     for since in range(start, end):
         async with client.watch(CMS, resourceVersion=str(since), timeoutSeconds="1") as events:
             seen = await events.rest()
@@ -259,7 +259,7 @@ async def test_closing_the_server_ends_every_watch() -> None:
 async def test_watchers_of_one_selection_hear_the_same_bytes() -> None:
     client = api()
 
-    async def follow() -> list[Plain]:
+    async def follow() -> list[JsonObject]:
         async with client.watch(CMS, labelSelector="l", timeoutSeconds="5") as events:
             return await events.rest()
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from unit.cluster.api import CMS, Api, Plain
+from unit.cluster.api import CMS, Api, JsonObject
 from unit.cluster.stub_webhooks import Answer, StubDialer, allow, deny, install, patch, rule
 
 ALL = rule("configmaps")
@@ -24,7 +24,7 @@ async def api(dialer: StubDialer) -> Api:
     return Api(ApiServer(dialer=dialer))
 
 
-def config_map(name: str, **data: str) -> Plain:
+def config_map(name: str, **data: str) -> JsonObject:
     return {"metadata": {"name": name}, "data": data}
 
 
@@ -37,7 +37,7 @@ async def test_a_denial_leaves_nothing_behind(api: Api, dialer: StubDialer) -> N
 
 
 async def test_validating_webhooks_are_asked_at_once(api: Api, dialer: StubDialer) -> None:
-    async def slow(request: Plain) -> Plain:
+    async def slow(request: JsonObject) -> JsonObject:
         await asyncio.sleep(5.0)
         return allow(request)
 
@@ -52,10 +52,10 @@ async def test_mutating_webhooks_are_asked_one_after_the_other(
     api: Api, dialer: StubDialer
 ) -> None:
     def add(word: str) -> Answer:
-        def step(request: Plain) -> Plain:
+        def step(request: JsonObject) -> JsonObject:
             seen = request["object"]["data"]["order"]
             change = {"op": "replace", "path": "/data/order", "value": f"{seen}{word}"}
-            answer: Plain = patch(change)(request)
+            answer: JsonObject = patch(change)(request)
             return answer
 
         return step
@@ -67,7 +67,7 @@ async def test_mutating_webhooks_are_asked_one_after_the_other(
 
 
 async def test_who_waits_longer_than_it_said_is_told_so(api: Api, dialer: StubDialer) -> None:
-    async def slow(request: Plain) -> Plain:
+    async def slow(request: JsonObject) -> JsonObject:
         await asyncio.sleep(5.0)
         return allow(request)
 
@@ -80,7 +80,7 @@ async def test_who_waits_longer_than_it_said_is_told_so(api: Api, dialer: StubDi
 
 
 async def test_a_time_out_is_a_failure_of_the_webhook(api: Api, dialer: StubDialer) -> None:
-    async def never(request: Plain) -> Plain:
+    async def never(request: JsonObject) -> JsonObject:
         await asyncio.sleep(3600.0)
         return allow(request)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.controllers import cronjob, garbage
 from quintant.cluster.controllers.job import ttl
-from unit.cluster.api import Api, Plain
+from unit.cluster.api import Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled, gone, until
 
 BATCH = "/apis/batch/v1/namespaces/default"
@@ -16,7 +16,7 @@ EVENTS = "/api/v1/namespaces/default/events"
 TEMPLATE = {"spec": {"containers": [{"name": "a", "image": "a"}], "restartPolicy": "Never"}}
 
 
-async def make(api: Api, schedule: str = "*/5 * * * *", **spec: Any) -> Plain:
+async def make(api: Api, schedule: str = "*/5 * * * *", **spec: Any) -> JsonObject:
     job = {"metadata": {"labels": {"x": "y"}}, "spec": {"template": TEMPLATE}}
     body = {"metadata": {"name": "a"}, "spec": {"schedule": schedule, "jobTemplate": job, **spec}}
     return await api.create(CRONS, body)

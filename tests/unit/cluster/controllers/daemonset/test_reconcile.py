@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster.controllers import daemonset
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled
 from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
 
@@ -19,7 +19,7 @@ async def join(api: Api, *names: str, **labels: str) -> None:
         await api.create(NODES, {"metadata": {"name": name, "labels": labels}})
 
 
-async def make(api: Api, **spec: Any) -> Plain:
+async def make(api: Api, **spec: Any) -> JsonObject:
     return await api.create(SETS, workload(**spec))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from quintant.cluster.controllers import deployment, garbage, replicaset
-from unit.cluster.api import Api, Plain
+from unit.cluster.api import Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled, until
 from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
 
@@ -18,12 +18,12 @@ async def image(api: Api, image: str) -> None:
     await api.merge(f"{DEPLOYMENTS}/a", {"spec": {"template": template}})
 
 
-async def sets(api: Api) -> list[Plain]:
-    found: list[Plain] = (await api.get(f"{APPS}/replicasets"))["items"]
+async def sets(api: Api) -> list[JsonObject]:
+    found: list[JsonObject] = (await api.get(f"{APPS}/replicasets"))["items"]
     return found
 
 
-def conditions(it: Plain) -> dict[str, tuple[str, str]]:
+def conditions(it: JsonObject) -> dict[str, tuple[str, str]]:
     found = it["status"].get("conditions", [])
     return {each["type"]: (each["status"], each["reason"]) for each in found}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.cluster.controllers import deployment, replicaset
 from quintant.core.codec import encode
-from unit.cluster.api import Api, Plain
+from unit.cluster.api import Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled
 from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, ready, settled, workload
 from unit.cluster.full_pod import every_field
@@ -12,7 +12,7 @@ from unit.cluster.full_pod import every_field
 DEPLOYMENT = f"{APPS}/deployments/a"
 
 
-async def rolled(api: Api, spec: Plain) -> Plain:
+async def rolled(api: Api, spec: JsonObject) -> JsonObject:
     """The only pod there is after a rollout of this template."""
     found = await api.get(DEPLOYMENT)
     found["spec"]["template"]["spec"] = spec
@@ -25,7 +25,7 @@ async def rolled(api: Api, spec: Plain) -> Plain:
     return pod
 
 
-def kept(spec: Plain, wanted: Plain) -> Plain:
+def kept(spec: JsonObject, wanted: JsonObject) -> JsonObject:
     """What a pod has of what was wanted; admission adds tolerations at the end."""
     given = len(wanted["tolerations"])
     found = {name: spec.get(name) for name in wanted}

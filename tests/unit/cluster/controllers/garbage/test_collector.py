@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from quintant.cluster.controllers.garbage import declare
-from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, config_map
+from unit.cluster.api import CMS, CRDS, FOOS, Api, JsonObject, config_map
 from unit.cluster.controllers.running_controllers import controlled, exists, gone, owner, until
 
 BACKGROUND = {"propagationPolicy": "Background"}
@@ -15,7 +15,9 @@ ORPHAN = {"propagationPolicy": "Orphan"}
 NOBODY = "00000000-0000-4000-8000-000000000001"
 
 
-async def make(api: Api, name: str, *owners: Plain, path: str = CMS, **metadata: Any) -> Plain:
+async def make(
+    api: Api, name: str, *owners: JsonObject, path: str = CMS, **metadata: Any
+) -> JsonObject:
     return await api.create(path, config_map(name, ownerReferences=list(owners), **metadata))
 
 
@@ -214,8 +216,8 @@ async def test_three_hundred_dependents_go_at_once() -> None:
         assert asyncio.get_running_loop().time() - began < 1
 
 
-async def listed(api: Api, path: str) -> list[Plain]:
-    items: list[Plain] = (await api.get(path))["items"]
+async def listed(api: Api, path: str) -> list[JsonObject]:
+    items: list[JsonObject] = (await api.get(path))["items"]
     return items
 
 
@@ -236,6 +238,6 @@ async def define(api: Api) -> None:
     )
 
 
-def custom(name: str, *refs: Plain) -> Plain:
+def custom(name: str, *refs: JsonObject) -> JsonObject:
     meta = {"name": name, "ownerReferences": list(refs)}
     return {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": meta}

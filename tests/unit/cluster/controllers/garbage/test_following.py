@@ -12,7 +12,7 @@ from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.core.resource import Resource
 from quintant.runtime.controller.workqueue import Workqueue
-from unit.cluster.api import CMS, Api, Plain, api, config_map
+from unit.cluster.api import CMS, Api, JsonObject, api, config_map
 from unit.cluster.controllers.running_controllers import owner
 
 MAPS = Resource("", "v1", "ConfigMap", "configmaps")
@@ -46,7 +46,7 @@ async def woken(queue: Workqueue[Request]) -> set[str]:
     return found
 
 
-async def pair(client: Api) -> tuple[Plain, Plain]:
+async def pair(client: Api) -> tuple[JsonObject, JsonObject]:
     a = await client.create(CMS, config_map("a"))
     return a, await client.create(CMS, config_map("b", ownerReferences=[owner(a)]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.controllers import garbage
 from quintant.cluster.controllers.job import declare
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled, exists, gone, until
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
@@ -16,46 +16,46 @@ TRACKING = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-async def make(api: Api, name: str = "a", restart: str = "Never", **spec: Any) -> Plain:
+async def make(api: Api, name: str = "a", restart: str = "Never", **spec: Any) -> JsonObject:
     container = {"name": "main", "image": "main"}
     template = {"spec": {"containers": [container], "restartPolicy": restart}}
     job = {"metadata": {"name": name}, "spec": {"template": template, **spec}}
     return await api.create(JOBS, job)
 
 
-async def pods(api: Api) -> list[Plain]:
-    found: list[Plain] = (await api.get(PODS))["items"]
+async def pods(api: Api) -> list[JsonObject]:
+    found: list[JsonObject] = (await api.get(PODS))["items"]
     return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 
 
-async def working(api: Api, count: int) -> list[Plain]:
+async def working(api: Api, count: int) -> list[JsonObject]:
     """The pods that run or will run, as soon as there are so many."""
 
-    async def found() -> list[Plain]:
+    async def found() -> list[JsonObject]:
         return [pod for pod in await pods(api) if pod["status"]["phase"] in ("Pending", "Running")]
 
     return await until(found, lambda held: len(held) == count)
 
 
-async def end(api: Api, pod: Plain, phase: str = "Succeeded", **status: Any) -> None:
+async def end(api: Api, pod: JsonObject, phase: str = "Succeeded", **status: Any) -> None:
     path = f"{PODS}/{pod['metadata']['name']}/status"
     await api.merge(path, {"status": {"phase": phase, **status}})
 
 
-async def job(api: Api, name: str = "a") -> Plain:
+async def job(api: Api, name: str = "a") -> JsonObject:
     return await api.get(f"{JOBS}/{name}")
 
 
-async def finished(api: Api, name: str = "a") -> Plain:
+async def finished(api: Api, name: str = "a") -> JsonObject:
     """The job with a terminal condition; its conditions by type."""
 
-    def ended(found: Plain) -> bool:
+    def ended(found: JsonObject) -> bool:
         return bool({"Complete", "Failed"} & conditions(found).keys())
 
     return await until(lambda: job(api, name), ended)
 
 
-def conditions(found: Plain) -> dict[str, str]:
+def conditions(found: JsonObject) -> dict[str, str]:
     listed = found.get("status", {}).get("conditions", [])
     return {each["type"]: each.get("reason", "") for each in listed if each["status"] == "True"}
 
@@ -207,7 +207,7 @@ async def test_policy_may_end_a_job_at_the_first_failure() -> None:
 async def test_policy_may_be_content_with_some_indexes() -> None:
     async with controlled(declare) as api:
         policy = {"rules": [{"succeededIndexes": "0"}]}
-        mode: Plain = {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
+        mode: JsonObject = {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
         await make(api, successPolicy=policy, **mode)
         first, *_ = await working(api, 3)
         await end(api, first)
@@ -218,10 +218,10 @@ async def test_policy_may_be_content_with_some_indexes() -> None:
 
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
-MODE: Plain = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+MODE: JsonObject = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
 
 
-async def fail(api: Api, pod: Plain, code: int = 1) -> None:
+async def fail(api: Api, pod: JsonObject, code: int = 1) -> None:
     await end(api, pod, "Failed", containerStatuses=[_exited("main", code, await _now(api))])
 
 
@@ -353,7 +353,7 @@ async def test_at_rest_nothing_is_written() -> None:
         assert (await api.get(PODS))["metadata"]["resourceVersion"] == before
 
 
-def _exited(name: str, code: int, at: str) -> Plain:
+def _exited(name: str, code: int, at: str) -> JsonObject:
     ended = {"exitCode": code, "reason": "Error", "startedAt": at, "finishedAt": at}
     state = {"terminated": ended}
     image = {"image": "main", "imageID": "", "ready": False, "restartCount": 0}
@@ -369,7 +369,7 @@ async def _now(api: Api) -> str:
     return now
 
 
-async def _bind(api: Api, pod: Plain) -> None:
+async def _bind(api: Api, pod: JsonObject) -> None:
     name = pod["metadata"]["name"]
     body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": "somewhere"}}
     await api.create(f"{PODS}/{name}/binding", body)

@@ -16,7 +16,7 @@ from quintant.cluster.controllers.namespaces.deletion import (
 )
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import Resource
-from unit.cluster.api import Api, Plain, config_map
+from unit.cluster.api import Api, JsonObject, config_map
 from unit.cluster.controllers.running_controllers import controlled, exists, gone, until
 
 SPACES = "/api/v1/namespaces"
@@ -25,7 +25,7 @@ PODS = f"{SPACES}/a/pods"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def pod(name: str, **metadata: object) -> Plain:
+def pod(name: str, **metadata: object) -> JsonObject:
     spec = {"containers": [{"name": "a", "image": "a"}], "nodeName": "somewhere"}
     return {"metadata": {"name": name, **metadata}, "spec": spec}
 
@@ -35,7 +35,7 @@ async def make(api: Api, *finalizers: str) -> None:
     await api.create(SPACES, {"metadata": metadata})
 
 
-async def condition(api: Api, kind: str) -> Plain:
+async def condition(api: Api, kind: str) -> JsonObject:
     found = (await api.get(f"{SPACES}/a"))["status"].get("conditions", [])
     return next((each for each in found if each["type"] == kind), {})
 

@@ -11,7 +11,7 @@ from quintant.cluster.component.component import Component
 from quintant.cluster.controllers import nodes
 from quintant.cluster.controllers.pods import gc
 from quintant.runtime.manager.manager import Manager
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 from unit.cluster.simulated.simulated_cluster import NODES, condition, pod, read, simulated
 
 EVENTS = "/api/v1/namespaces/default/events"
@@ -33,11 +33,11 @@ async def fail(api: Api, name: str, fault: str | None) -> None:
     await api.merge(f"{NODES}/{name}", {"metadata": {"annotations": notes}})
 
 
-async def node(api: Api, name: str = "sim-0001") -> Plain:
+async def node(api: Api, name: str = "sim-0001") -> JsonObject:
     return await api.get(f"{NODES}/{name}")
 
 
-def taints(found: Plain) -> set[tuple[str, str]]:
+def taints(found: JsonObject) -> set[tuple[str, str]]:
     return {(each["key"], each["effect"]) for each in found["spec"].get("taints", ())}
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from quintant.cluster.controllers import garbage, statefulset
-from unit.cluster.api import PODS, Api, Plain
+from unit.cluster.api import PODS, Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled, until
 from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, ready, settled, workload
 
@@ -18,7 +18,7 @@ CLAIM = {
 }
 
 
-async def make(api: Api, **spec: Any) -> Plain:
+async def make(api: Api, **spec: Any) -> JsonObject:
     return await api.create(SETS, workload(serviceName="a", **spec))
 
 

@@ -8,23 +8,23 @@ import pytest
 
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import ANNOTATION
 from quintant.cluster.apiserver.admission.plugins.pod_requests import pod_requests
-from unit.cluster.api import PODS, Api, Plain, api
+from unit.cluster.api import PODS, Api, JsonObject, api
 
 RANGES = "/api/v1/namespaces/default/limitranges"
 
 
-def asking(name: str = "c", /, policy: str = "", **requests: str) -> Plain:
-    found: Plain = {"name": name, "image": "i", "resources": {"requests": requests}}
+def asking(name: str = "c", /, policy: str = "", **requests: str) -> JsonObject:
+    found: JsonObject = {"name": name, "image": "i", "resources": {"requests": requests}}
     return {**found, "restartPolicy": policy} if policy else found
 
 
-async def limited(*limits: Plain, name: str = "range", client: Api | None = None) -> Api:
+async def limited(*limits: JsonObject, name: str = "range", client: Api | None = None) -> Api:
     client = client or api()
     await client.create(RANGES, {"metadata": {"name": name}, "spec": {"limits": list(limits)}})
     return client
 
 
-async def made(client: Api, *containers: Plain, **more: Any) -> Plain:
+async def made(client: Api, *containers: JsonObject, **more: Any) -> JsonObject:
     body = {"metadata": {"name": "p"}, "spec": {"containers": list(containers)}}
     return await client.create(PODS, body, **more)
 
@@ -48,7 +48,7 @@ async def made(client: Api, *containers: Plain, **more: Any) -> Plain:
         ({"containers": [asking(), asking(cpu="1")]}, {"cpu": "1"}),
     ],
 )
-def test_what_runs_together_is_added_up(spec: Plain, sums: Plain) -> None:
+def test_what_runs_together_is_added_up(spec: JsonObject, sums: JsonObject) -> None:
     assert pod_requests(spec, "requests") == sums
 
 
