@@ -19,7 +19,7 @@ from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.runtime.manager.gc import settle
+from quintant.core.gc import freeze_heap
 
 BUDGET_MS = 50.0
 """A person does not notice it, and no lease is lost by it."""
@@ -127,7 +127,7 @@ async def _measure() -> Found:
         for asked in _before():
             await _code(session, asked)
         prepared = list(_hostile())
-        settle()
+        freeze_heap()
         watching = asyncio.ensure_future(meter.watch())
         found = []
         for asked in prepared:

@@ -146,7 +146,7 @@ async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.instance.cluster import ClusterConfig
     from quintant.cluster.instance.cluster import running as cluster
     from quintant.core.address import BindAddress
-    from quintant.runtime.manager.gc import settle
+    from quintant.core.gc import freeze_heap
 
     async with cluster(ClusterConfig(BindAddress(LOOPBACK, 0))) as found:
         body = "x" * (OBJECT_BYTES - 300)
@@ -156,7 +156,7 @@ async def _serve(way: Path, told: Path, count: int) -> None:
             made = await found.server.handle(call, User("bench", ("system:masters",)))
             assert isinstance(made, ApiResponse)
             assert made.status == 201, made.body
-        settle()
+        freeze_heap()
         probe = _Probe(told)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGUSR1, probe.begin)

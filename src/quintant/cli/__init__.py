@@ -15,7 +15,7 @@ import click
 
 from quintant.cli.extras import missing, require
 from quintant.core.errors import QuintantError
-from quintant.runtime.manager.gc import unsearched
+from quintant.core.gc import gc_disabled
 from quintant.version import KUBERNETES, QUINTANT
 
 __all__ = ["COMMANDS", "main"]
@@ -53,7 +53,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS or (ctx.resilient_parsing and missing(cmd_name)):
             return None
         require(cmd_name)
-        with unsearched():
+        with gc_disabled():
             command: click.Command = import_module(f"quintant.cli.{cmd_name}").command
         return command
 

@@ -22,10 +22,10 @@ from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
+from quintant.core.gc import freeze_heap, gc_disabled
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.gc import settle, unsearched
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 
@@ -76,10 +76,10 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
     stopped, titles = signalled(), {system.name: system.title for system in chosen}
     click.echo("· starting a cluster")
     async with AsyncExitStack() as stack:
-        with unsearched():
+        with gc_disabled():
             plan = _everything(wishes.address)
             cluster = await stack.enter_async_context(running(plan))
-            settle()
+            freeze_heap()
         way = wishes.path(cluster.address.port)
         save(cluster, way)
         try:

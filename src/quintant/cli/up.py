@@ -26,7 +26,7 @@ from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load_stages
 from quintant.core.address import BindAddress
-from quintant.runtime.manager.gc import settle, unsearched
+from quintant.core.gc import freeze_heap, gc_disabled
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 from quintant.version import KUBERNETES
@@ -114,12 +114,12 @@ class UpOptions(Struct, frozen=True):
 async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
     stopped = signalled()
     async with AsyncExitStack() as stack:
-        with unsearched():
+        with gc_disabled():
             if wishes.folder:
                 store = persistent(plan, wishes.folder, power=wishes.power)
                 plan = await stack.enter_async_context(store)
             cluster = await stack.enter_async_context(running(plan))
-            settle()
+            freeze_heap()
         way = _way(cluster, wishes)
         click.echo(_where(cluster, wishes.folder), err=True)
         click.echo(way)

@@ -25,8 +25,8 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TypeVar
 
-from quintant.cluster.apiserver.offload.gc_pause import GcPause
 from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_deadline
+from quintant.core.gc import GcPause
 
 STACK_BYTES = 16 * 1024 * 1024
 """Of a thread: no less than what the deepest document takes on a main thread."""

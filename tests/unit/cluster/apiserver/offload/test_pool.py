@@ -12,7 +12,6 @@ from functools import partial
 import pytest
 
 from quintant.cluster.apiserver.golang.depth import make_room
-from quintant.cluster.apiserver.offload.gc_pause import NEVER
 from quintant.cluster.apiserver.offload.pool import (
     LARGE_BYTES,
     LIGHT_BYTES,
@@ -23,6 +22,7 @@ from quintant.cluster.apiserver.offload.pool import (
     inline_budget,
 )
 from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_timeout
+from quintant.core.gc import NEVER
 
 HERE = threading.main_thread()
 
