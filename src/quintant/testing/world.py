@@ -13,7 +13,7 @@ from functools import cache
 
 from quintant.cluster.apiserver.meta.user import StaticTokens
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Snapshot
 from quintant.core.clock import LoopClock, Random
 from quintant.core.object import Object
 
@@ -29,9 +29,9 @@ class World:
     kinds: frozenset[type[Object]] = frozenset()
     tokens: StaticTokens = field(default_factory=StaticTokens, repr=False)
 
-    def store(self) -> Store:
+    def store(self) -> RevisionStore:
         """A store of one's own with these objects."""
-        store = Store()
+        store = RevisionStore()
         store.restore(self.objects)
         return store
 

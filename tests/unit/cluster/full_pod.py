@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from itertools import count, cycle
 from typing import Any
 
-from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message, message
+from quintant.cluster.apiserver.tables import (
+    FieldKind,
+    FieldType,
+    MessageField,
+    MessageType,
+    message,
+)
 from unit.cluster.api import JsonObject
 
 SPEC = "core.v1.PodSpec"
@@ -90,7 +96,7 @@ class Filler:
         self._numbers = count(1)
         self._turns = {name: cycle(fields) for name, fields in EITHER.items()}
 
-    def fill(self, kind: Message) -> JsonObject:
+    def fill(self, kind: MessageType) -> JsonObject:
         """A message with a value in every field."""
         others = set(EITHER.get(kind.name, ()))
         if others:
@@ -107,7 +113,7 @@ class Filler:
                 field.name: self._value(field, field.type),
             }
 
-    def _value(self, field: Field, type: FieldType) -> Any:
+    def _value(self, field: MessageField, type: FieldType) -> Any:
         if type.of is not None:
             one = self._value(field, type.of)
             return {f"k{next(self._numbers)}": one} if type.kind is FieldKind.MAP else [one]

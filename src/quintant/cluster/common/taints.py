@@ -8,7 +8,7 @@ from functools import lru_cache
 from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
 from quintant.api.meta import LabelSelector
 from quintant.api.meta import Requirement as Term
-from quintant.cluster.apiserver.meta.selectors import Operator, Requirement, Selector
+from quintant.cluster.apiserver.meta.selectors import Operator, Selector, SelectorRequirement
 from quintant.cluster.common.views import PodView
 from quintant.core.object import Object
 
@@ -83,7 +83,7 @@ def compiled_selector(given: LabelSelector) -> Selector:
     labels = tuple(given.match_labels.items())
     return Selector(
         (
-            *(Requirement(key, Operator.IN, frozenset({value})) for key, value in labels),
+            *(SelectorRequirement(key, Operator.IN, frozenset({value})) for key, value in labels),
             *(_requirement(term) for term in given.match_expressions),
         )
     )
@@ -94,5 +94,5 @@ def _selected(terms: Iterable[Term], values: Mapping[str, str]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _requirement(term: Term) -> Requirement:
-    return Requirement(term.key, _OPERATORS[term.operator], frozenset(term.values))
+def _requirement(term: Term) -> SelectorRequirement:
+    return SelectorRequirement(term.key, _OPERATORS[term.operator], frozenset(term.values))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.apiserver.handlers.meter import Meter
+from quintant.cluster.apiserver.kubelet_client.meter import Meter
 from quintant.cluster.apiserver.meta.user import User, admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Clock, Random

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
@@ -48,7 +48,7 @@ class ClusterConfig(Struct, frozen=True):
 
     address: BindAddress = USUAL
     roots: Roots | None = None
-    store: Store | None = None
+    store: RevisionStore | None = None
     controllers: bool = False
     """Whether workloads become pods, and whatever else kube-controller-manager does."""
     fleet: Fleet | None = None
@@ -137,7 +137,7 @@ def is_loopback(host: str) -> bool:
 
 async def _opened(stack: AsyncExitStack, plan: ClusterConfig, clock: Clock) -> _Site:
     """The server of a plan, once it answers, for as long as the stack lasts."""
-    now, store = clock.now(), plan.store or Store()
+    now, store = clock.now(), plan.store or RevisionStore()
     roots = plan.roots or Roots.make(now)
     # Only who runs something has something to dial.
     share = FIRST if plan.node is None else stack.enter_context(claim_share(api_service_ip(store)))

@@ -14,7 +14,7 @@ import msgspec
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.host.loopback import SHARES, has
 
 SERVICES = "services"
@@ -25,13 +25,13 @@ class _Service(msgspec.Struct, frozen=True):
     spec: dict[str, Any]
 
 
-def api_service_ip(store: Store) -> str:
+def api_service_ip(store: RevisionStore) -> str:
     """The address at which the API server of a store was a service; empty if it never was."""
     entry = store.table(SERVICES).entries.get(API)
     return "" if entry is None else str(stored_json.read(entry, _Service).spec.get("clusterIP", ""))
 
 
-def renumber_services(store: Store, network: IPv4Network) -> None:
+def renumber_services(store: RevisionStore, network: IPv4Network) -> None:
     """Give the services of a store addresses of a network, where they have another cluster's."""
     kind = next(kind for kind in builtin_kinds() if kind.resource.full_name == SERVICES)
     table = store.table(SERVICES)

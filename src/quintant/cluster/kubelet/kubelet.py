@@ -26,9 +26,9 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
-from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions, LogsUnavailable
 from quintant.cluster.kubelet.container.run import PodEvent
-from quintant.cluster.kubelet.logs.tail import read_log as read_log
+from quintant.cluster.kubelet.logs.tail import read_log
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import PodStage
 from quintant.cluster.kubelet.pod.sandbox import Sandbox

@@ -18,7 +18,7 @@ from stat import S_ISDIR
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.handlers.log_provider import LogProvider
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogProvider
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.common.volume_paths import ROOT

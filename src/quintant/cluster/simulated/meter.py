@@ -11,7 +11,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.handlers.meter import (
+from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredNode,
     MeasuredPod,
     NodeUsage,

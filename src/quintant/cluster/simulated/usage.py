@@ -12,7 +12,7 @@ from math import pi, sin
 from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
-from quintant.cluster.apiserver.handlers.meter import ResourceUsage
+from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
 from quintant.cluster.simulated.faults import NodeFault
 
 WINDOW_SECONDS = 10.0

@@ -14,7 +14,7 @@ from conformance.kinds import EVENT, NAMESPACE, SAMPLES
 from conformance.target import STRATEGIC
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from unit.cluster.api import (
     APPLY,
     CMS,
@@ -83,7 +83,7 @@ def collection(kind: Kind) -> str:
     return f"{root}/namespaces/default/{kind.name}" if where.namespaced else f"{root}/{kind.name}"
 
 
-def places(message: Message, obj: JsonObject, path: Path = ()) -> Iterator[Path]:
+def places(message: MessageType, obj: JsonObject, path: Path = ()) -> Iterator[Path]:
     """The way to every field that the messages in an object have, whether it is there or not."""
     for name, field in message.fields.items():
         yield (*path, name)

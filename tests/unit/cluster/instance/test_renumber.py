@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.renumber import api_service_ip, renumber_services
@@ -19,7 +19,7 @@ def service(name: str, **spec: object) -> JsonObject:
     return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
 
 
-async def kept(*services: JsonObject) -> Store:
+async def kept(*services: JsonObject) -> RevisionStore:
     """What a cluster with the second share leaves behind."""
     server = ApiServer(services=SECOND.services)
     await advertise(server, PLACE, SECOND.api)
@@ -28,13 +28,13 @@ async def kept(*services: JsonObject) -> Store:
     return server.store
 
 
-async def addresses(store: Store) -> dict[str, list[str]]:
+async def addresses(store: RevisionStore) -> dict[str, list[str]]:
     found = await Api(ApiServer(store=store)).get(SERVICES)
     return {each["metadata"]["name"]: each["spec"]["clusterIPs"] for each in found["items"]}
 
 
 async def test_a_store_knows_where_its_cluster_was() -> None:
-    assert api_service_ip(Store()) == ""
+    assert api_service_ip(RevisionStore()) == ""
     assert api_service_ip(await kept()) == SECOND.api
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.apiserver.handlers.meter import (
+from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredContainer,
     MeasuredMeta,
     MeasuredNode,

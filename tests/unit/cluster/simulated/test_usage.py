@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from quintant.api.quantity import Quantity
-from quintant.cluster.apiserver.handlers.meter import ResourceUsage
+from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import NodeFault
 

@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.authentication import jwt
 from quintant.cluster.apiserver.authorization.policy_rules import words
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.sensitive import Sensitive
 
@@ -104,7 +104,9 @@ class _Issued(msgspec.Struct):
 class ServiceAccountTokens:
     """Signs and believes tokens of service accounts; `key` (PEM) signs them, else a new one."""
 
-    def __init__(self, store: Store, clock: Clock, key: Sensitive[bytes] | None = None) -> None:
+    def __init__(
+        self, store: RevisionStore, clock: Clock, key: Sensitive[bytes] | None = None
+    ) -> None:
         self._store, self._clock, self._pem = store, clock, key
         self._verified: dict[bytes, TokenClaims] = {}
 

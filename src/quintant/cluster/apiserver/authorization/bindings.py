@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.meta.user import User
 GROUP = "rbac.authorization.k8s.io"
 
 
-class RoleRef(msgspec.Struct, frozen=True, rename="camel"):
+class BoundRole(msgspec.Struct, frozen=True, rename="camel"):
     """The role a binding gives."""
 
     kind: str = ""
@@ -52,7 +52,7 @@ class RbacBinding(msgspec.Struct, frozen=True, rename="camel"):
 
     metadata: _Named
     subjects: tuple[RbacSubject, ...] | None = None
-    role_ref: RoleRef = RoleRef()
+    role_ref: BoundRole = BoundRole()
 
     def subject(self, user: User) -> RbacSubject | None:
         """The first subject that means a user."""

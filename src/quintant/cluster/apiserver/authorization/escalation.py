@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from quintant.cluster.apiserver.authorization.bindings import GROUP, RoleRef
+from quintant.cluster.apiserver.authorization.bindings import GROUP, BoundRole
 from quintant.cluster.apiserver.authorization.policy_rules import (
     EVERYTHING,
     RbacRule,
@@ -104,8 +104,8 @@ def _rules(role: JsonObject) -> list[RbacRule]:
     return msgspec.convert(role.get("rules") or [], list[RbacRule])
 
 
-def _ref(binding: JsonObject) -> RoleRef:
-    return msgspec.convert(binding.get("roleRef") or {}, RoleRef)
+def _ref(binding: JsonObject) -> BoundRole:
+    return msgspec.convert(binding.get("roleRef") or {}, BoundRole)
 
 
 def _aggregates(role: JsonObject) -> bool:

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.authorization.bindings import (
     GROUP,
+    BoundRole,
     RbacBinding,
     RbacSubject,
-    RoleRef,
 )
 from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, RbacRule
 from quintant.cluster.apiserver.kinds import stored_json
@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden_path
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 from quintant.cluster.apiserver.storage.history import Change
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 MOST_DECIDED = 10_000
 """Decisions remembered, a few megabytes; when there are more, all are forgotten."""
@@ -56,7 +56,7 @@ class Authorizer(Protocol):
     def rules_for(self, user: User, namespace: str) -> ResolvedRules:
         """What a user may do in a namespace, or in none."""
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
+    def role(self, ref: BoundRole, namespace: str) -> tuple[RbacRule, ...] | None:
         """The rules of a role, as named by a binding in a namespace; None if there is none."""
 
     def forget(self) -> None:
@@ -72,7 +72,7 @@ class AllowAll:
     def rules_for(self, user: User, namespace: str) -> ResolvedRules:
         return ResolvedRules(EVERYTHING)
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
+    def role(self, ref: BoundRole, namespace: str) -> tuple[RbacRule, ...] | None:
         return ()
 
     def forget(self) -> None:
@@ -86,7 +86,7 @@ class _Role(msgspec.Struct, frozen=True):
 class Rbac:
     """Role-based access control from the objects of a store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RevisionStore) -> None:
         self._store = store
         self._roles: dict[tuple[str, str], tuple[RbacRule, ...] | None] = {}
         self._bindings: dict[str, list[RbacBinding]] = {}
@@ -114,7 +114,7 @@ class Rbac:
             lost += [f"{binding.role_ref} not found"] if found is None else []
         return ResolvedRules(tuple(rules), tuple(lost))
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
+    def role(self, ref: BoundRole, namespace: str) -> tuple[RbacRule, ...] | None:
         if ref.kind == "ClusterRole":
             return self._rules("clusterroles", ref.name)
         return self._rules("roles", f"{namespace}/{ref.name}")

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.protobuf_scalars import LEAVES
-from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
 from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
 MAGIC = b"k8s\x00"
@@ -41,7 +41,7 @@ class Envelope(Struct, frozen=True):
     kind: str
     raw: bytes
 
-    def read(self, message: Message) -> Plain:
+    def read(self, message: MessageType) -> Plain:
         """The object but for its kind, read as a message; Malformed if it is none."""
         obj: Plain = _message(message, self.raw, 0)
         return obj
@@ -86,7 +86,7 @@ class _Plan(Struct, frozen=True):
 
 
 @cache
-def _plan(message: Message) -> _Plan:
+def _plan(message: MessageType) -> _Plan:
     steps: dict[int, Step] = {}
     names: dict[int, str] = {}
     for field in message.declared:
@@ -96,7 +96,7 @@ def _plan(message: Message) -> _Plan:
     return _Plan(steps, names)
 
 
-def _message(message: Message, data: bytes, depth: int) -> Any:
+def _message(message: MessageType, data: bytes, depth: int) -> Any:
     obj: Plain = {}
     _plan(message).into(obj, data, depth)
     for field in message.always:
@@ -114,7 +114,7 @@ def _chosen(members: Plain) -> Any:
     return members.get("Allows") if schema is None else schema
 
 
-def _steps(field: Field) -> dict[int, Step]:
+def _steps(field: MessageField) -> dict[int, Step]:
     kind = field.type
     if not field.name:
         return {tag(field.number, Wire.LENGTH): _flattened(kind)}
@@ -125,7 +125,7 @@ def _steps(field: Field) -> dict[int, Step]:
     return {tag(field.number, _wire(kind)): _single(field)}
 
 
-def _single(field: Field) -> Step:
+def _single(field: MessageField) -> Step:
     name, read = field.name, _reader(field.type)
     kept = field.type.pointer or field.traits.always
 
@@ -143,7 +143,7 @@ def _flattened(kind: FieldType) -> Step:
     return lambda obj, value, depth: _plan(kind.message).into(obj, value, depth + 1)
 
 
-def _appending(field: Field, item: FieldType) -> dict[int, Step]:
+def _appending(field: MessageField, item: FieldType) -> dict[int, Step]:
     name, read, wire = field.name, _reader(item), _wire(item)
 
     def append(obj: Plain, value: Any, depth: int) -> None:

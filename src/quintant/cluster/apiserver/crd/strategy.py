@@ -32,7 +32,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
 from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
-from quintant.cluster.apiserver.schema.validate import Validator
+from quintant.cluster.apiserver.schema.validate import SchemaValidator
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
@@ -51,8 +51,8 @@ class CustomSchema:
 
     def __init__(self, schema: Schema, scale: Scale | None = None) -> None:
         self._place = structural.resource_schema(schema)
-        self._whole = Validator(schema)
-        self._status = Validator((schema.get("properties") or {}).get(_STATUS) or {})
+        self._whole = SchemaValidator(schema)
+        self._status = SchemaValidator((schema.get("properties") or {}).get(_STATUS) or {})
         self._rules = ValidationRules.of(schema)
         self._scale = scale
 

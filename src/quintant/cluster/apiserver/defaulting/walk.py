@@ -16,7 +16,7 @@ from msgspec import Struct
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 
 Plain = dict[str, Any]
 
@@ -33,7 +33,7 @@ class _Plan(Struct, frozen=True):
     """The fields that lead on, with the names of the messages that they hold."""
 
 
-def defaulter(message: Message) -> Callable[[Plain], None]:
+def defaulter(message: MessageType) -> Callable[[Plain], None]:
     """What defaults objects of a kind, in place; how is worked out for the first of them."""
     return partial(_default, message.name)
 

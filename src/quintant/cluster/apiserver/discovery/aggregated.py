@@ -13,8 +13,9 @@ import msgspec
 
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
-from quintant.cluster.apiserver.handlers import offers
-from quintant.cluster.apiserver.handlers.offers import Subresource
+from quintant.cluster.apiserver.discovery import api_resources
+from quintant.cluster.apiserver.discovery.api_resources import ServedSubresource
+from quintant.cluster.apiserver.handlers.resource import resource_verbs
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import form_not_acceptable
@@ -54,7 +55,7 @@ def aggregated(catalog: Catalog, root: str, call: ApiRequest) -> ApiResponse:
 
 def _document(catalog: Catalog, root: str) -> tuple[bytes, str]:
     """The document and its hash."""
-    groups = [""] if root == "api" else offers.groups(catalog)
+    groups = [""] if root == "api" else api_resources.groups(catalog)
     items = [_group(catalog, group) for group in groups]
     document = {"kind": KIND, "apiVersion": f"{GROUP}/v2", "metadata": {}, "items": items}
     body = msgspec.json.encode(document) + b"\n"
@@ -68,13 +69,13 @@ def _group(catalog: Catalog, group: str) -> JsonObject:
             "resources": [_resource(kind) for kind in _listed(catalog, group, version)],
             "freshness": "Current",
         }
-        for version in offers.versions(catalog, group)
+        for version in api_resources.versions(catalog, group)
     ]
     return {"metadata": {"name": group} if group else {}, "versions": versions}
 
 
 def _listed(catalog: Catalog, group: str, version: str) -> list[Kind]:
-    return offers.by_name(catalog.version(group, version))
+    return api_resources.by_name(catalog.version(group, version))
 
 
 def _resource(kind: Kind) -> JsonObject:
@@ -84,17 +85,17 @@ def _resource(kind: Kind) -> JsonObject:
         "responseKind": _kind(kind, "", "", where.kind),
         "scope": "Namespaced" if where.namespaced else "Cluster",
         "singularResource": kind.names.singular,
-        "verbs": offers.verbs(kind),
+        "verbs": resource_verbs(kind),
     }
     listed = {
         "shortNames": kind.names.short,
         "categories": kind.names.categories,
-        "subresources": [_subresource(kind, sub) for sub in offers.subresources(kind)],
+        "subresources": [_subresource(kind, sub) for sub in api_resources.subresources(kind)],
     }
     return entry | {name: value for name, value in listed.items() if value}
 
 
-def _subresource(kind: Kind, sub: Subresource) -> JsonObject:
+def _subresource(kind: Kind, sub: ServedSubresource) -> JsonObject:
     response = _kind(kind, sub.group, sub.version, sub.kind)
     return {"subresource": sub.name, "responseKind": response, "verbs": sub.verbs}
 

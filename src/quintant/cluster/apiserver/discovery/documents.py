@@ -12,12 +12,13 @@ import msgspec
 
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.discovery import api_resources
 from quintant.cluster.apiserver.discovery.aggregated import accepts_aggregated, aggregated
+from quintant.cluster.apiserver.discovery.api_resources import ServedSubresource
 from quintant.cluster.apiserver.discovery.healthz import is_probe, probe
 from quintant.cluster.apiserver.discovery.openapi_v2 import openapi_v2
 from quintant.cluster.apiserver.discovery.openapi_v3 import openapi_v3
-from quintant.cluster.apiserver.handlers import offers
-from quintant.cluster.apiserver.handlers.offers import Subresource
+from quintant.cluster.apiserver.handlers.resource import resource_verbs
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import segments
@@ -80,7 +81,7 @@ def _document(catalog: Catalog, parts: list[str]) -> JsonObject | None:
         case ["api", version]:
             return _resources(catalog, "", version)
         case ["apis"]:
-            groups = [_group(catalog, name) for name in offers.groups(catalog)]
+            groups = [_group(catalog, name) for name in api_resources.groups(catalog)]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
         case ["apis", group] if catalog.group(group):
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalog, group)}
@@ -116,7 +117,7 @@ def _core_versions() -> JsonObject:
 def _group(catalog: Catalog, group: str) -> JsonObject:
     versions = [
         {"groupVersion": f"{group}/{version}", "version": version}
-        for version in offers.versions(catalog, group)
+        for version in api_resources.versions(catalog, group)
     ]
     return {"name": group, "versions": versions, "preferredVersion": versions[0]}
 
@@ -125,7 +126,7 @@ def _resources(catalog: Catalog, group: str, version: str) -> JsonObject | None:
     kinds = catalog.version(group, version)
     if not kinds:
         return None
-    listed = [entry for kind in offers.by_name(kinds) for entry in _entries(kind)]
+    listed = [entry for kind in api_resources.by_name(kinds) for entry in _entries(kind)]
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     where = f"{group}/{version}" if group else version
     return {**head, "groupVersion": where, "resources": listed}
@@ -138,15 +139,15 @@ def _entries(kind: Kind) -> Iterator[JsonObject]:
         "singularName": kind.names.singular,
         "namespaced": where.namespaced,
         "kind": where.kind,
-        "verbs": offers.verbs(kind),
+        "verbs": resource_verbs(kind),
     }
     listed = {"shortNames": kind.names.short, "categories": kind.names.categories}
     yield entry | {name: value for name, value in listed.items() if value}
-    for sub in offers.subresources(kind):
+    for sub in api_resources.subresources(kind):
         yield _sub_entry(where, sub)
 
 
-def _sub_entry(where: Resource, sub: Subresource) -> JsonObject:
+def _sub_entry(where: Resource, sub: ServedSubresource) -> JsonObject:
     elsewhere = {"group": sub.group, "version": sub.version} if sub.version else {}
     return {
         "name": f"{where.plural}/{sub.name}",

@@ -12,8 +12,9 @@ from quintant.cluster.apiserver.codec.body import (
     STRATEGIC_PATCH,
     YAML,
 )
+from quintant.cluster.apiserver.discovery import api_resources
 from quintant.cluster.apiserver.discovery.openapi_schemas import reference, schema_name
-from quintant.cluster.apiserver.handlers import offers
+from quintant.cluster.apiserver.handlers.resource import resource_verbs
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
 
@@ -50,7 +51,7 @@ _INTEGER = frozenset({"limit", "timeoutSeconds", "gracePeriodSeconds"})
 
 def paths(kind: Kind) -> Iterator[tuple[str, JsonObject]]:
     """Every path of a kind, with its operations."""
-    where, verbs = kind.resource, frozenset(offers.verbs(kind))
+    where, verbs = kind.resource, frozenset(resource_verbs(kind))
     root = f"/apis/{where.group}/{where.version}" if where.group else f"/api/{where.version}"
     inside = f"{root}/namespaces/{{namespace}}" if where.namespaced else root
     own = schema_name(kind), _gvk(where.group, where.version, where.kind)
@@ -59,7 +60,7 @@ def paths(kind: Kind) -> Iterator[tuple[str, JsonObject]]:
     yield item, _path(kind, *own, (verb for verb in _ITEM if verb in verbs))
     if where.namespaced and "list" in verbs:
         yield f"{root}/{where.plural}", _path(kind, *own, ("list",))
-    for sub in offers.subresources(kind):
+    for sub in api_resources.subresources(kind):
         group, version = sub.group or where.group, sub.version or where.version
         gvk = _gvk(group, version, sub.kind)
         yield f"{item}/{sub.name}", _path(kind, schema_name(kind, sub), gvk, sub.verbs)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.handlers import offers
-from quintant.cluster.apiserver.handlers.offers import Subresource
+from quintant.cluster.apiserver.discovery import api_resources
+from quintant.cluster.apiserver.discovery.api_resources import ServedSubresource
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -70,7 +70,7 @@ def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
             found[name] = _custom(kind)
         found[name] = found[name] | {_GVK: [_gvk(kind, _kind(kind))]}
         found[f"{name}List"] = _list(kind, name)
-        for sub in offers.subresources(kind):
+        for sub in api_resources.subresources(kind):
             if (own := _document(kind, sub)) is not None:
                 _collect(own, found)
     return found
@@ -81,7 +81,7 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def schema_name(kind: Kind, sub: Subresource | None = None) -> str:
+def schema_name(kind: Kind, sub: ServedSubresource | None = None) -> str:
     """The name of the schema of a kind's objects, or of a subresource's."""
     where = kind.resource
     if sub is not None and sub.kind != where.kind:
@@ -94,7 +94,7 @@ def schema_name(kind: Kind, sub: Subresource | None = None) -> str:
     return f"{domain}.{where.version}.{where.kind}"
 
 
-def _document(kind: Kind, sub: Subresource) -> Message | None:
+def _document(kind: Kind, sub: ServedSubresource) -> MessageType | None:
     """What a subresource reads or shows, where that is not its parent."""
     label = f"{sub.group}/{sub.version}" if sub.version else kind.resource.api_version
     return None if sub.kind == kind.resource.kind else tables.find(label, sub.kind)
@@ -163,7 +163,7 @@ def _published(declared: Schema) -> Schema:
     return schema
 
 
-def _collect(message: Message, found: dict[str, Schema]) -> None:
+def _collect(message: MessageType, found: dict[str, Schema]) -> None:
     """Add a message's schema and those it refers to."""
     name = _named(message.name)
     if name in found:
@@ -175,7 +175,7 @@ def _collect(message: Message, found: dict[str, Schema]) -> None:
             _collect(inner.message, found)
 
 
-def _structure(message: Message) -> Schema:
+def _structure(message: MessageType) -> Schema:
     properties = {name: _property(field) for name, field in message.fields.items()}
     schema: Schema = {"type": "object", "properties": properties}
     required = [name for name, field in message.fields.items() if field.traits.required]
@@ -186,7 +186,7 @@ def _structure(message: Message) -> Schema:
     return schema
 
 
-def _property(field: Field) -> Schema:
+def _property(field: MessageField) -> Schema:
     traits, schema = field.traits, dict(_schema(field.type))
     if "$ref" in schema:
         schema = {"allOf": [schema]}

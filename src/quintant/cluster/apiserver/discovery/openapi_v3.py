@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.discovery import api_resources
 from quintant.cluster.apiserver.discovery.openapi_paths import paths
 from quintant.cluster.apiserver.discovery.openapi_schemas import components
-from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.version import KUBERNETES
@@ -66,10 +66,10 @@ def _sent(place: str, document: OpenApiV3, call: ApiRequest) -> ApiResponse:
 
 def _served(catalog: Catalog) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """Every group version with its kinds."""
-    for group in ("", *sorted(offers.groups(catalog))):
-        for version in sorted(offers.versions(catalog, group)):
+    for group in ("", *sorted(api_resources.groups(catalog))):
+        for version in sorted(api_resources.versions(catalog, group)):
             name = f"apis/{group}/{version}" if group else f"api/{version}"
-            kinds = offers.by_name(catalog.version(group, version))
+            kinds = api_resources.by_name(catalog.version(group, version))
             # What cannot be written needs no description: nothing is merged or validated.
             described = tuple(kind for kind in kinds if not kind.computed)
             if described:

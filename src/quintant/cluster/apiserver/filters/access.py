@@ -22,7 +22,7 @@ from quintant.cluster.apiserver.filters.impersonation import Impersonation, requ
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import StaticTokens, User
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock
 from quintant.keys.sensitive import Sensitive
 
@@ -31,7 +31,7 @@ class Access:
     """Tells users apart and holds them to their permissions."""
 
     def __init__(
-        self, store: Store, clock: Clock, *, rbac: bool, key: Sensitive[bytes] | None
+        self, store: RevisionStore, clock: Clock, *, rbac: bool, key: Sensitive[bytes] | None
     ) -> None:
         self.tokens = StaticTokens()
         self.audit = Audit()

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 
 RETRY_SECONDS = 10
 """When to ask again while a budget has not been looked at since it changed."""
@@ -44,7 +44,7 @@ _SYNC_FAILED = "SyncFailed"
 class Evictions(msgspec.Struct, frozen=True):
     """Evicts pods; `budgets` is the kind of the budgets that are asked."""
 
-    store: Store
+    store: RevisionStore
     stored: ObjectStore
     deletes: Deletes
     budgets: Kind

@@ -29,7 +29,7 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.response.list_stream import LARGE, ListStream
 from quintant.cluster.apiserver.storage.history import Compacted, StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table, View
 from quintant.cluster.apiserver.watch.events import (
     END_OF_REPLAY,
     WatchEvent,
@@ -74,7 +74,7 @@ def watch_filter(form: ObjectEncoder, namespace: str, query: Mapping[str, str]) 
 class Reads:
     """The read path of every kind."""
 
-    def __init__(self, store: Store, random: Random) -> None:
+    def __init__(self, store: RevisionStore, random: Random) -> None:
         self._store = store
         self._random = random
 

@@ -16,22 +16,22 @@ import msgspec
 from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
 from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import ApiRequest, ApiResponse
-from quintant.cluster.apiserver.handlers.meter import (
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredMeta,
     MeasuredNode,
     MeasuredPod,
     Meter,
     ResourceUsage,
 )
-from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.catalog import Catalog
-from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import method_not_supported, not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
 from quintant.core.resource import resource_of
@@ -60,7 +60,7 @@ READER = ClusterRole(
 class MetricsApi:
     """Answers what is used. Whoever runs pods adds its `Meter`."""
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
+    def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self.meters: list[Meter] = []
         """The first one that knows a pod or a node is believed."""

@@ -14,17 +14,17 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import ApiRequest, ApiResponse
-from quintant.cluster.apiserver.handlers.log_provider import (
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kubelet_client.log_provider import (
     LogOptions,
     LogProvider,
     LogsUnavailable,
 )
-from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_object
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -77,7 +77,7 @@ class LogStream(Struct, frozen=True):
 class PodLogs:
     """Answers pods/log; `providers` are those who have output."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: RevisionStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self.providers: list[LogProvider] = []
 

@@ -24,6 +24,22 @@ _COLLECTION = frozenset({"list", "watch"})
 # Streams that a real server has with a kubelet. Told only that nothing is found, people look for
 # a mistake of their own.
 _CONNECTIONS = frozenset({"exec", "attach", "portforward", "proxy"})
+VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+# Kinds that cannot be deleted as a collection.
+_ONE_BY_ONE = frozenset({"namespaces"})
+
+
+def resource_verbs(kind: Kind) -> tuple[str, ...]:
+    """What can be done with objects of a kind."""
+    if kind.create_only:
+        return ("create",)
+    if kind.computed:
+        return ("get", "list")
+    if kind.custom:
+        return CUSTOM_VERBS
+    alone = kind.name in _ONE_BY_ONE
+    return tuple(verb for verb in VERBS if not (alone and verb == "deletecollection"))
 
 
 def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
@@ -35,9 +51,9 @@ def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
         raise resource_not_found() if builtin else PageNotFound()
     where = kind.resource
     lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
-    offload = not where.namespaced and asked.namespace and where.plural != "namespaces"
-    if lacking or offload:
-        nowhere = offload or asked.name or kind.create_only
+    misplaced = not where.namespaced and asked.namespace and where.plural != "namespaces"
+    if lacking or misplaced:
+        nowhere = misplaced or asked.name or kind.create_only
         refusal = resource_not_found() if nowhere else method_not_supported()
         raise PageNotFound() if kind.custom else refusal
     _check_sub(kind, asked)

@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.meta.names import path_segment_errors
 from quintant.cluster.apiserver.meta.status import invalid_name_parameter, not_found, unknown_error
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
@@ -26,7 +26,7 @@ OBJECT_LIMIT = 3 * 512 * 1024
 class ObjectStore:
     """The objects of a store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RevisionStore) -> None:
         self._store = store
 
     @property

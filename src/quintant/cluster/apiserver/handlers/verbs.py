@@ -28,8 +28,8 @@ from quintant.cluster.apiserver.handlers.delete import (
 )
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads, list_metadata, watch_filter
-from quintant.cluster.apiserver.handlers.offers import verbs
 from quintant.cluster.apiserver.handlers.parse import WriteRequests
+from quintant.cluster.apiserver.handlers.resource import resource_verbs
 from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import (
@@ -108,7 +108,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
-            if route.verb not in verbs(kind):
+            if route.verb not in resource_verbs(kind):
                 raise method_not_supported()
             return await self._delete_collection(call, route, kind, user)
         target, doing = _target(route, kind), action(kind, route.subresource)

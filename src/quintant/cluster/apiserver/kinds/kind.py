@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from quintant.cluster.apiserver.kinds.strategy import Strategy
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
-from quintant.cluster.apiserver.tables import Message
+from quintant.cluster.apiserver.tables import MessageType
 from quintant.core.resource import Resource, Scale
 
 
@@ -55,7 +55,7 @@ class Kind(Struct, frozen=True, eq=False):
     computed: bool = False
     """Nothing is stored: an object is worked out whenever it is read, and cannot be written."""
     scale: Scale | None = None
-    message: Message | None = None
+    message: MessageType | None = None
     """What a built-in kind is made of."""
     merge_schema: MergeSchema = DEDUCED
     zero: Mapping[str, Any] = field(default_factory=dict)

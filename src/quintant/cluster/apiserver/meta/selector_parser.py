@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator
 
 from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
 from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
-from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Operator, Requirement, Selector
+from quintant.cluster.apiserver.meta.selectors import (
+    EVERYTHING,
+    Operator,
+    Selector,
+    SelectorRequirement,
+)
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
@@ -37,7 +42,7 @@ def parse_fields(text: str, path: Callable[[str], str]) -> Selector:
     found = []
     for term in _terms(text):
         label, operator, value = _term(term)
-        found.append(Requirement(path(label), operator, frozenset({value})))
+        found.append(SelectorRequirement(path(label), operator, frozenset({value})))
     return Selector(tuple(found))
 
 
@@ -48,7 +53,7 @@ class _Labels:
         self._tokens = tokens
         self._at = 0
 
-    def requirements(self) -> Iterator[Requirement]:
+    def requirements(self) -> Iterator[SelectorRequirement]:
         while True:
             head = self._peek()
             if head in _SYMBOLS and head != "!":
@@ -62,32 +67,32 @@ class _Labels:
             if self._peek() in ("", ","):
                 raise ValueError(f"found '{self._peek()}', expected: identifier after ','")
 
-    def _parsed(self) -> Requirement:
+    def _parsed(self) -> SelectorRequirement:
         try:
             return self._requirement()
         except ValueError as error:
             raise ValueError(f"unable to parse requirement: {error}") from None
 
-    def _requirement(self) -> Requirement:
+    def _requirement(self) -> SelectorRequirement:
         if self._peek() == "!":
             self._take()
-            return Requirement(self._key(), Operator.ABSENT)
+            return SelectorRequirement(self._key(), Operator.ABSENT)
         key = self._key()
         if self._peek() in ("", ","):
-            return Requirement(key, Operator.EXISTS)
+            return SelectorRequirement(key, Operator.EXISTS)
         return self._comparison(key, self._take())
 
-    def _comparison(self, key: str, word: str) -> Requirement:
+    def _comparison(self, key: str, word: str) -> SelectorRequirement:
         match word:
             case "in" | "notin":
-                return Requirement(key, Operator(word), frozenset(self._values(key)))
+                return SelectorRequirement(key, Operator(word), frozenset(self._values(key)))
             case "=" | "==":
-                return Requirement(key, Operator.IN, frozenset({self._value(key)}))
+                return SelectorRequirement(key, Operator.IN, frozenset({self._value(key)}))
             case "!=":
-                return Requirement(key, Operator.NOT_IN, frozenset({self._value(key)}))
+                return SelectorRequirement(key, Operator.NOT_IN, frozenset({self._value(key)}))
             case "<" | ">":
                 operator = Operator.LESS if word == "<" else Operator.GREATER
-                return Requirement(key, operator, frozenset({self._number(key)}))
+                return SelectorRequirement(key, operator, frozenset({self._number(key)}))
         raise ValueError(f"found '{word}', expected: in, notin, =, ==, !=, gt, lt")
 
     def _key(self) -> str:

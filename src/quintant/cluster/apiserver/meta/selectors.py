@@ -27,7 +27,7 @@ class Operator(Enum):
     LESS = "lt"
 
 
-class Requirement(msgspec.Struct, frozen=True):
+class SelectorRequirement(msgspec.Struct, frozen=True):
     """One condition on one key."""
 
     key: str
@@ -59,16 +59,16 @@ class Selector(msgspec.Struct, frozen=True):
     that are there; of the others, the first whose key is absent ends the comparison.
     """
 
-    requirements: tuple[Requirement, ...] = ()
-    firm: tuple[Requirement, ...] = ()
+    requirements: tuple[SelectorRequirement, ...] = ()
+    firm: tuple[SelectorRequirement, ...] = ()
     """Those that an absent key does not satisfy, each once; made of the requirements."""
-    lenient: Mapping[str, Requirement] = {}
+    lenient: Mapping[str, SelectorRequirement] = {}
     """What the others say of a key, in one; made of the requirements, too."""
 
     def __post_init__(self) -> None:
-        firm: dict[Requirement, None] = {}
+        firm: dict[SelectorRequirement, None] = {}
         unlike: dict[str, set[str]] = {}
-        absent: dict[str, Requirement] = {}
+        absent: dict[str, SelectorRequirement] = {}
         for each in self.requirements:
             match each.operator:
                 case Operator.ABSENT:
@@ -78,7 +78,7 @@ class Selector(msgspec.Struct, frozen=True):
                 case _:
                     firm[each] = None
         others = {
-            key: Requirement(key, Operator.NOT_IN, frozenset(values))
+            key: SelectorRequirement(key, Operator.NOT_IN, frozenset(values))
             for key, values in unlike.items()
         }
         force_setattr(self, "firm", tuple(firm))
@@ -125,10 +125,10 @@ def from_object(selector: Mapping[str, object]) -> Selector:
     assert isinstance(labels, Mapping)
     assert isinstance(expressions, list)
     for key, value in labels.items():
-        found.append(Requirement(key, Operator.IN, frozenset({value})))
+        found.append(SelectorRequirement(key, Operator.IN, frozenset({value})))
     for expression in expressions:
         values = frozenset(expression.get("values") or ())
-        found.append(Requirement(expression["key"], _WORDS[expression["operator"]], values))
+        found.append(SelectorRequirement(expression["key"], _WORDS[expression["operator"]], values))
     return Selector(tuple(found))
 
 

@@ -16,12 +16,12 @@ from quintant.cluster.apiserver.meta.status import (
     unprocessable,
 )
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from quintant.core.strategic_merge import PatchMeta, strategic_merge
 from quintant.core.strategic_order import BadPatchFormat, ListInList, PatchError
 
 
-def strategic_patch(live: JsonObject, patch: JsonObject, message: Message) -> JsonObject:
+def strategic_patch(live: JsonObject, patch: JsonObject, message: MessageType) -> JsonObject:
     """The live object of a kind after a patch; 400, 422 or 500 if it cannot be applied."""
     schema = _TypeMeta(FieldType(FieldKind.MESSAGE, name=message.name))
     try:

@@ -19,7 +19,7 @@ from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 PLURAL = "clusterroles"
 TABLE = f"{PLURAL}.{GROUP}"
@@ -38,7 +38,7 @@ class _Role(msgspec.Struct, frozen=True, rename="camel"):
 class ClusterRoleAggregation:
     """Keeps the rules of aggregated cluster roles in step with the roles they select."""
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
+    def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self._stirred = False
         store.subscribe(self._told)

@@ -30,7 +30,7 @@ from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
@@ -51,7 +51,7 @@ class CrdLifecycle:
 
     def __init__(
         self,
-        store: Store,
+        store: RevisionStore,
         catalog: Catalog,
         hub: WatchHub,
         clock: Clock,

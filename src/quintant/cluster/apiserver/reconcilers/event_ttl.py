@@ -12,7 +12,7 @@ from collections import deque
 from typing import NamedTuple
 
 from quintant.cluster.apiserver.storage.history import Change
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.core.clock import monotonic
 
 EVENTS = "events"
@@ -31,7 +31,7 @@ class _End(NamedTuple):
 class EventTtl:
     """Removes the events of a store in time."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RevisionStore) -> None:
         self._store = store
         self._ends: deque[_End] = deque()
         self._timer: asyncio.TimerHandle | None = None

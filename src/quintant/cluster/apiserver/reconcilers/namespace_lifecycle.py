@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.errors import Cause
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})
@@ -23,7 +23,7 @@ TABLE = "namespaces"
 class NamespaceLifecycle:
     """Which namespaces exist and which are going."""
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
+    def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store = store
         self._catalog = catalog
 

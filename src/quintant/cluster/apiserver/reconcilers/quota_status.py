@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 CONTROLLER = WriteOptions(manager="kube-controller-manager")
 
@@ -33,7 +33,7 @@ class _Status(msgspec.Struct, frozen=True):
 class QuotaStatus:
     """Keeps the status of every quota in step with the objects of its namespace."""
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
+    def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self._stirred: set[str] = set()
         self._counted: dict[str, frozenset[str]] = {}

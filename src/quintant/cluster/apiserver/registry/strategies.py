@@ -33,7 +33,7 @@ from quintant.cluster.apiserver.registry.prepare_create import (
     keep_namespace_finalizers,
     terminate_namespace,
 )
-from quintant.cluster.apiserver.tables import Message
+from quintant.cluster.apiserver.tables import MessageType
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -116,7 +116,7 @@ _CONVERSIONS = {
 _AS_STORED = ConversionStrategy()
 
 
-def strategy_of(where: Resource, message: Message) -> Strategy:
+def strategy_of(where: Resource, message: MessageType) -> Strategy:
     """How a built-in kind behaves."""
     plural = where.plural
     return Strategy(

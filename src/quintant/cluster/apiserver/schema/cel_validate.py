@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.meta.types import ValidationResult
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
-    from quintant.cluster.apiserver.schema.cel_rule import RuleInput, ValidationRule
+    from quintant.cluster.apiserver.schema.cel_rule import CelRule, RuleInput
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -48,7 +48,7 @@ class ValidationRules(Struct, frozen=True):
     """The rules of one place in an object and of everything below it."""
 
     type: str
-    rules: tuple[ValidationRule, ...] = ()
+    rules: tuple[CelRule, ...] = ()
     properties: Mapping[str, ValidationRules] = field(default_factory=dict)
     rest: ValidationRules | None = None
     items: ValidationRules | None = None
@@ -153,7 +153,7 @@ class _Court(Struct):
     def _check(
         self,
         node: ValidationRules,
-        rule: ValidationRule,
+        rule: CelRule,
         subject: RuleInput,
         value: Any,
         place: _Place,
@@ -175,7 +175,7 @@ class _Court(Struct):
     def _broken(
         self,
         node: ValidationRules,
-        rule: ValidationRule,
+        rule: CelRule,
         subject: RuleInput,
         value: Any,
         place: _Place,
@@ -195,16 +195,14 @@ class _Court(Struct):
         raise _Stop()
 
 
-def _compiled(schema: Schema, root: bool) -> tuple[ValidationRule, ...]:
+def _compiled(schema: Schema, root: bool) -> tuple[CelRule, ...]:
     # The language takes 12 MB, and many clusters have no rules.
     from quintant.cluster.apiserver.schema.cel_rule import compile_rules
 
     return tuple(compile_rules(schema, root=root))
 
 
-def _cause(
-    rule: ValidationRule, node: ValidationRules, path: str, value: Any, message: str
-) -> Cause:
+def _cause(rule: CelRule, node: ValidationRules, path: str, value: Any, message: str) -> Cause:
     large = node.type in ("object", "array")
     match rule.reason:
         case "FieldValueForbidden":

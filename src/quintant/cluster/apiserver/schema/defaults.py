@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.schema import embedded_objects
 from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structural_schema
 from quintant.cluster.apiserver.schema.structural import RULES
-from quintant.cluster.apiserver.schema.validate import Validator
+from quintant.cluster.apiserver.schema.validate import SchemaValidator
 from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.errors import Cause
 
@@ -47,7 +47,7 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
         field, _, text = str(error).partition(": ")
         yield Cause("FieldValueInvalid", text, field)
         return
-    causes = list(embedded_objects.embedded_errors(value, place, path)) or Validator(schema)(
+    causes = list(embedded_objects.embedded_errors(value, place, path)) or SchemaValidator(schema)(
         value, prefix=path
     )
     yield from causes

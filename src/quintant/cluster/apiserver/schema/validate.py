@@ -40,7 +40,7 @@ _NO_FIELDS: Mapping[str, Any] = {}
 _HIDDEN = frozenset({"apiVersion", "kind"})
 
 
-class Validator:
+class SchemaValidator:
     """What tells whether a value fits a schema."""
 
     def __init__(self, schema: Schema) -> None:

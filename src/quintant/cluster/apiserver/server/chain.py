@@ -34,7 +34,7 @@ from quintant.cluster.apiserver.reconcilers.quota_status import QuotaStatus
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.admission_chain import AdmissionChain
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.watch.hub import Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
@@ -49,7 +49,7 @@ class HandlerChain:
 
     def __init__(
         self,
-        store: Store,
+        store: RevisionStore,
         catalog: Catalog,
         hub: WatchHub,
         access: Access,

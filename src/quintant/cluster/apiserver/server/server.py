@@ -49,7 +49,7 @@ from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.response.negotiate import encode_reply, list_reply
 from quintant.cluster.apiserver.server.chain import HandlerChain
-from quintant.cluster.apiserver.storage.revision_log import NotDurable, Snapshot, Store
+from quintant.cluster.apiserver.storage.revision_log import NotDurable, RevisionStore, Snapshot
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.core.clock import Clock, Random, SystemClock
@@ -78,7 +78,7 @@ class ApiServer:
         random: Random | None = None,
         rbac: bool = False,
         bookmarks: float = BOOKMARK_SECONDS,
-        store: Store | None = None,
+        store: RevisionStore | None = None,
         key: Sensitive[bytes] | None = None,
         dialer: WebhookDialer | None = None,
         managed: bool = False,
@@ -86,7 +86,7 @@ class ApiServer:
     ) -> None:
         make_room()
         clock, self._random = clock or SystemClock(), random or Random()
-        self.store = store or Store()
+        self.store = store or RevisionStore()
         self.catalog = Catalog(with_service_network(builtin_kinds(), services))
         self._hub = WatchHub(self.store, bookmarks)
         self._access = Access(self.store, clock, rbac=rbac, key=key)

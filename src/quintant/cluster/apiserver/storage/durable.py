@@ -25,7 +25,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import NotDurable, Snapshot, Store, Table
+from quintant.cluster.apiserver.storage.revision_log import (
+    NotDurable,
+    RevisionStore,
+    Snapshot,
+    Table,
+)
 from quintant.cluster.apiserver.storage.sqlite import CommitFailed, Database, SyncMode, Transaction
 from quintant.core.errors import leaves
 
@@ -68,7 +73,7 @@ class _Batch:
         return not (self.rows or self.clear)
 
 
-class DurableStore(Store):
+class DurableStore(RevisionStore):
     """A store whose writes become safe a moment later; `write` must run beside it."""
 
     def __init__(self, database: Database) -> None:

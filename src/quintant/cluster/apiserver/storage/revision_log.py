@@ -78,13 +78,13 @@ class Table(Struct):
 
 
 class Snapshot(Struct, frozen=True):
-    """Everything a store held at a moment; `Store.restore` returns to it. Not to be changed."""
+    """Everything a store held at a moment, for `RevisionStore.restore`. Not to be changed."""
 
     revision: int
     tables: Mapping[str, Table]
 
 
-class Store:
+class RevisionStore:
     """Tables under one revision counter."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind as Holds
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, ListType, MergeSchema
-from quintant.cluster.apiserver.tables import FieldKind, FieldTraits, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldTraits, FieldType, MessageType
 
 
 class BuiltinSchema(Struct, frozen=True, eq=False):
@@ -52,13 +52,13 @@ _SORTS = {
 }
 
 
-def builtin_schema(message: Message) -> MergeSchema:
+def builtin_schema(message: MessageType) -> MergeSchema:
     """The shape of a built-in kind."""
     return _place(FieldType(FieldKind.MESSAGE, name=message.name), _PLAIN)
 
 
 @cache
-def _children(message: Message) -> Mapping[str, MergeSchema]:
+def _children(message: MessageType) -> Mapping[str, MergeSchema]:
     return {name: _place(field.type, field.traits) for name, field in message.fields.items()}
 
 
@@ -82,11 +82,11 @@ def _whole(kind: FieldType, traits: FieldTraits) -> bool:
     return traits.atomic or kind.kind is FieldKind.JSON
 
 
-def _structured(message: Message) -> Holds:
+def _structured(message: MessageType) -> Holds:
     return Holds.ANY if message.union else Holds.MAP
 
 
-def _default(message: Message, name: str) -> Any:
+def _default(message: MessageType, name: str) -> Any:
     """What identifies an item that does not say; None if every item has to."""
     field = message.fields[name]
     if field.traits.default is not None:

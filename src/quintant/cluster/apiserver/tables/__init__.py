@@ -55,7 +55,7 @@ class FieldType(Struct, frozen=True):
     """What a list or map holds."""
 
     @property
-    def message(self) -> Message:
+    def message(self) -> MessageType:
         return message(self.name)
 
     @property
@@ -101,7 +101,7 @@ class FieldTraits(msgspec.Struct, frozen=True):
     enum: tuple[str, ...] = ()
 
 
-class Field(Struct, frozen=True):
+class MessageField(Struct, frozen=True):
     """A field of a message; without a name it is a message flattened into this one in JSON."""
 
     name: str
@@ -111,14 +111,14 @@ class Field(Struct, frozen=True):
     traits: FieldTraits
 
 
-class Message(Struct, frozen=True, eq=False):
+class MessageType(Struct, frozen=True, eq=False):
     """A structure: what it declares, and its fields as JSON has them."""
 
     name: str
-    declared: tuple[Field, ...]
-    fields: Mapping[str, Field]
+    declared: tuple[MessageField, ...]
+    fields: Mapping[str, MessageField]
     """By JSON name, those of flattened messages included."""
-    always: tuple[Field, ...]
+    always: tuple[MessageField, ...]
     """Those that Go writes to JSON even when they are empty."""
     atomic: bool = False
     """One value to server-side apply."""
@@ -132,7 +132,7 @@ class Message(Struct, frozen=True, eq=False):
         return {field.name: field.type.zero() for field in self.always}
 
 
-def find(api_version: str, kind: str) -> Message | None:
+def find(api_version: str, kind: str) -> MessageType | None:
     """The message of a kind, if it is a built-in one."""
     name = _index().kinds.get(f"{api_version}/{kind}")
     return None if name is None else message(name)
@@ -144,16 +144,18 @@ def kinds() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def message(name: str) -> Message:
+def message(name: str) -> MessageType:
     """A message by its name, such as core.v1.Pod."""
     row = _decode_row(_index().lines[name])
-    declared = tuple(Field(col.name, col.number, _type(col.type), col.traits) for col in row.fields)
-    fields: dict[str, Field] = {}
+    declared = tuple(
+        MessageField(col.name, col.number, _type(col.type), col.traits) for col in row.fields
+    )
+    fields: dict[str, MessageField] = {}
     for field in declared:
         fields |= {field.name: field} if field.name else field.type.message.fields
     always = tuple(field for field in fields.values() if field.traits.always)
     atomic, union = row.trait == "atomic", row.trait == "union"
-    return Message(name, declared, fields, always, atomic=atomic, union=union)
+    return MessageType(name, declared, fields, always, atomic=atomic, union=union)
 
 
 class _Column(msgspec.Struct, frozen=True, array_like=True):

@@ -17,8 +17,13 @@ from typing import Any, NamedTuple
 
 from quintant.cluster.apiserver.golang.printing import number, quoted
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
-from quintant.cluster.apiserver.tables.coerce_errors import CoercionError, FieldSpot, Path, shown
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
+from quintant.cluster.apiserver.tables.coerce_errors import (
+    CoercionError,
+    FieldPosition,
+    Path,
+    shown,
+)
 from quintant.core.clock import micro_timestamp, timestamp
 
 __all__ = ["CoercionError", "coerce"]
@@ -39,14 +44,14 @@ _NO_QUANTITY = (
 _RANGES = {FieldKind.INT32: range(-(2**31), 2**31), FieldKind.INT64: range(-(2**63), 2**63)}
 
 
-def coerce(message: Message, obj: dict[str, Any]) -> list[str]:
+def coerce(message: MessageType, obj: dict[str, Any]) -> list[str]:
     """Make an object fit its message, in place; the paths of what it has no field for."""
     unknown: list[str] = []
     _structure(message, obj, (), unknown)
     return unknown
 
 
-def _structure(message: Message, obj: dict[str, Any], path: Path, unknown: list[str]) -> None:
+def _structure(message: MessageType, obj: dict[str, Any], path: Path, unknown: list[str]) -> None:
     fields = _fields(message)
     for name in [*obj]:
         field, value = fields.get(name), obj[name]
@@ -70,9 +75,9 @@ class _Field(NamedTuple):
 
 
 @cache
-def _fields(message: Message) -> Mapping[str, _Field]:
+def _fields(message: MessageType) -> Mapping[str, _Field]:
     return {
-        name: _Field(_fit(FieldSpot(message, field.type)), _kept_empty(field.type))
+        name: _Field(_fit(FieldPosition(message, field.type)), _kept_empty(field.type))
         for name, field in message.fields.items()
     }
 
@@ -81,12 +86,12 @@ def _kept_empty(kind: FieldType) -> bool:
     return kind.pointer or kind.kind is FieldKind.JSON
 
 
-def _fit(spot: FieldSpot) -> Coerce:
+def _fit(spot: FieldPosition) -> Coerce:
     made = _MAKERS.get(spot.type.kind)
     return made(spot) if made is not None else lambda value, path, unknown: value
 
 
-def _message(spot: FieldSpot) -> Coerce:
+def _message(spot: FieldPosition) -> Coerce:
     if spot.type.message.union:
         return _union(spot)
 
@@ -99,7 +104,7 @@ def _message(spot: FieldSpot) -> Coerce:
     return fitted
 
 
-def _union(spot: FieldSpot) -> Coerce:
+def _union(spot: FieldPosition) -> Coerce:
     """A union is read by code of its own there, which tells of no unknown field.
 
     It is a schema, or what the other member is: a truth, a list of schemas or of texts. Whatever
@@ -108,7 +113,7 @@ def _union(spot: FieldSpot) -> Coerce:
     members = spot.type.message.fields
     schema = members["Schema"].type.message
     listed = next((member.type for member in members.values() if member.type.of is not None), None)
-    several = None if listed is None else _list(FieldSpot(spot.message, listed))
+    several = None if listed is None else _list(FieldPosition(spot.message, listed))
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is dict:
@@ -122,7 +127,7 @@ def _union(spot: FieldSpot) -> Coerce:
     return fitted
 
 
-def _list(spot: FieldSpot) -> Coerce:
+def _list(spot: FieldPosition) -> Coerce:
     item, zero = _fit(spot.item), spot.item.type.zero
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -136,7 +141,7 @@ def _list(spot: FieldSpot) -> Coerce:
     return fitted
 
 
-def _map(spot: FieldSpot) -> Coerce:
+def _map(spot: FieldPosition) -> Coerce:
     item, zero = _fit(spot.item), spot.item.type.zero
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -150,7 +155,7 @@ def _map(spot: FieldSpot) -> Coerce:
     return fitted
 
 
-def _plain(spot: FieldSpot, *sorts: type) -> Coerce:
+def _plain(spot: FieldPosition, *sorts: type) -> Coerce:
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) not in sorts:
             raise spot.refused(value, path)
@@ -159,7 +164,7 @@ def _plain(spot: FieldSpot, *sorts: type) -> Coerce:
     return fitted
 
 
-def _text(spot: FieldSpot, respelt: Callable[[str], str]) -> Coerce:
+def _text(spot: FieldPosition, respelt: Callable[[str], str]) -> Coerce:
     wanted = "" if spot.type.kind is FieldKind.BYTES else "string"
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -170,7 +175,7 @@ def _text(spot: FieldSpot, respelt: Callable[[str], str]) -> Coerce:
     return fitted
 
 
-def _whole(spot: FieldSpot, sort: FieldKind) -> Coerce:
+def _whole(spot: FieldPosition, sort: FieldKind) -> Coerce:
     within, name = _RANGES[sort], spot.type.name or sort.value
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -182,7 +187,7 @@ def _whole(spot: FieldSpot, sort: FieldKind) -> Coerce:
     return fitted
 
 
-def _int_or_string(spot: FieldSpot) -> Coerce:
+def _int_or_string(spot: FieldPosition) -> Coerce:
     whole = _whole(spot, FieldKind.INT32)
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -228,7 +233,7 @@ def _quantity(value: Any) -> str:
         raise CoercionError(_NO_QUANTITY) from None
 
 
-_MAKERS: Mapping[FieldKind, Callable[[FieldSpot], Coerce]] = {
+_MAKERS: Mapping[FieldKind, Callable[[FieldPosition], Coerce]] = {
     FieldKind.MESSAGE: _message,
     FieldKind.LIST: _list,
     FieldKind.BOX: _list,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 
 Path = tuple[Any, ...]
 """The way to a value, innermost last: the path to what holds it, then what it is called there. A
@@ -39,15 +39,15 @@ class CoercionError(ValueError):
         self.converted = converted or text
 
 
-class FieldSpot(NamedTuple):
+class FieldPosition(NamedTuple):
     """Where values are: in which structure, and of which type."""
 
-    message: Message
+    message: MessageType
     type: FieldType
 
     @property
-    def item(self) -> FieldSpot:
-        return FieldSpot(self.message, self.type.item)
+    def item(self) -> FieldPosition:
+        return FieldPosition(self.message, self.type.item)
 
     def refused(
         self, value: Any, path: Path, *, literal: str = "", wanted: str = ""

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.watch.events import WatchEvent, WatchFilter, bookmark, error_event
 
 BOOKMARK_SECONDS = 60.0
@@ -151,7 +151,7 @@ class WatcherGroup(Struct, eq=False):
 class WatchHub:
     """Every open watch, by table and namespace. `every` is the seconds between bookmarks."""
 
-    def __init__(self, store: Store, every: float = BOOKMARK_SECONDS) -> None:
+    def __init__(self, store: RevisionStore, every: float = BOOKMARK_SECONDS) -> None:
         self.every = every
         self._store = store
         self._bands: dict[tuple[str, str], dict[WatchFilter, WatcherGroup]] = {}

@@ -8,7 +8,7 @@ from functools import partial
 from quintant.client.transport import ApiResponse
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
 from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, WebhookClientConfig
 from quintant.cluster.apiserver.webhooks.dialer import (
@@ -41,7 +41,7 @@ class WebhookCallError(Exception):
 class WebhookClient:
     """Asks webhooks, wherever they are; over HTTPS without a dialer of another sort."""
 
-    def __init__(self, store: Store, dialer: WebhookDialer | None = None) -> None:
+    def __init__(self, store: RevisionStore, dialer: WebhookDialer | None = None) -> None:
         self._store = store
         self._own = HttpsDialer()
         self._dialer = dialer or self._own

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden, not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook
 from quintant.cluster.apiserver.webhooks.match_conditions import (
@@ -27,7 +27,7 @@ _NO_LABELS: Mapping[str, str] = {}
 class Matcher:
     """Tells whether webhooks want to be asked."""
 
-    def __init__(self, store: Store, decide: Decide) -> None:
+    def __init__(self, store: RevisionStore, decide: Decide) -> None:
         self._store, self._decide = store, decide
 
     def matches(self, hook: ConfiguredWebhook, attributes: Attributes, request: JsonObject) -> bool:

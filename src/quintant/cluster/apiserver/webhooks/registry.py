@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.storage.history import Change
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, read_webhooks
 
 GROUP = "admissionregistration.k8s.io"
@@ -37,7 +37,7 @@ NO_WEBHOOKS: tuple[MatchedWebhook, ...] = ()
 class WebhookRegistry:
     """Which webhooks there are for what."""
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
+    def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self._hooks: tuple[ConfiguredWebhook, ...] | None = None
         self._matched: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}

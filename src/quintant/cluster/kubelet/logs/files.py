@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from quintant.cluster.apiserver.handlers.log_provider import LogLine
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogLine
 from quintant.core.clock import Clock, micro_timestamp, parse_timestamp
 
 FILE_BYTES = 5 * 1024 * 1024

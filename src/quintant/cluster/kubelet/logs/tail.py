@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
-from quintant.cluster.apiserver.handlers.log_provider import LogLine, LogOptions
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogLine, LogOptions
 from quintant.cluster.kubelet.logs.files import ContainerLog, LogCursor
 from quintant.core.clock import micro_timestamp
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.handlers.meter import (
+from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredNode,
     MeasuredPod,
     NodeUsage,

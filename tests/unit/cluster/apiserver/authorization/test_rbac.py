@@ -9,7 +9,7 @@ import pytest
 from quintant.cluster.apiserver.authorization.rbac import MOST_DECIDED, Rbac
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import User, admin, service_account
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from unit.cluster.api import CMS, PODS, Api, JsonObject, config_map, server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -194,7 +194,7 @@ async def test_decisions_are_remembered_but_never_longer_than_they_hold() -> Non
 
 
 async def test_remembered_decisions_fill_no_memory() -> None:
-    rbac = Rbac(Store())
+    rbac = Rbac(RevisionStore())
     alice, asked = User("alice"), RequestInfo("get", "/first")
     first = rbac.decide(alice, asked)
     assert rbac.decide(alice, asked) is first

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from quintant.cluster.apiserver.handlers.meter import (
+from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredNode,
     MeasuredPod,
     NodeUsage,

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions, LogsUnavailable
 from unit.cluster.api import PODS, Api, JsonObject, api
 
 

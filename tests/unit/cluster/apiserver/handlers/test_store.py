@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from unit.cluster.api import config_map
 
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")
@@ -21,7 +21,7 @@ def target(name: str, namespace: str = "default") -> ObjectRef:
 
 
 def stored(*names: str) -> ObjectStore:
-    found = ObjectStore(Store(now=lambda: 0.0))
+    found = ObjectStore(RevisionStore(now=lambda: 0.0))
     for name in names:
         found.put(target(name), config_map(name))
     return found

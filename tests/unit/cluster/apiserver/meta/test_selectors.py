@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from quintant.cluster.apiserver.meta.selectors import (
     EVERYTHING,
     Operator,
-    Requirement,
     Selector,
+    SelectorRequirement,
     from_object,
 )
 
 WORDS = st.sampled_from(["a", "b", "c", "1", "2"])
 SETS = st.frozensets(WORDS, min_size=1, max_size=2)
-REQUIREMENTS = st.lists(st.builds(Requirement, WORDS, st.sampled_from(Operator), SETS), max_size=6)
+REQUIREMENTS = st.lists(
+    st.builds(SelectorRequirement, WORDS, st.sampled_from(Operator), SETS), max_size=6
+)
 LABELS = {"app": "web", "tier": "1", "empty": ""}
 
 
@@ -30,9 +32,9 @@ LABELS = {"app": "web", "tier": "1", "empty": ""}
     ],
 )
 def test_numbers_compare_as_numbers(operator: Operator, value: str, matches: bool) -> None:
-    assert Requirement("tier", operator, frozenset({value})).matches(LABELS) is matches
-    assert not Requirement("app", operator, frozenset({value})).matches(LABELS)
-    assert not Requirement("absent", operator, frozenset({value})).matches(LABELS)
+    assert SelectorRequirement("tier", operator, frozenset({value})).matches(LABELS) is matches
+    assert not SelectorRequirement("app", operator, frozenset({value})).matches(LABELS)
+    assert not SelectorRequirement("absent", operator, frozenset({value})).matches(LABELS)
 
 
 def test_a_selector_without_requirements_matches_everything() -> None:
@@ -41,9 +43,9 @@ def test_a_selector_without_requirements_matches_everything() -> None:
 
 
 def test_a_selector_knows_the_only_value_a_key_may_have() -> None:
-    one = Requirement("app", Operator.IN, frozenset({"web"}))
-    two = Requirement("tier", Operator.IN, frozenset({"1", "2"}))
-    selector = Selector((one, two, Requirement("x", Operator.NOT_IN, frozenset({"y"}))))
+    one = SelectorRequirement("app", Operator.IN, frozenset({"web"}))
+    two = SelectorRequirement("tier", Operator.IN, frozenset({"1", "2"}))
+    selector = Selector((one, two, SelectorRequirement("x", Operator.NOT_IN, frozenset({"y"}))))
     assert [selector.exact(key) for key in ("app", "tier", "x")] == ["web", None, None]
 
 
@@ -64,7 +66,7 @@ def test_the_object_form_means_the_same() -> None:
 
 @given(REQUIREMENTS, st.dictionaries(WORDS, WORDS, max_size=4))
 def test_a_selector_matches_what_each_requirement_does(
-    requirements: list[Requirement], labels: dict[str, str]
+    requirements: list[SelectorRequirement], labels: dict[str, str]
 ) -> None:
     selector = Selector(tuple(requirements))
     assert selector.matches(labels) is all(each.matches(labels) for each in requirements)

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
-from quintant.cluster.apiserver.schema.validate import Validator
+from quintant.cluster.apiserver.schema.validate import SchemaValidator
 from quintant.cluster.apiserver.schema.validate_logic import check_count
 from unit.cluster.json_strategies import JSON, SCHEMAS
 
@@ -15,7 +15,7 @@ INTEGER = {"type": "integer"}
 
 
 def _told(schema: Any, value: Any, **more: Any) -> list[tuple[str, str]]:
-    return [(cause.field, cause.message) for cause in Validator(schema)(value, **more)]
+    return [(cause.field, cause.message) for cause in SchemaValidator(schema)(value, **more)]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_old_error_is_let_through_where_nothing_changed() -> None:
         },
     }
     old = {"a": "long", "m": [{"k": "1", "v": "x"}], "l": ["x"], "n": 1}
-    validate = Validator(schema)
+    validate = SchemaValidator(schema)
     assert validate({**old, "n": 2}, old) == []
     assert [cause.field for cause in validate({**old, "a": "longer"}, old)] == ["a"]
     moved = {**old, "m": [{"k": "0"}, {"k": "1", "v": "x", "w": 1}]}
@@ -115,14 +115,14 @@ def test_an_old_error_is_let_through_where_nothing_changed() -> None:
 
 
 def test_numbers_and_booleans_are_not_the_same_though_python_says_so() -> None:
-    validate = Validator({"type": "object", "properties": {"a": {"type": "string"}}})
+    validate = SchemaValidator({"type": "object", "properties": {"a": {"type": "string"}}})
     assert validate({"a": 1}, {"a": True})
     assert not validate({"a": 1}, {"a": 1})
 
 
 @given(SCHEMAS, JSON)
 def test_no_value_breaks_the_walker(schema: Any, value: Any) -> None:
-    validate = Validator(schema)
+    validate = SchemaValidator(schema)
     first = validate(value)
     assert first == validate(value)
     assert len(set(first)) == len(first)
@@ -131,12 +131,12 @@ def test_no_value_breaks_the_walker(schema: Any, value: Any) -> None:
 @given(SCHEMAS, JSON)
 def test_what_did_not_change_is_never_refused(schema: Any, value: Any) -> None:
     if isinstance(value, dict) and not {"apiVersion", "kind"} & value.keys():
-        assert Validator(schema)(value, value) == []
+        assert SchemaValidator(schema)(value, value) == []
 
 
 @given(SCHEMAS, JSON, JSON)
 def test_an_update_is_refused_for_no_more_than_a_creation(schema: Any, new: Any, old: Any) -> None:
-    validate = Validator(schema)
+    validate = SchemaValidator(schema)
     created = {(cause.field, cause.message) for cause in validate(new, ABSENT)}
     if not any("must validate" in message for _, message in created):
         assert {(cause.field, cause.message) for cause in validate(new, old)} <= created

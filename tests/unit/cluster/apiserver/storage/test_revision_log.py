@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.storage.history import Change, Compacted, StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 KEYS = st.sampled_from(["a/x", "a/y", "a-b/x", "b/x", "c"])
 WRITES = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), max_size=60)
@@ -17,11 +17,11 @@ def content(raw: bytes, **labels: str) -> StoredEntry:
     return StoredEntry(raw, 0, labels, {})
 
 
-def store() -> Store:
-    return Store(now=lambda: 0.0)
+def store() -> RevisionStore:
+    return RevisionStore(now=lambda: 0.0)
 
 
-def write(target: Store, writes: list[tuple[str, bytes | None]]) -> list[dict[str, bytes]]:
+def write(target: RevisionStore, writes: list[tuple[str, bytes | None]]) -> list[dict[str, bytes]]:
     """Make the writes; the entries after each, beginning with none."""
     table = target.table("things")
     states: list[dict[str, bytes]] = [{}]

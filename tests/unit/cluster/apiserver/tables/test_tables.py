@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message, message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType, message
 
 
-def reached(kind: FieldType, seen: set[str]) -> Iterator[Message]:
+def reached(kind: FieldType, seen: set[str]) -> Iterator[MessageType]:
     while kind.of is not None:
         kind = kind.of
     if kind.kind is FieldKind.MESSAGE and kind.name not in seen:

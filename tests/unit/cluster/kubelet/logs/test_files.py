@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.handlers.log_provider import LogOptions
+from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions
 from quintant.cluster.kubelet.logs.files import (
     FILE_BYTES,
     LINE_BYTES,

@@ -7,7 +7,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Random
 
 M = TypeVar("M")
@@ -16,7 +16,7 @@ M = TypeVar("M")
 class AdmissionContext(Struct, frozen=True):
     """The other objects, and chance."""
 
-    store: Store
+    store: RevisionStore
     random: Random
 
     def read(self, table: str, key: str, model: type[M]) -> M | None:

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 
 QUOTAS = "resourcequotas"
 _GROWING = ("persistentvolumeclaims", "services")
@@ -74,7 +74,7 @@ def enforce_quota(draft: Draft, around: AdmissionContext) -> None:
             _hold(draft, quota, around.store)
 
 
-def used(store: Store, namespace: str, quota: QuotaView, tables: Collection[str]) -> Sums:
+def used(store: RevisionStore, namespace: str, quota: QuotaView, tables: Collection[str]) -> Sums:
     """What the objects of a namespace take of a quota, of those in some tables."""
     names = [name for name in quota.spec.hard if table_of(name) in tables]
     found = dict.fromkeys(names, _ZERO)
@@ -86,7 +86,7 @@ def used(store: Store, namespace: str, quota: QuotaView, tables: Collection[str]
     return found
 
 
-def _hold(draft: Draft, quota: QuotaView, store: Store) -> None:
+def _hold(draft: Draft, quota: QuotaView, store: RevisionStore) -> None:
     table, hard = draft.target.kind.table, counted(quota.spec.hard)
     taken = _masked(usage(table, draft.obj), hard)
     if table == "pods" and (lacking := missing_requests(hard, draft.obj["spec"])):

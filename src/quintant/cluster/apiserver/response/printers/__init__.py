@@ -25,7 +25,7 @@ Cell = Callable[[JsonObject, datetime], Any]
 """From an object and the present to what a column shows."""
 
 
-class Column(msgspec.Struct, frozen=True):
+class TableColumn(msgspec.Struct, frozen=True):
     """A column, and how it is filled."""
 
     name: str
@@ -50,7 +50,7 @@ class Column(msgspec.Struct, frozen=True):
 class Printer(msgspec.Struct, frozen=True):
     """The columns of a kind."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     conditions: Callable[[JsonObject], list[JsonObject]] = lambda obj: []
     """What a row says about the object's end, if it has come."""
 
@@ -59,14 +59,14 @@ class Printer(msgspec.Struct, frozen=True):
         return [column.cell(obj, now) for column in self.columns]
 
 
-def column(name: str, read: Callable[[JsonObject], Any], type: str = "string") -> Column:
+def column(name: str, read: Callable[[JsonObject], Any], type: str = "string") -> TableColumn:
     """A column that does not depend on the time."""
-    return Column(name, lambda obj, now: read(obj), type)
+    return TableColumn(name, lambda obj, now: read(obj), type)
 
 
-def wide(name: str, read: Callable[[JsonObject], Any]) -> Column:
+def wide(name: str, read: Callable[[JsonObject], Any]) -> TableColumn:
     """A column that is shown on request."""
-    return Column(name, lambda obj, now: read(obj), priority=WIDE)
+    return TableColumn(name, lambda obj, now: read(obj), priority=WIDE)
 
 
 def metadata(obj: JsonObject) -> JsonObject:
@@ -96,8 +96,8 @@ def joined(values: dict[str, str] | None) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted((values or {}).items())) or NONE
 
 
-NAME = Column("Name", lambda obj, now: metadata(obj).get("name", ""), format="name")
-AGE = Column("Age", lambda obj, now: age(metadata(obj).get("creationTimestamp"), now))
+NAME = TableColumn("Name", lambda obj, now: metadata(obj).get("name", ""), format="name")
+AGE = TableColumn("Age", lambda obj, now: age(metadata(obj).get("creationTimestamp"), now))
 CREATED = column("Created At", lambda obj: metadata(obj).get("creationTimestamp"), "date")
 PLAIN = Printer((NAME, CREATED))
 """For kinds about which there is no more to say."""

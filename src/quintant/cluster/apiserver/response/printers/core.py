@@ -13,8 +13,8 @@ from quintant.cluster.apiserver.response.printers import (
     UNKNOWN,
     UNSET,
     WIDE,
-    Column,
     Printer,
+    TableColumn,
     column,
     metadata,
     part,
@@ -35,7 +35,7 @@ _MODES = {
 _CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
-def _size(*fields: str) -> Column:
+def _size(*fields: str) -> TableColumn:
     return column("Data", lambda obj: sum(len(obj.get(name) or ()) for name in fields))
 
 
@@ -52,7 +52,7 @@ def _roles(node: JsonObject) -> str:
     return ",".join(sorted((named | {labels.get(_ROLE_LABEL, "")}) - {""})) or NONE
 
 
-def _node_address(sort: str) -> Column:
+def _node_address(sort: str) -> TableColumn:
     def read(node: JsonObject) -> str:
         found = status(node).get("addresses") or ()
         return next((each["address"] for each in found if each.get("type") == sort), NONE)
@@ -60,7 +60,7 @@ def _node_address(sort: str) -> Column:
     return wide(f"{sort[:8]}-IP", read)
 
 
-def _node_info(title: str, name: str) -> Column:
+def _node_info(title: str, name: str) -> TableColumn:
     return wide(title, lambda node: part(node, "status", "nodeInfo").get(name) or UNKNOWN)
 
 
@@ -173,15 +173,15 @@ CLAIM = Printer(
 )
 EVENT = Printer(
     (
-        Column("Last Seen", _last_seen),
+        TableColumn("Last Seen", _last_seen),
         column("Type", lambda obj: obj.get("type", "")),
         column("Reason", lambda obj: obj.get("reason", "")),
         column("Object", _about),
         wide("Subobject", lambda obj: part(obj, "involvedObject").get("fieldPath", "")),
         wide("Source", _source),
         column("Message", lambda obj: obj.get("message", "").strip()),
-        Column("First Seen", _first_seen, priority=WIDE),
+        TableColumn("First Seen", _first_seen, priority=WIDE),
         wide("Count", _times),
-        Column("Name", NAME.cell, format="name", priority=WIDE),
+        TableColumn("Name", NAME.cell, format="name", priority=WIDE),
     )
 )

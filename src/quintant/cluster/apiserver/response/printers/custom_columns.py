@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded, number
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.response.printers import NAME, Cell, Column, Printer
+from quintant.cluster.apiserver.response.printers import NAME, Cell, Printer, TableColumn
 from quintant.cluster.apiserver.response.printers.age import INVALID, age
 from quintant.cluster.apiserver.response.printers.jsonpath import compile_path, find
 
@@ -23,9 +23,9 @@ def custom_printer(declared: Mapping[str, Any]) -> Printer:
     return Printer((NAME, *(_column(each) for each in asked)))
 
 
-def _column(asked: Mapping[str, Any]) -> Column:
+def _column(asked: Mapping[str, Any]) -> TableColumn:
     path = asked.get("jsonPath", "")
-    return Column(
+    return TableColumn(
         asked["name"],
         _reader(asked["type"], path),
         asked["type"],

@@ -10,8 +10,8 @@ from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,
-    Column,
     Printer,
+    TableColumn,
     column,
     metadata,
     part,
@@ -92,7 +92,7 @@ PRIORITY_CLASS = Printer(
 )
 STORAGE_CLASS = Printer(
     (
-        Column("Name", lambda each, now: _class_name(each), format="name"),
+        TableColumn("Name", lambda each, now: _class_name(each), format="name"),
         column("Provisioner", lambda each: each.get("provisioner", "")),
         column("ReclaimPolicy", lambda each: each.get("reclaimPolicy") or "Delete"),
         column("VolumeBindingMode", lambda each: each.get("volumeBindingMode") or "Immediate"),

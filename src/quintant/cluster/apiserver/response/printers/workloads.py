@@ -12,8 +12,8 @@ from quintant.cluster.apiserver.response.printers import (
     NAME,
     NONE,
     UNSET,
-    Column,
     Printer,
+    TableColumn,
     column,
     joined,
     metadata,
@@ -155,7 +155,7 @@ JOB = Printer(
         NAME,
         column("Status", _state),
         column("Completions", _completions),
-        Column("Duration", _duration),
+        TableColumn("Duration", _duration),
         *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
     )
 )
@@ -166,7 +166,7 @@ CRON_JOB = Printer(
         column("Timezone", lambda job: spec(job).get("timeZone") or NONE),
         column("Suspend", _suspended, "boolean"),
         column("Active", lambda job: len(status(job).get("active") or ()), INTEGER),
-        Column("Last Schedule", _scheduled),
+        TableColumn("Last Schedule", _scheduled),
         AGE,
         wide("Containers", _containers("name", "jobTemplate", "spec")),
         wide("Images", _containers("image", "jobTemplate", "spec")),

@@ -1,4 +1,4 @@
-"""What a kind offers: its verbs, and its subresources with theirs.
+"""API resources: the groups, versions, kinds and subresources that are served, in order.
 
 Every document about the server's own resources (both forms of discovery, OpenAPI) is made of this.
 """
@@ -14,10 +14,6 @@ from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.version_order import version_priority
 
-VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
-# Kinds that cannot be deleted as a collection.
-_ONE_BY_ONE = frozenset({"namespaces"})
 # Subresources whose document is not their parent: group, version and kind, if not the parent's.
 _DOCUMENTS = {
     "binding": ("", "", "Binding"),
@@ -35,7 +31,7 @@ _ORDER = (
 )
 
 
-class Subresource(Struct, frozen=True):
+class ServedSubresource(Struct, frozen=True):
     """A subresource, its document's kind and what can be done with it."""
 
     name: str
@@ -46,19 +42,7 @@ class Subresource(Struct, frozen=True):
     version: str = ""
 
 
-def verbs(kind: Kind) -> tuple[str, ...]:
-    """What can be done with objects of a kind."""
-    if kind.create_only:
-        return ("create",)
-    if kind.computed:
-        return ("get", "list")
-    if kind.custom:
-        return CUSTOM_VERBS
-    alone = kind.name in _ONE_BY_ONE
-    return tuple(verb for verb in VERBS if not (alone and verb == "deletecollection"))
-
-
-def subresources(kind: Kind) -> list[Subresource]:
+def subresources(kind: Kind) -> list[ServedSubresource]:
     """The subresources of a kind; those of built-in kinds by name."""
     names = names_of(kind)
     return [_subresource(kind, name) for name in (names if kind.custom else sorted(names))]
@@ -82,6 +66,6 @@ def by_name(kinds: Iterable[Kind]) -> list[Kind]:
     return sorted(kinds, key=lambda kind: kind.name)
 
 
-def _subresource(kind: Kind, name: str) -> Subresource:
+def _subresource(kind: Kind, name: str) -> ServedSubresource:
     group, version, document = _DOCUMENTS.get(name, ("", "", kind.resource.kind))
-    return Subresource(name, document, tuple(sorted(verbs_of(kind, name))), group, version)
+    return ServedSubresource(name, document, tuple(sorted(verbs_of(kind, name))), group, version)
