@@ -104,12 +104,14 @@ def test_names_are_retired_where_there_is_a_module() -> None:
 
 
 def test_a_retired_name_is_found_again() -> None:
-    source, (old, new) = next((name, next(iter(words.items()))) for name, words in RETIRED.items())
-    again = Module(source, Path("again.py"), {old}, set(), {(source, old)})
-    assert list(retired(again)) == [
-        f"again.py defines {old}: its word is {new}",
-        f"again.py imports {old} from {source}: its word is {new}",
-    ]
+    source, words = next(iter(RETIRED.items()))
+    old = next(iter(words))
+    for again in (
+        Module(source, Path("again.py"), {old}),
+        Module("elsewhere", Path("again.py"), imported={(source, old)}),
+        Module("elsewhere", Path("again.py"), {next(iter(EVERYWHERE))}),
+    ):
+        assert list(retired(again)) != []
 
 
 def test_retired_tasks_are_not_in_the_makefile() -> None:
