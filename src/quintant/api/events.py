@@ -1,8 +1,10 @@
-"""Events of the events.k8s.io group: what the runtime's recorder writes."""
+"""Events of the events.k8s.io group: what the runtime's recorder writes, and what a plan holds."""
 
 from __future__ import annotations
 
 from typing import Literal
+
+from msgspec import Struct
 
 from quintant.api.meta import ObjectReference
 from quintant.core.object import Model, Object
@@ -33,3 +35,13 @@ class Event(Object):
     related: ObjectReference | None = None
     note: str = ""
     type: str = ""
+
+
+class PlannedEvent(Struct, frozen=True):
+    """An event that is decided on and not yet recorded: what a plan may hold."""
+
+    type: EventType
+    reason: str
+    note: str
+    action: str = ""
+    """Tells it apart from others of its reason, which would only be counted otherwise."""

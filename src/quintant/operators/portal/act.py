@@ -29,7 +29,6 @@ from quintant.runtime.apply import (
 )
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
-from quintant.runtime.events.transitions import PlannedEvent
 
 MARK = Mark(key=f"{GROUP}/spec-hash")
 POLICY = Policy(
@@ -49,14 +48,8 @@ async def write_children(
     for want in wanted:
         outcome = await _write(ctx.client, observed, want)
         if (event := outcome_event(observed, outcome)) is not None:
-            tell(ctx, event)
+            ctx.tell(event)
     return outcome
-
-
-def tell(ctx: Context[PortalExpose], *events: PlannedEvent) -> None:
-    """Record events that were planned."""
-    for event in events:
-        ctx.event(event.reason, event.note, type=event.type, action=event.action)
 
 
 async def _write(client: Client, observed: Observed, want: Deployment) -> Outcome:

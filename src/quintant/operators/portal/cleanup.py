@@ -10,7 +10,6 @@ from datetime import datetime
 
 from quintant.api.apps import Deployment
 from quintant.core.clock import parse_timestamp
-from quintant.operators.portal.act import tell
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import deployment_name
 from quintant.operators.portal.plan.events import DELETED
@@ -29,7 +28,7 @@ async def cleanup(expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | 
     found = await ctx.client.find(Deployment, name, place)
     found = found or await ctx.client.find(Deployment, name, place, live=True)
     if found is None or not controlled(found, expose):
-        tell(ctx, DELETED)
+        ctx.tell(DELETED)
         return None
     if not found.deleting:
         await ctx.client.delete(found, foreground=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.operators.portal.act import tell, write_children
+from quintant.operators.portal.act import write_children
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import TunnelReports, observe
@@ -36,7 +36,7 @@ class Reconcile:
             if decided.status != expose.status:
                 await ctx.set_status(decided.status)
                 self.metrics.lagged(observed, decided.status)
-                tell(ctx, *decided.events)
+                ctx.tell(*decided.events)
             if outcome.error is not None:
                 raise outcome.error
             return decided.again

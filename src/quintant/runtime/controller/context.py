@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from quintant.api.events import EventType
+from quintant.api.events import EventType, PlannedEvent
 from quintant.api.meta import ObjectReference
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
@@ -111,6 +111,11 @@ class Context(Struct, Generic[K_co], frozen=True):
         about = regarding if regarding is not None else self.obj
         self.recorder.event(about, type, reason, note, action=action)
 
+    def tell(self, *events: PlannedEvent) -> None:
+        """Tell the user what was planned, in this order, once it has come true."""
+        for event in events:
+            self.event(event.reason, event.note, type=event.type, action=event.action)
+
 
 class KeyContext(Struct, frozen=True):
     """A reconcile of a controller without a kind of its own: the key is all there is."""
@@ -136,6 +141,11 @@ class KeyContext(Struct, frozen=True):
         Never waits, never raises.
         """
         self.recorder.event(regarding, type, reason, note, action=action)
+
+    def tell(self, regarding: Object | ObjectReference, *events: PlannedEvent) -> None:
+        """Tell the user what was planned about an object, in this order."""
+        for event in events:
+            self.event(regarding, event.reason, event.note, type=event.type, action=event.action)
 
 
 class Reconciler(Protocol[K_contra]):

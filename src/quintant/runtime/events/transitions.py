@@ -10,18 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from quintant.api.events import EventType
+from quintant.api.events import EventType, PlannedEvent
 from quintant.api.meta import Condition, condition_of
-
-
-class PlannedEvent(Struct, frozen=True):
-    """An event that is decided on and not yet recorded: what a plan may hold."""
-
-    type: EventType
-    reason: str
-    note: str
-    action: str = ""
-    """Tells it apart from others of its reason, which would only be counted otherwise."""
 
 
 class Transition(Struct, frozen=True):

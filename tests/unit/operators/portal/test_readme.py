@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from quintant.api.events import PlannedEvent
 from quintant.operators import portal
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.plan import conditions, events
 from quintant.operators.portal.tunnel_class.plan import TOLD
-from quintant.runtime.events.transitions import PlannedEvent
 from quintant.runtime.manager.manager import Manager
 
 FOLDER = Path(portal.__file__).parent

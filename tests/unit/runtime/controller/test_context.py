@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant import Context, Custom, Manager, Model, owned, resource
+from quintant import Context, Custom, KeyContext, Manager, Model, Request, owned, resource
 from quintant.api.core import ConfigMap
-from quintant.api.events import Event
+from quintant.api.events import Event, PlannedEvent
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, settle, writes
 
@@ -80,3 +80,29 @@ async def test_child_of_a_former_namesake_is_waited_out_without_a_word(
     found = await cluster.eventually(ConfigMap, "a", until=lambda c: c.data == {"text": "hello"})
     assert found.metadata.uid != left.metadata.uid
     assert await cluster.client.list(Event, "default") == []
+
+
+async def test_planned_events_are_told_in_their_order(cluster: InProcessCluster) -> None:
+    planned = (
+        PlannedEvent("Normal", "Launched", "the kite flies", "Launch"),
+        PlannedEvent("Warning", "Windy", "the string is taut"),
+    )
+
+    async def reconcile(kite: Kite, ctx: Context[Kite]) -> None:
+        ctx.tell(*planned)
+
+    async def about(request: Request, ctx: KeyContext) -> None:
+        kite = await ctx.client.find(Kite, request.name, request.namespace)
+        assert kite is not None
+        ctx.tell(kite, PlannedEvent("Normal", "Seen", "by somebody else"))
+
+    manager = Manager("kites")
+    manager.controls(Kite).reconcile(reconcile)
+    manager.keyed("watchers").watches(Kite, to=lambda kite: (kite.key,)).reconcile(about)
+    await cluster.run(manager)
+    await cluster.create(Kite(metadata=named("a"), spec=Spec(text="hello")))
+    await cluster.advance(1)
+    found = {event.reason: event for event in await cluster.client.list(Event, "default")}
+    assert found.keys() == {"Launched", "Windy", "Seen"}
+    assert (found["Launched"].type, found["Launched"].action) == ("Normal", "Launch")
+    assert (found["Windy"].type, found["Windy"].note) == ("Warning", "the string is taut")

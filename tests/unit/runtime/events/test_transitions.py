@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.api.events import PlannedEvent
 from quintant.api.meta import Condition
-from quintant.runtime.events.transitions import PlannedEvent, Transition, transition_events
+from quintant.runtime.events.transitions import Transition, transition_events
 
 TABLE = (
     Transition("ServiceExists", status="False", event="ServiceNotFound", note="no Service 'web'"),

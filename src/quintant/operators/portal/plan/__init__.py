@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.api.apps import Deployment
+from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of
 from quintant.core.clock import parse_timestamp
 from quintant.operators.portal.api import PortalExposeStatus
@@ -18,7 +19,6 @@ from quintant.operators.portal.plan.events import status_events
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.status import status_of
 from quintant.runtime.controller.result import Result
-from quintant.runtime.events.transitions import PlannedEvent
 
 # After a write to the Deployment; watches usually are faster.
 _SOON_SECONDS = 1.0

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import PortalExposeStatus
 from quintant.operators.portal.observe import Observed
 from quintant.operators.portal.plan.conditions import DEPLOYED
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
-from quintant.runtime.events.transitions import PlannedEvent, Transition, transition_events
+from quintant.runtime.events.transitions import Transition, transition_events
 
 CREATED = PlannedEvent("Normal", "Created", "PortalExpose created, deploying tunnel pods")
 READY = PlannedEvent("Normal", "Ready", "All tunnel pods and relays are healthy")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of, set_condition
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,
@@ -17,7 +18,7 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassStatus,
 )
-from quintant.runtime.events.transitions import PlannedEvent, Transition, transition_events
+from quintant.runtime.events.transitions import Transition, transition_events
 
 DEFAULT, CONFLICT = "Default", "DefaultConflict"
 TOLD = (Transition(CONFLICT, status="True", event="MultipleDefaults"),)

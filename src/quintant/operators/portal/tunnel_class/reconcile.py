@@ -17,5 +17,4 @@ async def reconcile(request: Request, ctx: KeyContext) -> None:
     for tunnel_class in classes:
         decided = plan(tunnel_class, classes, ctx.clock.now())
         await ctx.client.set_status(tunnel_class, decided.status)
-        for event in decided.events:
-            ctx.event(tunnel_class, event.reason, event.note, type=event.type)
+        ctx.tell(tunnel_class, *decided.events)

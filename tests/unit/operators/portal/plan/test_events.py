@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from quintant.api.events import PlannedEvent
 from quintant.core.errors import Cause
 from quintant.operators.portal.api import PortalExposeStatus
 from quintant.operators.portal.observe import Observed
@@ -13,7 +14,6 @@ from quintant.operators.portal.plan import events
 from quintant.operators.portal.plan.events import outcome_event, status_events
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.status import status_of
-from quintant.runtime.events.transitions import PlannedEvent
 from unit.operators.portal.observations import exposing, observed, pod, report
 
 UNCHANGED = Outcome(OperationResult.UNCHANGED)
