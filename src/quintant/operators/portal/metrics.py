@@ -13,8 +13,7 @@ from typing import get_args
 
 from quintant.core.clock import monotonic, parse_timestamp
 from quintant.core.errors import AlreadyExists, Conflict
-from quintant.core.object import K
-from quintant.metrics import Collector, Counter, Gauge, Histogram, Metric
+from quintant.metrics import Collector, Counter, Histogram
 from quintant.operators.portal.api import (
     Phase,
     PortalExpose,
@@ -24,7 +23,7 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.observe import Observed
 from quintant.operators.portal.tunnel_class.plan import references
-from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 # Seconds; half a second is what the contract promises, API calls excepted.
 _PASS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -46,7 +45,17 @@ class PortalMetrics:
             name + "status_lag_seconds", "From a tunnel's report to the status that tells of it.",
             buckets=_LAG_BUCKETS,
         )  # fmt: skip
-        self.gauges = Gauges()
+        self.gauges = CacheGauges(
+            CacheGauge(name + "status_phase", "PortalExposes by phase.", "phase", _by_phase),
+            CacheGauge(
+                name + "relay_connections_total", "Relays of PortalExposes by status.", "status",
+                _by_connection,
+            ),
+            CacheGauge(
+                "tunnelclass_referenced_total", "PortalExposes by the class in force.",
+                "tunnelclass", _by_class,
+            ),
+        )  # fmt: skip
         for result in ("success", "error"):
             self.total.labels(result)
 
@@ -79,54 +88,20 @@ class PortalMetrics:
             self.lag.observe(max((observed.now - newest).total_seconds(), 0.0))
 
 
-class Gauges:
-    """The numbers of what there is, taken from the caches on every scrape."""
-
-    def __init__(self) -> None:
-        self._client: Client | None = None
-
-    async def bind(self, client: Client) -> None:
-        """Know whose caches to ask; a side task of the manager."""
-        self._client = client
-
-    def describe(self) -> Iterator[Metric]:
-        """The names that are taken."""
-        for gauge in _gauges():
-            yield from gauge.describe()
-
-    def collect(self) -> Iterator[Metric]:
-        """The present numbers."""
-        phases, relays, classes = _gauges()
-        exposes, known = self._all(PortalExpose), self._all(TunnelClass)
-        counted = Tally(each.status.phase for each in exposes if each.status)
-        for phase in get_args(Phase):
-            phases.labels(phase).set(counted[phase])
-        connections = Tally(
-            relay.status
-            for each in exposes
-            if each.status and each.status.relay
-            for relay in each.status.relay.connected
-        )
-        for state in get_args(RelayState):
-            relays.labels(state).set(connections[state])
-        for name, count in sorted(references(exposes, known).items()):
-            classes.labels(name).set(count)
-        for gauge in (phases, relays, classes):
-            yield from gauge.collect()
-
-    def _all(self, kind: type[K]) -> list[K]:
-        if self._client is None or self._client.caches is None:
-            return []
-        return list(self._client.caches.of(kind).store)
+def _by_phase(cached: Cached) -> dict[str, float]:
+    counted = Tally(each.status.phase for each in cached.all(PortalExpose) if each.status)
+    return {phase: counted[phase] for phase in get_args(Phase)}
 
 
-def _gauges() -> Iterator[Gauge]:
-    yield Gauge("portalexpose_status_phase", "PortalExposes by phase.", ["phase"])
-    yield Gauge(
-        "portalexpose_relay_connections_total", "Relays of PortalExposes by status.",
-        ["status"],
-    )  # fmt: skip
-    yield Gauge(
-        "tunnelclass_referenced_total", "PortalExposes by the class in force.",
-        ["tunnelclass"],
-    )  # fmt: skip
+def _by_connection(cached: Cached) -> dict[str, float]:
+    counted = Tally(
+        relay.status
+        for each in cached.all(PortalExpose)
+        if each.status and each.status.relay
+        for relay in each.status.relay.connected
+    )
+    return {state: counted[state] for state in get_args(RelayState)}
+
+
+def _by_class(cached: Cached) -> dict[str, int]:
+    return dict(sorted(references(cached.all(PortalExpose), cached.all(TunnelClass)).items()))

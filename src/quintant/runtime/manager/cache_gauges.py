@@ -1,0 +1,70 @@
+"""Gauges that are computed from the caches when somebody asks: objects by phase, by class, by node.
+
+They cannot drift from what is there, nobody wakes up to keep them fresh, and the series of an
+object goes with it. What they count is read where it is, without a request.
+
+    gauges = CacheGauges(CacheGauge("things_phase", "Things by phase.", "phase", by_phase))
+    manager.add_collectors(gauges)
+    manager.add(gauges.bind)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from quintant.core.object import K
+from quintant.metrics import Gauge, Metric
+from quintant.runtime.cache.client import Client
+
+
+class Cached:
+    """The objects that the caches hold; nothing before they are bound."""
+
+    def __init__(self, client: Client | None = None) -> None:
+        self._client = client
+
+    def all(self, kind: type[K]) -> list[K]:
+        """Every object of a kind that a controller watches."""
+        if self._client is None or self._client.caches is None:
+            return []
+        return list(self._client.caches.of(kind).store)
+
+
+Count: TypeAlias = Callable[[Cached], Mapping[str, float]]
+
+
+class CacheGauge(Struct, frozen=True):
+    """A gauge with one label; `count` gives the number for each of its values."""
+
+    name: str
+    documentation: str
+    label: str
+    count: Count
+
+
+class CacheGauges:
+    """Gauges of one operator, to be served together."""
+
+    def __init__(self, *gauges: CacheGauge) -> None:
+        self._gauges = gauges
+        self._cached = Cached()
+
+    async def bind(self, client: Client) -> None:
+        """Know whose caches to ask; a runnable of the manager."""
+        self._cached = Cached(client)
+
+    def describe(self) -> Iterator[Metric]:
+        """The names that are taken."""
+        for each in self._gauges:
+            yield from Gauge(each.name, each.documentation, [each.label]).describe()
+
+    def collect(self) -> Iterator[Metric]:
+        """The present numbers."""
+        for each in self._gauges:
+            gauge = Gauge(each.name, each.documentation, [each.label])
+            for value, number in each.count(self._cached).items():
+                gauge.labels(value).set(number)
+            yield from gauge.collect()
