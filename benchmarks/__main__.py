@@ -32,6 +32,7 @@ BENCHMARKS = (
     "nodes",
     "lightpeers",
     "klight",
+    "masking",
     "portal",
     "portal_operator",
     "reconcile",

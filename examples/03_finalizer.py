@@ -4,10 +4,10 @@ The provider is behind a Protocol, so that a test can pass its own. A finalizer 
 until its names are gone. A name is written down before it is used, so that a crash leaks nothing.
 """
 
+import asyncio
 import os
 from typing import Protocol
-
-import aiohttp
+from urllib import request as http
 
 from quintant import Context, Custom, Manager, Model, Request, resource, when
 from quintant.metrics import Gauge
@@ -38,12 +38,11 @@ class HttpZone:
     url = os.environ.get("ZONE_URL", "http://127.0.0.1:8053")
 
     async def put(self, name: str, address: str) -> None:
-        async with aiohttp.request("PUT", f"{self.url}/{name}", data=address) as answer:
-            answer.raise_for_status()
+        call = http.Request(f"{self.url}/{name}", address.encode(), method="PUT")
+        await asyncio.to_thread(http.urlopen, call)
 
     async def remove(self, name: str) -> None:
-        async with aiohttp.request("DELETE", f"{self.url}/{name}") as answer:
-            answer.raise_for_status()
+        await asyncio.to_thread(http.urlopen, http.Request(f"{self.url}/{name}", method="DELETE"))
 
 
 def records(zone: Zone) -> Manager:

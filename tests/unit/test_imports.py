@@ -11,23 +11,30 @@ import pytest
 @pytest.mark.parametrize(
     ("program", "spared"),
     [
-        ("import quintant", ("msgspec", "aiohttp", "prometheus_client", "structlog")),
-        ("from quintant import Model, resource", ("aiohttp", "prometheus_client", "yaml")),
+        ("import quintant", ("msgspec", "websockets", "prometheus_client", "structlog")),
+        ("from quintant import Model, resource", ("websockets", "prometheus_client", "yaml")),
         (
             "from quintant import Manager",
-            ("aiohttp", "cryptography", "rich", "click", "prometheus_client", "quintant.cluster"),
+            (
+                "websockets",
+                "cryptography",
+                "rich",
+                "click",
+                "prometheus_client",
+                "quintant.cluster",
+            ),
         ),
-        ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
-        ("import quintant.cli.run", ("aiohttp", "cryptography", "rich", "quintant.cluster")),
+        ("import quintant.cli", ("websockets", "yaml", "rich", "prometheus_client")),
+        ("import quintant.cli.run", ("websockets", "cryptography", "rich", "quintant.cluster")),
         (
             "import quintant.cluster.apiserver.server.server",
-            ("cryptography", "aiohttp", "sqlite3", "re2"),
+            ("cryptography", "websockets", "sqlite3", "re2"),
         ),
         (
             "import quintant.cli.up, quintant.cluster.controllers\n"
             "import quintant.cluster.kubelet.local_node",
             (
-                "aiohttp",
+                "websockets",
                 "sqlite3",
                 "rich",
                 "grpc",
@@ -37,6 +44,11 @@ import pytest
                 "zoneinfo",
             ),
         ),
+        (
+            "import quintant.agents.relay.relay",
+            ("aiohttp", "websockets.frames", "prometheus_client"),
+        ),
+        ("import quintant.agents.tunnel.tunnel", ("aiohttp", "websockets.frames", "cryptography")),
     ],
 )
 def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:

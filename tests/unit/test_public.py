@@ -70,7 +70,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_quintant_loads_none_of_its_dependencies() -> None:
-    heavy = {"aiohttp", "cryptography", "msgspec", "prometheus_client", "structlog", "yaml"}
+    heavy = {"websockets", "cryptography", "msgspec", "prometheus_client", "structlog", "yaml"}
     code = f"import quintant, sys; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -27,7 +27,7 @@ def test_help_names_every_command_and_loads_none() -> None:
         assert any(name in line and purpose in line for line in text)
     loaded = set(json.loads(modules))
     assert not loaded & {f"quintant.cli.{name}" for name in COMMANDS}
-    assert not loaded & {"aiohttp", "yaml", "prometheus_client"}
+    assert not loaded & {"websockets", "yaml", "prometheus_client"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

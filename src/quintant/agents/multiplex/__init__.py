@@ -3,7 +3,7 @@
     stream      one stream: states, credit, what waits to be sent
     session     the connection: frames in, frames out, fair turns; knows neither sockets nor time
     connection  drives a session over a WebSocket, with keepalive
-    socket      the WebSocket on its transport; websocket has its bytes
+    socket      the WebSocket on its transport; websocket has its bytes, mask their masks
     window      how much all streams may hold
     duplex      a stream as something to read from and write to
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from quintant.agents.multiplex.mask import Bytes
 from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import MessageHandler
-from quintant.agents.multiplex.websocket import Bytes
 from quintant.wire.portal import Close, Frame, Kind, Reason
 
 GREETING_SECONDS = 5.0

@@ -12,8 +12,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from quintant.agents.multiplex.mask import Bytes
 from quintant.agents.multiplex.websocket import (
-    Bytes,
     FrameReader,
     Key,
     Opcode,

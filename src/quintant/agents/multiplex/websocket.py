@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-# Written in C, and nowhere public; a library that only does this is not worth another dependency.
-from aiohttp._websocket.helpers import websocket_mask as mask
+from quintant.agents.multiplex.mask import Bytes, apply_mask
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES = 16
@@ -27,7 +26,6 @@ _SHORT, _MIDDLE = 126, 127
 _FIN, _MASKED, _RESERVED = 0x80, 0x80, 0x70
 _CONTROL_BYTES = 125
 Key = Callable[[], bytes]
-Bytes = bytes | bytearray | memoryview
 
 
 class Opcode(IntEnum):
@@ -76,8 +74,7 @@ class FrameReader:
                 break
             payload: Bytes = memoryview(raw)[begin : begin + size]
             if self._masked:
-                payload = bytearray(payload)
-                mask(raw[begin - 4 : begin], payload)
+                payload = apply_mask(payload, raw[begin - 4 : begin])
             found = self._whole(raw[at], payload)
             at = begin + size
             if found is not None:
@@ -123,15 +120,14 @@ class FrameReader:
 
 def encode_frames(op: Opcode, payloads: Iterable[bytes], key: Key | None) -> bytes:
     """Messages of one sort as bytes; with a `key` for each, as a client has to write them."""
-    parts: list[bytes | bytearray] = []
+    parts: list[bytes] = []
     for payload in payloads:
         header = _start(op, len(payload), _MASKED if key else 0)
         if key is None:
             parts += (header, payload)
         else:
-            fresh, hidden = key(), bytearray(payload)
-            mask(fresh, hidden)
-            parts += (header, fresh, hidden)
+            fresh = key()
+            parts += (header, fresh, apply_mask(payload, fresh))
     return b"".join(parts)
 
 

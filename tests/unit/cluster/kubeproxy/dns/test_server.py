@@ -18,7 +18,6 @@ from quintant.agents.dns.resolver import (
     ClusterResolver,
     SocketAddress,
 )
-from quintant.agents.dns.web import resolver
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.component import ServiceNetwork
 from quintant.cluster.kubeproxy.dns.server import serve_dns
@@ -149,17 +148,6 @@ async def test_other_customizations_of_a_program_are_run_as_well(
     )
     said, _ = await running.communicate()
     assert said.split() == [b"own", b"ran"]
-
-
-async def test_clients_of_aiohttp_know_the_names(network: ServiceNetwork) -> None:
-    known = resolver(network.environment("default"))
-    try:
-        (found,) = await known.resolve("web", 80)
-        assert (found["host"], found["port"]) == ("127.96.0.20", 20080)
-        (other,) = await known.resolve("out", 80)
-        assert other["host"] == "127.0.0.1"
-    finally:
-        await known.close()
 
 
 def test_names_are_searched_as_pods_search_them(network: ServiceNetwork) -> None:
