@@ -123,11 +123,11 @@ async def _nodes(client: Client, count: int) -> None:
 
 
 async def _ready(client: Client, count: int) -> None:
-    from quintant.cluster.controllers.pods.views import PodState, ready
+    from quintant.cluster.controllers.pods.views import PodState, pod_ready
 
     seen: set[str] = set()
     async for change in client.watch(PodState, "default"):
-        if change.new is not None and ready(change.new):
+        if change.new is not None and pod_ready(change.new):
             seen.add(change.new.metadata.uid)
         if len(seen) == count:
             return

@@ -1,6 +1,8 @@
-"""What the scheduler sees of pods, nodes and volumes: the fields that decide where a pod goes.
+"""What decides where a pod goes: pods, nodes and volumes as the scheduler sees them.
 
 Projections, so that a cache of many pods stays small and a heartbeat of a node changes nothing.
+Each program has a cache of its own and declares no more than it reads: the views of controllers
+(quintant.cluster.controllers.pods.views, nodes.views) only share parts of these.
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ from quintant.core.object import Model, Object, Opaque
 from quintant.core.resource import projection
 
 
-class Requests(Model):
+class ContainerRequests(Model):
     """What a container is promised."""
 
     requests: Mapping[str, Quantity] = {}
 
 
-class Port(Model):
+class HostPortView(Model):
     """A port of a container; only those of the host count."""
 
     host_port: int = 0
@@ -45,20 +47,20 @@ class ContainerView(Model):
 
     image: str = ""
     command: tuple[str, ...] = ()
-    resources: Requests = Requests()
-    ports: tuple[Port, ...] = ()
+    resources: ContainerRequests = ContainerRequests()
+    ports: tuple[HostPortView, ...] = ()
     restart_policy: str | None = None
 
 
 class VolumeView(Model):
-    """A volume of a pod, if it is a claim's."""
+    """A volume of a pod, if it is a claim's: of one that it names, or of its own."""
 
     name: str
     persistent_volume_claim: ClaimVolume | None = None
     ephemeral: Opaque | None = None
 
 
-class Gate(Model):
+class SchedulingGate(Model):
     """What holds a pod back from being scheduled."""
 
     name: str
@@ -85,7 +87,7 @@ class PodSpecView(Model):
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[SpreadView, ...] = ()
     scheduler_name: str = ""
-    scheduling_gates: tuple[Gate, ...] = ()
+    scheduling_gates: tuple[SchedulingGate, ...] = ()
     priority: int | None = None
     preemption_policy: str | None = None
 
@@ -146,20 +148,20 @@ class ClaimView(Object):
     status: ClaimStatusView = ClaimStatusView()
 
 
-class VolumeReach(Model):
+class VolumeNodeAffinityView(Model):
     """From which nodes a volume can be reached."""
 
     required: NodeTerms | None = None
 
 
-class VolumeSpecView(Model):
+class PersistentVolumeSpecView(Model):
     """Where a volume is."""
 
-    node_affinity: VolumeReach | None = None
+    node_affinity: VolumeNodeAffinityView | None = None
 
 
 @projection(PersistentVolume)
-class ReachView(Object):
+class PersistentVolumeView(Object):
     """A volume, as the scheduler sees it."""
 
-    spec: VolumeSpecView = VolumeSpecView()
+    spec: PersistentVolumeSpecView = PersistentVolumeSpecView()

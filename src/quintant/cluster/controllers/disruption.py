@@ -15,7 +15,7 @@ from quintant.api.apps import Deployment, ReplicaSet, StatefulSet
 from quintant.api.meta import set_condition
 from quintant.api.policy import BudgetStatus, PodDisruptionBudget
 from quintant.cluster.controllers.int_or_percent import amount
-from quintant.cluster.controllers.pods.views import PodState, ready
+from quintant.cluster.controllers.pods.views import PodState, pod_ready
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
 from quintant.core.owner import controller_of
@@ -99,7 +99,7 @@ def assess(
     """The status of a budget that covers these pods, of so many that there should be."""
     leaving = _leaving(budget.status.disrupted_pods, pods, now)
     staying = [pod for pod in pods if not pod.deleting and pod.metadata.name not in leaving]
-    healthy, desired = sum(map(ready, staying)), _desired(budget, expected)
+    healthy, desired = sum(map(pod_ready, staying)), _desired(budget, expected)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
     generation = budget.metadata.generation
     conditions = set_condition(

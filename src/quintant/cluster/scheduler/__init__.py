@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from quintant.api.core import Namespace, Pod
 from quintant.api.storage import StorageClass
-from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
+from quintant.cluster.common.views import ClaimView, NodeView, PersistentVolumeView, PodView
 from quintant.cluster.component.component import Component
 from quintant.cluster.scheduler.cycle import Scheduler
 from quintant.cluster.scheduler.pod_info import Locate
@@ -40,7 +40,7 @@ def scheduler(locate: Locate = no_programs) -> Component:
         .watches(PodView, to=_round, when=_stirs)
         .watches(NodeView, to=_round, when=_rebuilt)
         .watches(ClaimView, to=_round)
-        .watches(ReachView, to=_round)
+        .watches(PersistentVolumeView, to=_round)
         .watches(StorageClass, to=_round)
         .watches(Metadata[Namespace], to=_round)
         .uses(Pod, "patch", sub="status")

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from quintant.api.core import Namespace
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.taints import matches_any_term
-from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
+from quintant.cluster.common.views import ClaimView, NodeView, PersistentVolumeView, PodView
 from quintant.cluster.scheduler.binder import (
     Placement,
     Unschedulable,
@@ -136,7 +136,7 @@ class Scheduler:
         self.queue.sync(pods)
         stored = {
             obj.metadata.uid: obj.metadata.resource_version
-            for kind in (ClaimView, ReachView, StorageClass)
+            for kind in (ClaimView, PersistentVolumeView, StorageClass)
             for obj in caches.of(kind).store
         }
         if stored != self._stored:
@@ -179,7 +179,7 @@ class Scheduler:
 def _storage(ctx: KeyContext) -> StorageLister:
     caches = _caches(ctx)
     return StorageLister(
-        caches.of(ClaimView).get, caches.of(ReachView).get, caches.of(StorageClass).get
+        caches.of(ClaimView).get, caches.of(PersistentVolumeView).get, caches.of(StorageClass).get
     )
 
 

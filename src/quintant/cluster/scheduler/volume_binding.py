@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
-from quintant.cluster.common.views import ClaimView, PodView, ReachView
+from quintant.cluster.common.views import ClaimView, PersistentVolumeView, PodView
 from quintant.cluster.scheduler.pod_info import ANYWHERE, VolumeTopology
 from quintant.core.object import Request
 
@@ -26,7 +26,7 @@ class StorageLister(Struct, frozen=True):
     """Where claims, volumes and classes are looked up."""
 
     claim: Callable[[Request], ClaimView | None]
-    volume: Callable[[Request], ReachView | None]
+    volume: Callable[[Request], PersistentVolumeView | None]
     storage_class: Callable[[Request], StorageClass | None]
 
 
@@ -87,7 +87,7 @@ def _missing(name: str, *, own: bool) -> str:
     return f"{missing} not found"
 
 
-def _terms(volume: ReachView) -> list[NodeTerms]:
+def _terms(volume: PersistentVolumeView) -> list[NodeTerms]:
     volume_topology = volume.spec.node_affinity
     return (
         [volume_topology.required]

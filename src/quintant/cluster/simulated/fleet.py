@@ -9,11 +9,11 @@ from zlib import crc32
 from msgspec import Struct
 
 from quintant.api.meta import condition_of
-from quintant.api.node import NodeAddress, NodeCondition, NodeSystemInfo
+from quintant.api.node import NodeAddress, NodeCondition, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.simulated.faults import NodeFault
-from quintant.cluster.simulated.views import SimNode, SimNodeStatus
+from quintant.cluster.simulated.views import SimNode
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
 from quintant.version import KUBERNETES
@@ -83,10 +83,10 @@ class Fleet(Struct, frozen=True):
             yield replace(made, status=status_of(made, NodeFault.NONE, now))
 
 
-def status_of(node: SimNode, fault: NodeFault, now: datetime) -> SimNodeStatus:
+def status_of(node: SimNode, fault: NodeFault, now: datetime) -> NodeStatus:
     """What a node says of itself; what it has is kept if somebody has said it already."""
     said = node.status
-    return SimNodeStatus(
+    return NodeStatus(
         capacity=said.capacity or SIZE,
         allocatable=said.allocatable or said.capacity or SIZE,
         conditions=tuple(_condition(node, *each, now) for each in _verdicts(fault)),
@@ -95,7 +95,7 @@ def status_of(node: SimNode, fault: NodeFault, now: datetime) -> SimNodeStatus:
     )
 
 
-def unchanged(node: SimNode, wanted: SimNodeStatus) -> bool:
+def unchanged(node: SimNode, wanted: NodeStatus) -> bool:
     """Whether a node says all that, whenever it last said it."""
     return _timeless(node.status) == _timeless(wanted)
 
@@ -134,7 +134,7 @@ def _addresses(name: str) -> tuple[NodeAddress, ...]:
     )
 
 
-def _timeless(status: SimNodeStatus) -> SimNodeStatus:
+def _timeless(status: NodeStatus) -> NodeStatus:
     known = {each[0] for each in _WELL}
     conditions = sorted(
         (

@@ -11,10 +11,10 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
-from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiting
+from quintant.api.pod import Address, ContainerState, ContainerStatus, Running, Terminated, Waiting
 from quintant.cluster.common.labels import REASON
 from quintant.cluster.simulated.stages import StageNext
-from quintant.cluster.simulated.views import SimContainer, SimContainerStatus, SimPod, SimPodStatus
+from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus
 from quintant.core.clock import timestamp
 
 SCHEME = "simulated://"
@@ -87,7 +87,7 @@ def _ungated(pod: SimPod) -> str:
     return ""
 
 
-def _before(pod: SimPod, container: SimContainer, now: datetime) -> SimContainerStatus:
+def _before(pod: SimPod, container: SimContainer, now: datetime) -> ContainerStatus:
     """A container that comes first: it has ended well, or goes on beside the others."""
     known = _said(pod.status.init_container_statuses, container)
     if known is not None:
@@ -102,7 +102,7 @@ def _before(pod: SimPod, container: SimContainer, now: datetime) -> SimContainer
 
 def _during(
     pod: SimPod, container: SimContainer, step: StageNext, now: datetime
-) -> SimContainerStatus:
+) -> ContainerStatus:
     known = _said(pod.status.container_statuses, container)
     restarts = (known.restart_count if known is not None else 0) + step.restart
     ready = step.ready if step.ready is not None else bool(known and known.ready)
@@ -111,7 +111,7 @@ def _during(
 
 
 def _states(
-    known: SimContainerStatus | None, step: StageNext, now: datetime
+    known: ContainerStatus | None, step: StageNext, now: datetime
 ) -> tuple[ContainerState, ContainerState]:
     """What a container is now, and what it was before."""
     state = known.state if known is not None else _NOTHING
@@ -144,10 +144,10 @@ def _status(
     *,
     ready: bool,
     restarts: int = 0,
-) -> SimContainerStatus:
+) -> ContainerStatus:
     begun = state.waiting is None or last.terminated is not None
     incarnation = f"{SCHEME}{pod.metadata.uid}/{container.name}/{restarts}"
-    return SimContainerStatus(
+    return ContainerStatus(
         name=container.name,
         ready=ready,
         started=state.running is not None,
@@ -160,7 +160,5 @@ def _status(
     )
 
 
-def _said(
-    statuses: tuple[SimContainerStatus, ...], container: SimContainer
-) -> SimContainerStatus | None:
+def _said(statuses: tuple[ContainerStatus, ...], container: SimContainer) -> ContainerStatus | None:
     return next((each for each in statuses if each.name == container.name), None)

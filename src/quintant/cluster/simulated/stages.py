@@ -22,7 +22,7 @@ from pathlib import Path
 
 from quintant.cluster.common.labels import FATE
 from quintant.cluster.host.yaml_file import read_documents
-from quintant.cluster.simulated.views import SimPod
+from quintant.cluster.simulated.views import SimPod, state_reason
 from quintant.core.clock import Random
 from quintant.core.errors import ConfigError
 from quintant.core.object import Model
@@ -59,7 +59,7 @@ class StageSelector(Model):
     def matches(self, pod: SimPod, fate: str) -> bool:
         """Whether a pod is in the stage."""
         meta, first = pod.metadata, pod.first
-        found = first.state_reason if first is not None else (NEW, "")
+        found = state_reason(first) if first is not None else (NEW, "")
         owner = controller_of(pod)
         return (
             self.deleting is pod.deleting

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
-from quintant.api.core import Node, Pod, Quantity
+from quintant.api.core import Node, Pod
 from quintant.api.meta import Condition
-from quintant.api.node import NodeAddress, NodeCondition, NodeSystemInfo
+from quintant.api.node import NodeStatus
 from quintant.api.pod import Address, ContainerStatus, ReadinessGate
 from quintant.core.object import Model, Object
 from quintant.core.resource import projection
@@ -33,20 +31,6 @@ class SimPodSpec(Model):
     readiness_gates: tuple[ReadinessGate, ...] = ()
 
 
-class SimContainerStatus(ContainerStatus):
-    """What is said of a container."""
-
-    @property
-    def state_reason(self) -> tuple[str, str]:
-        """Its state in a word, and the reason of it."""
-        state = self.state
-        if state.running is not None:
-            return "running", ""
-        if state.terminated is not None:
-            return "terminated", state.terminated.reason
-        return "waiting", state.waiting.reason if state.waiting is not None else ""
-
-
 class SimPodStatus(Model):
     """What is said of a pod."""
 
@@ -60,8 +44,8 @@ class SimPodStatus(Model):
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[Address, ...] = msgspec.field(default=(), name="podIPs")
     start_time: str | None = None
-    init_container_statuses: tuple[SimContainerStatus, ...] = ()
-    container_statuses: tuple[SimContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 @projection(Pod)
@@ -72,7 +56,7 @@ class SimPod(Object):
     status: SimPodStatus = SimPodStatus()
 
     @property
-    def first(self) -> SimContainerStatus | None:
+    def first(self) -> ContainerStatus | None:
         """What is said of the first container."""
         said = self.status.container_statuses
         return said[0] if said else None
@@ -83,18 +67,18 @@ class SimPod(Object):
         return self.first.restart_count if self.first is not None else 0
 
 
-class SimNodeStatus(Model):
-    """What is said of a node."""
-
-    capacity: Mapping[str, Quantity] = {}
-    allocatable: Mapping[str, Quantity] = {}
-    conditions: tuple[NodeCondition, ...] = ()
-    addresses: tuple[NodeAddress, ...] = ()
-    node_info: NodeSystemInfo = NodeSystemInfo()
-
-
 @projection(Node)
 class SimNode(Object):
     """A node, as the simulation sees it."""
 
-    status: SimNodeStatus = SimNodeStatus()
+    status: NodeStatus = NodeStatus()
+
+
+def state_reason(status: ContainerStatus) -> tuple[str, str]:
+    """The state of a container in a word, and the reason of it."""
+    state = status.state
+    if state.running is not None:
+        return "running", ""
+    if state.terminated is not None:
+        return "terminated", state.terminated.reason
+    return "waiting", state.waiting.reason if state.waiting is not None else ""

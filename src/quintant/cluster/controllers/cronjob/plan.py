@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from quintant.api.batch import CronJob, Job
-from quintant.cluster.controllers.pods.views import moment
+from quintant.cluster.controllers.pods.views import parse_time
 from quintant.core.cron import Schedule
 
 MANY = 100
@@ -78,8 +78,8 @@ def _oldest(jobs: Sequence[Job], keep: int) -> list[Job]:
 
 
 def _since(cron: CronJob) -> datetime:
-    last = moment(cron.status.last_schedule_time)
-    created = moment(cron.metadata.creation_timestamp)
+    last = parse_time(cron.status.last_schedule_time)
+    created = parse_time(cron.metadata.creation_timestamp)
     found = last or created
     assert found is not None, "what the server has stored has a time of creation"
     return found

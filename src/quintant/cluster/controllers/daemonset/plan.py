@@ -16,7 +16,7 @@ from quintant.api.apps import DaemonRollout, DaemonSet
 from quintant.cluster.controllers.daemonset.placement import Fit, fit, target, updated
 from quintant.cluster.controllers.int_or_percent import amount
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods.views import PodState, available, over, ready
+from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_finished, pod_ready
 
 ROLLING = "RollingUpdate"
 
@@ -31,12 +31,12 @@ class Site(Struct, frozen=True):
     @property
     def alive(self) -> list[PodState]:
         """The pods that are neither over nor being deleted."""
-        return [pod for pod in self.pods if not over(pod) and not pod.deleting]
+        return [pod for pod in self.pods if not pod_finished(pod) and not pod.deleting]
 
     @property
     def ended(self) -> list[PodState]:
         """The pods that are over, and that nobody has deleted yet."""
-        return [pod for pod in self.pods if over(pod) and not pod.deleting]
+        return [pod for pod in self.pods if pod_finished(pod) and not pod.deleting]
 
 
 class Plan(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Daemons(Struct, frozen=True):
         """Tell the pods apart by their nodes; what is over and going does not count."""
         by_node: dict[str, list[PodState]] = {}
         for pod in pods:
-            if not (over(pod) and pod.deleting) and target(pod):
+            if not (pod_finished(pod) and pod.deleting) and target(pod):
                 by_node.setdefault(target(pod), []).append(pod)
         sites = tuple(
             Site(
@@ -100,7 +100,7 @@ class Daemons(Struct, frozen=True):
         return count or (0 if self.surge else 1)
 
     def available(self, pod: PodState) -> bool:
-        return available(pod, self.daemons.spec.min_ready_seconds, self.now)
+        return pod_available(pod, self.daemons.spec.min_ready_seconds, self.now)
 
     def new(self, pods: Iterable[PodState]) -> list[PodState]:
         """Those of the newest template."""
@@ -147,7 +147,7 @@ def _excess(daemons: Daemons, site: Site) -> list[PodState]:
         return alive[1:]
     new, old = daemons.new(alive), daemons.old(alive)
     excess = [*new[1:], *old[1:]]
-    if new and old and (not ready(old[0]) or daemons.available(new[0])):
+    if new and old and (not pod_ready(old[0]) or daemons.available(new[0])):
         excess.append(old[0])
     return excess
 

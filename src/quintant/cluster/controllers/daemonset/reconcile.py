@@ -18,7 +18,7 @@ from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.history import HASH, Recorded, forgotten, record
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.control import create_pod, delete_pod
-from quintant.cluster.controllers.pods.views import PodState, next_available, over
+from quintant.cluster.controllers.pods.views import PodState, next_available, pod_finished
 from quintant.cluster.controllers.ref_manager import claimed
 from quintant.cluster.controllers.slow_start import BURST, slow_start, together
 from quintant.core.errors import ApiError
@@ -67,7 +67,7 @@ class Reconciler(Struct, frozen=True):
 
     def _mourn(self, pod: PodState, ctx: Context[DaemonSet]) -> None:
         """Tell of a pod that ended, and remember it if it failed."""
-        if not over(pod):
+        if not pod_finished(pod):
             return
         failed, node = pod.status.phase == "Failed", target(pod)
         what, will = ("failed", "kill") if failed else ("succeeded", "delete")

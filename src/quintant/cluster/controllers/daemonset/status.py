@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.apps import DaemonSetStatus
 from quintant.cluster.controllers.daemonset.placement import Fit
 from quintant.cluster.controllers.daemonset.plan import Daemons
-from quintant.cluster.controllers.pods.views import ready
+from quintant.cluster.controllers.pods.views import pod_ready
 
 
 def report(daemons: Daemons, collisions: int | None) -> DaemonSetStatus:
@@ -19,7 +19,7 @@ def report(daemons: Daemons, collisions: int | None) -> DaemonSetStatus:
         desired_number_scheduled=len(meant),
         current_number_scheduled=len(pods),
         number_misscheduled=sum(bool(site.pods) for site in others),
-        number_ready=sum(map(ready, pods)),
+        number_ready=sum(map(pod_ready, pods)),
         updated_number_scheduled=len(daemons.new(pods)),
         number_available=working,
         number_unavailable=len(meant) - working,

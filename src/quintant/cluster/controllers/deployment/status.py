@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from quintant.api.apps import DeploymentStatus, ReplicaSet, WorkloadCondition
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
-from quintant.cluster.controllers.pods.views import moment
+from quintant.cluster.controllers.pods.views import parse_time
 from quintant.cluster.controllers.replicaset.status import FAILURE
 from quintant.core.clock import timestamp
 from quintant.core.object import replace
@@ -180,7 +180,7 @@ def _late(rollout: Rollout, status: DeploymentStatus, now: datetime) -> bool:
 
 
 def _deadline(rollout: Rollout, held: WorkloadCondition) -> datetime:
-    since = moment(held.last_update_time)
+    since = parse_time(held.last_update_time)
     assert since is not None, "every condition that we write says when"
     return since + timedelta(seconds=rollout.deadline or 0)
 

@@ -14,7 +14,13 @@ from msgspec import Struct
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
 from quintant.cluster.apiserver.kinds.service_ips import family_of
-from quintant.cluster.controllers.pods.views import ALWAYS, ContainerView, PodState, over, ready
+from quintant.cluster.controllers.pods.views import (
+    ALWAYS,
+    PodState,
+    PodStateContainer,
+    pod_finished,
+    pod_ready,
+)
 
 HEADLESS = "None"
 HEADLESS_LABEL = "service.kubernetes.io/headless"
@@ -42,7 +48,7 @@ class Backend(Struct, frozen=True):
 
     @property
     def serving(self) -> bool:
-        return ready(self.pod)
+        return pod_ready(self.pod)
 
     @property
     def terminating(self) -> bool:
@@ -79,7 +85,7 @@ def backends(service: Service, pods: Iterable[PodState]) -> list[Backend]:
 
 def selected(service: Service, pod: PodState) -> bool:
     """Whether a pod is behind a service, ready or not."""
-    alive = bool(pod.status.pod_ip) and not over(pod)
+    alive = bool(pod.status.pod_ip) and not pod_finished(pod)
     here = pod.metadata.namespace == service.metadata.namespace
     return alive and here and service.spec.selector.items() <= pod.metadata.labels.items()
 
@@ -123,7 +129,7 @@ def _target(port: ServicePort, pod: PodState) -> int:
     return 0
 
 
-def _running(pod: PodState) -> Iterator[ContainerView]:
+def _running(pod: PodState) -> Iterator[PodStateContainer]:
     """The containers that run as long as the pod does: sidecars are listed among the first."""
     yield from pod.spec.containers
     yield from (each for each in pod.spec.init_containers if each.restart_policy == ALWAYS)

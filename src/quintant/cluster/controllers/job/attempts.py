@@ -13,7 +13,7 @@ from quintant.api.batch import Job, JobSpec
 from quintant.cluster.controllers.job import backoff, indexes
 from quintant.cluster.controllers.job.policy import meaning
 from quintant.cluster.controllers.job.traits import has_failed, tracked, valid
-from quintant.cluster.controllers.pods.views import PodState, active
+from quintant.cluster.controllers.pods.views import PodState, pod_active
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
@@ -39,7 +39,7 @@ def waiting(job: Job, pods: Iterable[PodState], settled: Iterable[int]) -> dict[
     if not limited(job.spec):
         return {}
     pods = list(pods)
-    busy = {*settled, *(indexes.index_of(pod) for pod in pods if active(pod))}
+    busy = {*settled, *(indexes.index_of(pod) for pod in pods if pod_active(pod))}
     last: dict[int, PodState] = {}
     for pod in sorted(
         _failed(job.spec, pods), key=lambda pod: (_count(pod), backoff.finished(pod))

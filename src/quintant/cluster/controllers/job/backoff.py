@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from quintant.cluster.controllers.pods.views import ALWAYS, PodState, moment
+from quintant.cluster.controllers.pods.views import ALWAYS, PodState, parse_time
 from quintant.core.clock import parse_timestamp
 
 FIRST_SECONDS = 10.0
@@ -39,7 +39,7 @@ def _containers_end(pod: PodState) -> datetime | None:
     sidecars = {each.name for each in pod.spec.init_containers if each.restart_policy == ALWAYS}
     beside = [each for each in pod.status.init_container_statuses if each.name in sidecars]
     ends = [
-        moment(each.state.terminated.finished_at) if each.state.terminated else None
+        parse_time(each.state.terminated.finished_at) if each.state.terminated else None
         for each in (*pod.status.container_statuses, *beside)
     ]
     known = [end for end in ends if end is not None]
@@ -49,12 +49,12 @@ def _containers_end(pod: PodState) -> datetime | None:
 def _unready(pod: PodState) -> datetime | None:
     for condition in pod.status.conditions:
         if condition.type == "Ready" and condition.status == "False":
-            return moment(condition.last_transition_time)
+            return parse_time(condition.last_transition_time)
     return None
 
 
 def _deleted(pod: PodState) -> datetime | None:
-    end = moment(pod.metadata.deletion_timestamp)
+    end = parse_time(pod.metadata.deletion_timestamp)
     grace = timedelta(seconds=pod.metadata.deletion_grace_period_seconds or 0)
     return end - grace if end is not None else None
 

@@ -20,7 +20,13 @@ from quintant.cluster.controllers.job.counting import Tally, tally
 from quintant.cluster.controllers.job.policy import meaning, success
 from quintant.cluster.controllers.job.traits import SUCCEEDED, has_failed, indexed, only_failed
 from quintant.cluster.controllers.pods.templates import opened
-from quintant.cluster.controllers.pods.views import PodState, active, moment, ready, terminating
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    parse_time,
+    pod_active,
+    pod_ready,
+    pod_terminating,
+)
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.slow_start import BURST
 from quintant.core.clock import timestamp
@@ -59,7 +65,7 @@ class _Restart(Model):
 
 def judge(job: Job, pods: Sequence[PodState], now: datetime) -> Verdict:
     """Decide how a job goes on."""
-    sum_, working = tally(job, pods), [pod for pod in pods if active(pod)]
+    sum_, working = tally(job, pods), [pod for pod in pods if pod_active(pod)]
     ending = _ending(job, pods, sum_, now)
     if ending is not None:
         return Verdict(ending, delete=tuple(working))
@@ -127,12 +133,12 @@ def _doom(spec: JobSpec, sum_: Tally) -> tuple[str, str] | None:
 
 def _managed(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> Verdict:
     """The pods that are too many, or those that are missing."""
-    spec, working = job.spec, [pod for pod in pods if active(pod)]
+    spec, working = job.spec, [pod for pod in pods if pod_active(pod)]
     wanted = _wanted(spec, sum_, len(working))
     doomed = _doomed(spec, working, len(working) - wanted, now)
     if doomed:
         return Verdict(delete=tuple(doomed[:BURST]), forgiven=True)
-    going = [pod for pod in pods if terminating(pod)] if only_failed(spec) else []
+    going = [pod for pod in pods if pod_terminating(pod)] if only_failed(spec) else []
     missing = wanted - len(working) - len(going)
     if missing <= 0:
         return Verdict()
@@ -194,7 +200,7 @@ def _doomed(
 def _pending(job: Job, pods: Iterable[PodState], sum_: Tally) -> Iterator[int]:
     """The indexes that nobody works on and that are not settled, lowest first."""
     spec = job.spec
-    busy = (pod for pod in pods if active(pod) or (only_failed(spec) and terminating(pod)))
+    busy = (pod for pod in pods if pod_active(pod) or (only_failed(spec) and pod_terminating(pod)))
     taken = sum_.indexes | sum_.lost | {indexes.index_of(pod) for pod in busy}
     return (index for index in range(spec.completions or 0) if index not in taken)
 
@@ -220,7 +226,7 @@ def _worn_out(job: Job, pods: Iterable[PodState]) -> bool:
 
 def _deadline(job: Job, now: datetime) -> float | None:
     """In how many seconds the job will have been active too long; None if it never will."""
-    limit, since = job.spec.active_deadline_seconds, moment(job.status.start_time)
+    limit, since = job.spec.active_deadline_seconds, parse_time(job.status.start_time)
     if limit is None or job.spec.suspend:
         return None
     return limit - ((now - since).total_seconds() if since is not None else 0.0)
@@ -236,4 +242,4 @@ def _restart(template: Opaque) -> str:
 
 def _seniority(pod: PodState) -> tuple[bool, bool, str]:
     """Which of two pods with one index stays: the one that got further, or was there first."""
-    return not ready(pod), pod.status.phase != "Running", pod.metadata.creation_timestamp or ""
+    return not pod_ready(pod), pod.status.phase != "Running", pod.metadata.creation_timestamp or ""

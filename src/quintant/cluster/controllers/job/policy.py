@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
 from quintant.cluster.controllers.job import indexes
-from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState
+from quintant.cluster.controllers.pods.views import PodState, PodStateContainerStatus
 
 FAIL_JOB, FAIL_INDEX, IGNORE = "FailJob", "FailIndex", "Ignore"
 
@@ -67,7 +67,7 @@ def _fits(rule: PodFailureRule, pod: PodState) -> str:
     return ""
 
 
-def _ended(wanted: OnExitCodes, pod: PodState) -> ContainerStatusView | None:
+def _ended(wanted: OnExitCodes, pod: PodState) -> PodStateContainerStatus | None:
     """The first container that failed with such a code."""
     for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
         ended = status.state.terminated

@@ -17,7 +17,7 @@ from quintant.cluster.controllers.job.plan import (
     Verdict,
     condition,
 )
-from quintant.cluster.controllers.pods.views import PodState, active, ready, terminating
+from quintant.cluster.controllers.pods.views import PodState, pod_active, pod_ready, pod_terminating
 from quintant.core.clock import timestamp
 from quintant.core.object import replace
 
@@ -47,12 +47,12 @@ def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) 
         failing=ending is not None and ending.type == FAILURE_TARGET,
         stopped=verdict.delete,
     )
-    working = [pod for pod in pods if active(pod)]
+    working = [pod for pod in pods if pod_active(pod)]
     status = replace(
         entry.status,
         active=len(working),
-        ready=sum(map(ready, working)),
-        terminating=sum(map(terminating, pods)),
+        ready=sum(map(pod_ready, working)),
+        terminating=sum(map(pod_terminating, pods)),
         start_time=job.status.start_time or (None if job.spec.suspend else timestamp(now)),
     )
     if ending is None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from quintant.api.batch import Job
 from quintant.api.meta import condition_of
-from quintant.cluster.controllers.pods.views import moment
+from quintant.cluster.controllers.pods.views import parse_time
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
@@ -45,5 +45,5 @@ def expiry(job: Job) -> datetime | None:
         job.spec.ttl_seconds_after_finished,
         condition_of(job.status.conditions, job.outcome),
     )
-    since = moment(ended.last_transition_time) if ended is not None else None
+    since = parse_time(ended.last_transition_time) if ended is not None else None
     return since + timedelta(seconds=ttl) if since is not None and ttl is not None else None

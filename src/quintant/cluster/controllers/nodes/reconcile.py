@@ -15,8 +15,13 @@ from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.client.rest import MERGE
 from quintant.cluster.controllers.nodes.health import Signs, lost, patience
 from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
-from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStatusView
-from quintant.cluster.controllers.pods.views import PodState, PodStatusView, over, ready
+from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStateStatus
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    PodStateStatus,
+    pod_finished,
+    pod_ready,
+)
 from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
@@ -94,7 +99,7 @@ class Watch:
         conditions = lost(node, ctx.clock.now())
         if all(each in node.status.conditions for each in conditions):
             return node
-        return await ctx.client.set_status(node, NodeStatusView(conditions=conditions))
+        return await ctx.client.set_status(node, NodeStateStatus(conditions=conditions))
 
     async def _taint(self, node: NodeState, taints: Sequence[Taint], ctx: KeyContext) -> None:
         change = {
@@ -116,7 +121,7 @@ class Watch:
         if is_ready or not node.ready:
             return
         for pod in await self._pods(node, ctx):
-            if ready(pod) and not pod.deleting:
+            if pod_ready(pod) and not pod.deleting:
                 await _unready(pod, ctx)
 
     async def _evict(self, node: NodeState, taints: Sequence[Taint], ctx: KeyContext) -> float:
@@ -135,7 +140,7 @@ class Watch:
 
     async def _pods(self, node: NodeState, ctx: KeyContext) -> Sequence[PodState]:
         found = await ctx.client.list(PodState, index=(ON_NODE, node.metadata.name))
-        return [pod for pod in found if not over(pod)]
+        return [pod for pod in found if not pod_finished(pod)]
 
 
 async def _unready(pod: PodState, ctx: KeyContext) -> None:
@@ -169,6 +174,6 @@ async def _conditioned(
     pod: PodState, told: tuple[Condition, ...], ctx: KeyContext, manager: str
 ) -> None:
     try:
-        await ctx.client.named(manager).set_status(pod, PodStatusView(conditions=told))
+        await ctx.client.named(manager).set_status(pod, PodStateStatus(conditions=told))
     except (NotFound, Conflict):
         ctx.log.debug("pod went away", pod=str(pod.key))

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from quintant.api.coordination import Lease
-from quintant.api.core import Node, NodeCondition, Taint
+from quintant.api.core import Node, NodeCondition
 from quintant.api.meta import condition_of
+from quintant.cluster.common.views import NodeSpecView
 from quintant.core.object import Model, Object
 from quintant.core.resource import projection
 
 READY = "Ready"
 
 
-class NodeSpecView(Model):
-    """Whether pods are kept away from a node."""
-
-    unschedulable: bool = False
-    taints: tuple[Taint, ...] = ()
-
-
-class NodeStatusView(Model):
+class NodeStateStatus(Model):
     """How a node is."""
 
     conditions: tuple[NodeCondition, ...] = ()
@@ -29,7 +23,7 @@ class NodeState(Object):
     """A node, as its controller sees it."""
 
     spec: NodeSpecView = NodeSpecView()
-    status: NodeStatusView = NodeStatusView()
+    status: NodeStateStatus = NodeStateStatus()
 
     @property
     def ready(self) -> str:

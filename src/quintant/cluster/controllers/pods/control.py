@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.api.meta import Condition
 from quintant.cluster.controllers.pods.templates import NewPod
-from quintant.cluster.controllers.pods.views import PodState, moment
+from quintant.cluster.controllers.pods.views import PodState, parse_time
 from quintant.core.errors import ApiError
 from quintant.runtime.controller.context import Context
 
@@ -50,7 +50,7 @@ async def delete_pod(ctx: Context[Any], pod: PodState) -> ApiError | None:
 
 def patience(failed: Condition | None, now: datetime) -> float:
     """How many seconds to wait before the next try: as long again as it has been failing."""
-    since = moment(failed.last_transition_time) if failed is not None else None
+    since = parse_time(failed.last_transition_time) if failed is not None else None
     shortest, longest = PATIENCE_SECONDS
     failing = (now - since).total_seconds() if since is not None else shortest
     return min(max(failing, shortest), longest)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from quintant.api.meta import set_condition
 from quintant.cluster.controllers.nodes.taints import OUT_OF_SERVICE
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods.views import PodState, PodStatusView, over
+from quintant.cluster.controllers.pods.views import PodState, PodStateStatus, pod_finished
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object, Request
@@ -88,7 +88,7 @@ def doomed(
     orphaned = [Doomed(pod, orphaned=True) for pod in pods if pod.spec.node_name in gone]
     forsaken = [Doomed(pod) for pod in pods if pod.deleting and _forsaken(pod, nodes)]
     ended = sorted(
-        (pod for pod in pods if over(pod) and pod.spec.node_name not in gone),
+        (pod for pod in pods if pod_finished(pod) and pod.spec.node_name not in gone),
         key=lambda pod: (pod.metadata.creation_timestamp or "", pod.metadata.name),
     )
     return orphaned + forsaken + [Doomed(pod) for pod in ended[: max(0, len(ended) - limit)]]
@@ -108,21 +108,21 @@ async def _delete(each: Doomed, ctx: KeyContext) -> None:
     """Delete a pod at once; one that has not ended has failed."""
     pod = each.pod
     try:
-        if not over(pod):
+        if not pod_finished(pod):
             await ctx.client.set_status(pod, _failed(each, ctx.clock.now()))
         await ctx.client.delete(pod, grace=0)
     except (NotFound, Conflict):
         ctx.log.debug("pod went away", pod=str(pod.key))
 
 
-def _failed(each: Doomed, now: datetime) -> PodStatusView:
+def _failed(each: Doomed, now: datetime) -> PodStateStatus:
     if not each.orphaned:
-        return PodStatusView(phase="Failed")
+        return PodStateStatus(phase="Failed")
     reason, message = _ORPHANED
     told = set_condition(
         (), "DisruptionTarget", status=True, reason=reason, message=message, now=now
     )
-    return PodStatusView(phase="Failed", conditions=told)
+    return PodStateStatus(phase="Failed", conditions=told)
 
 
 def _all(obj: Object) -> Iterable[Request]:

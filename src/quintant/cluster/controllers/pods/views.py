@@ -1,12 +1,12 @@
 """Pods as controllers see them, and the arithmetic they share: active, ready, available.
 
-Everybody in the process watches `PodState`, so that a pod is held once. How controllers come by
-their pods is said in `adoption`.
+All controllers watch `PodState`, so that a pod is held once. How controllers come by their pods is
+said in `ref_manager`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -15,36 +15,23 @@ from quintant.api.container import ContainerPort
 from quintant.api.core import NodeTerms, Pod, Toleration
 from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
+from quintant.cluster.common.views import VolumeView
 from quintant.core.clock import parse_timestamp
-from quintant.core.object import Model, Object, Opaque
+from quintant.core.object import Model, Object
 from quintant.core.resource import projection
 
-OVER = ("Succeeded", "Failed")
+FINISHED_PHASES = ("Succeeded", "Failed")
 """The phases of pods whose containers ended for good."""
 ALWAYS = "Always"
 _TRUE = "True"
 
 
-class ContainerView(Model):
+class PodStateContainer(Model):
     """What is asked of a container."""
 
     name: str = ""
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str | None = None
-
-
-class ClaimSource(Model):
-    """The claim of a volume."""
-
-    claim_name: str = ""
-
-
-class VolumeView(Model):
-    """Which claim a volume is, if it is one: named, or of the pod's own."""
-
-    name: str = ""
-    persistent_volume_claim: ClaimSource | None = None
-    ephemeral: Opaque | None = None
 
 
 class NodeAffinityView(Model):
@@ -61,7 +48,7 @@ class AffinityView(Model):
     node_affinity: NodeAffinityView | None = None
 
 
-class PodSpecView(Model):
+class PodStateSpec(Model):
     """Where a pod runs, and how it can be reached."""
 
     node_name: str = ""
@@ -71,22 +58,21 @@ class PodSpecView(Model):
     host_network: bool = False
     restart_policy: str = ""
     tolerations: tuple[Toleration, ...] = ()
-    scheduling_gates: tuple[Mapping[str, str], ...] = ()
-    containers: tuple[ContainerView, ...] = ()
-    init_containers: tuple[ContainerView, ...] = ()
+    containers: tuple[PodStateContainer, ...] = ()
+    init_containers: tuple[PodStateContainer, ...] = ()
     volumes: tuple[VolumeView, ...] = ()
 
 
-class ContainerStatusView(Model):
+class PodStateContainerStatus(Model):
     """What became of a container."""
 
     name: str = ""
-    ready: bool = False
+    pod_ready: bool = False
     restart_count: int = 0
     state: ContainerState = ContainerState()
 
 
-class PodStatusView(Model):
+class PodStateStatus(Model):
     """What became of a pod."""
 
     phase: str = ""
@@ -96,39 +82,39 @@ class PodStatusView(Model):
     conditions: tuple[Condition, ...] = ()
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[Address, ...] = msgspec.field(default=(), name="podIPs")
-    container_statuses: tuple[ContainerStatusView, ...] = ()
-    init_container_statuses: tuple[ContainerStatusView, ...] = ()
+    container_statuses: tuple[PodStateContainerStatus, ...] = ()
+    init_container_statuses: tuple[PodStateContainerStatus, ...] = ()
 
 
 @projection(Pod)
 class PodState(Object):
     """A pod, as far as controllers look at it."""
 
-    spec: PodSpecView = PodSpecView()
-    status: PodStatusView = PodStatusView()
+    spec: PodStateSpec = PodStateSpec()
+    status: PodStateStatus = PodStateStatus()
 
 
-def over(pod: PodState) -> bool:
+def pod_finished(pod: PodState) -> bool:
     """Whether its containers ended, and will not run again."""
-    return pod.status.phase in OVER
+    return pod.status.phase in FINISHED_PHASES
 
 
-def active(pod: PodState) -> bool:
+def pod_active(pod: PodState) -> bool:
     """Whether it runs or will run: neither over nor being deleted."""
-    return pod.metadata.deletion_timestamp is None and pod.status.phase not in OVER
+    return pod.metadata.deletion_timestamp is None and pod.status.phase not in FINISHED_PHASES
 
 
-def terminating(pod: PodState) -> bool:
+def pod_terminating(pod: PodState) -> bool:
     """Whether it is being deleted, and its containers may still run."""
-    return pod.metadata.deletion_timestamp is not None and pod.status.phase not in OVER
+    return pod.metadata.deletion_timestamp is not None and pod.status.phase not in FINISHED_PHASES
 
 
-def ready(pod: PodState) -> bool:
+def pod_ready(pod: PodState) -> bool:
     """Whether it says that it can do its work."""
-    return readiness(pod) is not None
+    return ready_condition(pod) is not None
 
 
-def readiness(pod: PodState) -> Condition | None:
+def ready_condition(pod: PodState) -> Condition | None:
     """The condition by which a pod is ready; None if it is not."""
     for condition in pod.status.conditions:
         if condition.type == "Ready":
@@ -138,14 +124,14 @@ def readiness(pod: PodState) -> Condition | None:
 
 def ready_since(pod: PodState) -> datetime | None:
     """Since when it has been ready; None if it is not, or does not say."""
-    held = readiness(pod)
-    return moment(held.last_transition_time) if held is not None else None
+    held = ready_condition(pod)
+    return parse_time(held.last_transition_time) if held is not None else None
 
 
-def available(pod: PodState, seconds: int, now: datetime) -> bool:
+def pod_available(pod: PodState, seconds: int, now: datetime) -> bool:
     """Whether it has been ready for so many seconds."""
     if not seconds:
-        return ready(pod)
+        return pod_ready(pod)
     since = ready_since(pod)
     return since is not None and since + timedelta(seconds=seconds) <= now
 
@@ -159,7 +145,7 @@ def next_available(pods: Iterable[PodState], seconds: int, now: datetime) -> flo
     return min((wait for wait in waits if wait > 0), default=None)
 
 
-def restarts(pod: PodState) -> tuple[int, int]:
+def max_restarts(pod: PodState) -> tuple[int, int]:
     """The most restarts of any of its containers, and of its sidecars."""
     sidecars = {each.name for each in pod.spec.init_containers if each.restart_policy == ALWAYS}
     regular = (status.restart_count for status in pod.status.container_statuses)
@@ -171,7 +157,7 @@ def restarts(pod: PodState) -> tuple[int, int]:
     return max(regular, default=0), max(beside, default=0)
 
 
-def claims(pod: PodState) -> Sequence[str]:
+def claim_names(pod: PodState) -> Sequence[str]:
     """The names of the claims that its volumes are."""
     named = [(volume, volume.persistent_volume_claim) for volume in pod.spec.volumes]
     return [
@@ -181,6 +167,6 @@ def claims(pod: PodState) -> Sequence[str]:
     ]
 
 
-def moment(text: str | None) -> datetime | None:
+def parse_time(text: str | None) -> datetime | None:
     """A time of the API; None where there is none."""
     return parse_timestamp(text) if text else None

@@ -14,11 +14,11 @@ from functools import cmp_to_key
 
 from quintant.cluster.controllers.pods.views import (
     PodState,
-    active,
-    moment,
-    ready,
+    max_restarts,
+    parse_time,
+    pod_active,
+    pod_ready,
     ready_since,
-    restarts,
 )
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -33,7 +33,7 @@ def surplus(
     """The first `count` pods to delete; `related` are all pods that share the work with them."""
     if count >= len(pods):
         return list(pods)
-    crowd = Counter(pod.spec.node_name for pod in related if active(pod))
+    crowd = Counter(pod.spec.node_name for pod in related if pod_active(pod))
     ranked = [_Rank(pod, crowd[pod.spec.node_name]) for pod in pods]
     ranked.sort(key=cmp_to_key(_order(now)))
     return [rank.pod for rank in ranked[:count]]
@@ -49,12 +49,12 @@ class _Rank:
         self.key = (
             bool(pod.spec.node_name),
             _PHASES.get(pod.status.phase, 0),
-            ready(pod),
+            pod_ready(pod),
             _cost(pod),
             -crowd,
         )
-        self.since, self.created = ready_since(pod), moment(pod.metadata.creation_timestamp)
-        self.restarts = tuple(-count for count in restarts(pod))
+        self.since, self.created = ready_since(pod), parse_time(pod.metadata.creation_timestamp)
+        self.restarts = tuple(-count for count in max_restarts(pod))
 
 
 def _order(now: datetime) -> Callable[[_Rank, _Rank], int]:

@@ -20,7 +20,7 @@ from quintant.cluster.controllers.pods.control import (
     patience,
 )
 from quintant.cluster.controllers.pods.templates import pod_of
-from quintant.cluster.controllers.pods.views import PodState, active, next_available
+from quintant.cluster.controllers.pods.views import PodState, next_available, pod_active
 from quintant.cluster.controllers.ref_manager import claimed
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
@@ -37,7 +37,7 @@ REST_SECONDS = 20e-6
 
 async def reconcile(replicas: ReplicaSet, ctx: Context[ReplicaSet]) -> Result | None:
     """Bring the pods of a set to its number, and tell how they are."""
-    pods = await claimed(ctx.client, replicas, replicas.spec.selector, PodState, active)
+    pods = await claimed(ctx.client, replicas, replicas.spec.selector, PodState, pod_active)
     failed = await _manage(replicas, pods, ctx)
     now, mine = ctx.clock.now(), await ctx.owned(PodState)
     stored = await ctx.client.set_status(replicas, report(replicas, mine, failed, now))

@@ -8,7 +8,13 @@ from datetime import datetime
 from quintant.api.apps import ReplicaSet, ReplicaSetStatus
 from quintant.api.meta import Condition, condition_of
 from quintant.cluster.controllers.pods.templates import opened
-from quintant.cluster.controllers.pods.views import PodState, active, available, ready, terminating
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    pod_active,
+    pod_available,
+    pod_ready,
+    pod_terminating,
+)
 from quintant.core.clock import timestamp
 
 FAILURE = "ReplicaFailure"
@@ -18,8 +24,8 @@ def report(
     replicas: ReplicaSet, pods: Sequence[PodState], failed: Condition | None, now: datetime
 ) -> ReplicaSetStatus:
     """The status of a set with these pods of its own, `failed` if making them went wrong."""
-    working = [pod for pod in pods if active(pod)]
-    prompt = [pod for pod in working if ready(pod)]
+    working = [pod for pod in pods if pod_active(pod)]
+    prompt = [pod for pod in working if pod_ready(pod)]
     labels = opened(replicas.spec.template).metadata.labels.items()
     wait = replicas.spec.min_ready_seconds
     return ReplicaSetStatus(
@@ -28,9 +34,9 @@ def report(
         fully_labeled_replicas=sum(labels <= pod.metadata.labels.items() for pod in working),
         ready_replicas=len(prompt),
         available_replicas=(
-            sum(available(pod, wait, now) for pod in prompt) if wait else len(prompt)
+            sum(pod_available(pod, wait, now) for pod in prompt) if wait else len(prompt)
         ),
-        terminating_replicas=sum(map(terminating, pods)),
+        terminating_replicas=sum(map(pod_terminating, pods)),
         conditions=_conditions(replicas, failed),
     )
 

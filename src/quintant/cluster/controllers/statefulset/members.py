@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from quintant.api.apps import StatefulSet
 from quintant.cluster.controllers.history import HASH
-from quintant.cluster.controllers.pods.views import PodState, available, over, ready
+from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_finished, pod_ready
 from quintant.cluster.controllers.statefulset.identity import ordinal, recognised
 
 PARALLEL = "Parallel"
@@ -93,7 +93,7 @@ def _in_order(members: Members, update: str, now: datetime) -> Plan:
     for number, pod in enumerate(members.places, first):
         if pod is None:
             return Plan(create=(number,), label=tuple(label))
-        if over(pod):
+        if pod_finished(pod):
             return Plan(delete=() if pod.deleting else (pod,), label=tuple(label))
         if not _healthy(sets, pod, now):
             return Plan(claim=_waiting(number, pod), label=tuple(label))
@@ -107,7 +107,7 @@ def _in_order(members: Members, update: str, now: datetime) -> Plan:
 def _in_parallel(members: Members, update: str, now: datetime) -> Plan:
     sets, there = members.sets, list(enumerate(members.places, start(members.sets)))
     pods = [(number, pod) for number, pod in there if pod is not None]
-    ended = [pod for _, pod in pods if over(pod) and not pod.deleting]
+    ended = [pod for _, pod in pods if pod_finished(pod) and not pod.deleting]
     surplus = [pod for _, pod in members.surplus if not pod.deleting]
     waiting = [number for number, pod in pods for number in _waiting(number, pod)]
     strange = [(number, pod) for number, pod in pods if not recognised(sets, number, pod)]
@@ -136,11 +136,11 @@ def _outdated(members: Members, update: str, now: datetime) -> tuple[PodState, .
     rolling = strategy.rolling_update
     partition = (rolling.partition or 0) if rolling is not None else 0
     for pod in reversed(members.places[partition:]):
-        if pod is None or over(pod):
+        if pod is None or pod_finished(pod):
             return ()
         if pod.metadata.labels.get(HASH) != update and not pod.deleting:
             return (pod,)
-        if pod.deleting or not available(pod, members.sets.spec.min_ready_seconds, now):
+        if pod.deleting or not pod_available(pod, members.sets.spec.min_ready_seconds, now):
             return ()
     return ()
 
@@ -151,8 +151,8 @@ def _waiting(number: int, pod: PodState) -> tuple[int, ...]:
 
 def _healthy(sets: StatefulSet, pod: PodState, now: datetime) -> bool:
     """Whether those after a pod need not wait for it."""
-    runs = pod.status.phase == "Running" and ready(pod) and not pod.deleting
-    return runs and available(pod, sets.spec.min_ready_seconds, now)
+    runs = pod.status.phase == "Running" and pod_ready(pod) and not pod.deleting
+    return runs and pod_available(pod, sets.spec.min_ready_seconds, now)
 
 
 def _parallel(sets: StatefulSet) -> bool:

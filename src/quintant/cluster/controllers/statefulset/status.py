@@ -7,7 +7,7 @@ from datetime import datetime
 
 from quintant.api.apps import StatefulSet, StatefulSetStatus
 from quintant.cluster.controllers.history import HASH
-from quintant.cluster.controllers.pods.views import PodState, available, ready
+from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_ready
 from quintant.cluster.controllers.statefulset.members import ROLLING, size
 from quintant.core.object import replace
 
@@ -21,13 +21,13 @@ def report(
 ) -> StatefulSetStatus:
     """The status of a set with these pods; `revisions` are the current one and the next."""
     current, update = revisions
-    prompt = [pod for pod in pods if pod.status.phase == "Running" and ready(pod)]
+    prompt = [pod for pod in pods if pod.status.phase == "Running" and pod_ready(pod)]
     names = [pod.metadata.labels.get(HASH) for pod in pods if not pod.deleting]
     status = StatefulSetStatus(
         observed_generation=sets.metadata.generation,
         replicas=len(pods),
         ready_replicas=len(prompt),
-        available_replicas=sum(available(p, sets.spec.min_ready_seconds, now) for p in prompt),
+        available_replicas=sum(pod_available(p, sets.spec.min_ready_seconds, now) for p in prompt),
         current_replicas=names.count(current),
         updated_replicas=names.count(update),
         current_revision=current,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.cluster.common.volume_binding import BOUND
-from quintant.cluster.controllers.pods.views import PodState, claims
+from quintant.cluster.controllers.pods.views import PodState, claim_names
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
@@ -45,7 +45,7 @@ async def release_claim(
     """Hold a claim that shall go for as long as pods use it."""
     name, namespace = ctx.request
     pods = await ctx.client.list(PodState, namespace)
-    used = any(pod.spec.node_name and name in claims(pod) for pod in pods)
+    used = any(pod.spec.node_name and name in claim_names(pod) for pod in pods)
     return IN_USE if used else None
 
 
@@ -59,4 +59,4 @@ async def _protected(obj: Object, ctx: Context[Object]) -> None:
 
 
 def _used(pod: PodState) -> Iterable[Request]:
-    return [Request(name, pod.metadata.namespace) for name in claims(pod)]
+    return [Request(name, pod.metadata.namespace) for name in claim_names(pod)]

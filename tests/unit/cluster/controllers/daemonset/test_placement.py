@@ -8,8 +8,9 @@ import pytest
 
 from quintant.api.apps import DaemonSet, DaemonSetSpec
 from quintant.api.core import Taint
+from quintant.cluster.common.views import NodeSpecView
 from quintant.cluster.controllers.daemonset.placement import Fit, fit, pod_for, target, updated
-from quintant.cluster.controllers.nodes.views import NodeSpecView, NodeState
+from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core import codec
 from quintant.core.object import ObjectMeta, Opaque

@@ -10,11 +10,12 @@ from quintant.api.apps import DaemonRollout, DaemonSet, DaemonSetSpec, DaemonSet
 from quintant.api.core import Taint
 from quintant.api.meta import Condition
 from quintant.api.quantity import IntOrString
+from quintant.cluster.common.views import NodeSpecView
 from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
 from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.history import HASH
-from quintant.cluster.controllers.nodes.views import NodeSpecView, NodeState
-from quintant.cluster.controllers.pods.views import PodSpecView, PodState, PodStatusView
+from quintant.cluster.controllers.nodes.views import NodeState
+from quintant.cluster.controllers.pods.views import PodState, PodStateSpec, PodStateStatus
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
 
@@ -58,8 +59,8 @@ def pod(
             labels={HASH: "h" if new else "g"},
             deletion_timestamp=at if deleted else None,
         ),
-        spec=PodSpecView(node_name=on),
-        status=PodStatusView(phase=phase, conditions=(condition,) if ready else ()),
+        spec=PodStateSpec(node_name=on),
+        status=PodStateStatus(phase=phase, conditions=(condition,) if ready else ()),
     )
 
 
@@ -107,7 +108,7 @@ def test_all_but_one_pod_of_a_node_go() -> None:
 
 
 def test_pods_for_nodes_that_are_gone_are_deleted() -> None:
-    lost = PodState(metadata=ObjectMeta(name="lost"), spec=PodSpecView())
+    lost = PodState(metadata=ObjectMeta(name="lost"), spec=PodStateSpec())
     it = Daemons(daemons(), (), (lost,), "h", NOW)
     assert names(manage(it, ())) == ((), ("lost",))
 

@@ -9,7 +9,11 @@ import pytest
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.backoff import finished, remaining
-from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    PodStateContainerStatus,
+    PodStateStatus,
+)
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
 
@@ -20,7 +24,9 @@ def ended(seconds: float) -> PodState:
     """A pod whose container ended so long ago."""
     at = timestamp(NOW - timedelta(seconds=seconds))
     state = ContainerState(terminated=Terminated(exit_code=1, finished_at=at))
-    return PodState(status=PodStatusView(container_statuses=(ContainerStatusView(state=state),)))
+    return PodState(
+        status=PodStateStatus(container_statuses=(PodStateContainerStatus(state=state),))
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,4 +51,4 @@ def test_end_of_a_pod_is_told_by_whatever_tells_it() -> None:
     )  # fmt: skip
     assert finished(PodState(metadata=going)) == NOW - timedelta(seconds=30)
     unready = Condition(type="Ready", status="False", last_transition_time=timestamp(NOW))
-    assert finished(PodState(metadata=going, status=PodStatusView(conditions=(unready,)))) == NOW
+    assert finished(PodState(metadata=going, status=PodStateStatus(conditions=(unready,)))) == NOW

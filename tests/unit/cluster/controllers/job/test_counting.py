@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
 from quintant.cluster.controllers.job.counting import note, tally
 from quintant.cluster.controllers.job.traits import TRACKING
-from quintant.cluster.controllers.pods.views import PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import PodState, PodStateStatus
 from quintant.core.object import ObjectMeta, replace
 
 PHASES = st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=8)
@@ -16,7 +16,7 @@ PHASES = st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=
 
 def pod(uid: str, phase: str, *, held: bool = True) -> PodState:
     meta = ObjectMeta(name=uid, uid=uid, finalizers=(TRACKING,) if held else ())
-    return PodState(metadata=meta, status=PodStatusView(phase=phase))
+    return PodState(metadata=meta, status=PodStateStatus(phase=phase))
 
 
 def freed(pod: PodState) -> PodState:

@@ -16,17 +16,21 @@ from quintant.api.batch import (
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.policy import Meaning, meaning, success
-from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    PodStateContainerStatus,
+    PodStateStatus,
+)
 from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(name="p", namespace="n")
 
 
 def failed(code: int, *conditions: Condition) -> PodState:
-    status = ContainerStatusView(
+    status = PodStateContainerStatus(
         name="main", state=ContainerState(terminated=Terminated(exit_code=code))
     )
-    told = PodStatusView(phase="Failed", container_statuses=(status,), conditions=conditions)
+    told = PodStateStatus(phase="Failed", container_statuses=(status,), conditions=conditions)
     return PodState(metadata=META, status=told)
 
 

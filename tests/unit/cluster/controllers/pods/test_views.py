@@ -6,24 +6,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from quintant.api.core import ClaimVolume
 from quintant.api.meta import Condition
+from quintant.cluster.common.views import VolumeView
 from quintant.cluster.controllers.pods.views import (
-    ClaimSource,
-    ContainerStatusView,
-    ContainerView,
-    PodSpecView,
     PodState,
-    PodStatusView,
-    VolumeView,
-    active,
-    available,
-    claims,
+    PodStateContainer,
+    PodStateContainerStatus,
+    PodStateSpec,
+    PodStateStatus,
+    claim_names,
+    max_restarts,
     next_available,
-    over,
-    ready,
+    pod_active,
+    pod_available,
+    pod_finished,
+    pod_ready,
+    pod_terminating,
     ready_since,
-    restarts,
-    terminating,
 )
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
@@ -40,7 +40,7 @@ def pod(
     conditions = () if since is None else (condition,)
     return PodState(
         metadata=ObjectMeta(name="a", deletion_timestamp=at if deleted else None),
-        status=PodStatusView(phase=phase, conditions=conditions),
+        status=PodStateStatus(phase=phase, conditions=conditions),
     )
 
 
@@ -48,24 +48,24 @@ def pod(
 @pytest.mark.parametrize("deleted", [False, True])
 def test_pod_is_active_terminating_or_over(phase: str, deleted: bool) -> None:
     it = pod(phase, deleted=deleted)
-    assert active(it) + terminating(it) + over(it) == 1
-    assert over(it) == (phase in ("Succeeded", "Failed"))
-    assert terminating(it) == (deleted and not over(it))
+    assert pod_active(it) + pod_terminating(it) + pod_finished(it) == 1
+    assert pod_finished(it) == (phase in ("Succeeded", "Failed"))
+    assert pod_terminating(it) == (deleted and not pod_finished(it))
 
 
 def test_only_a_true_condition_makes_a_pod_ready() -> None:
-    assert ready(pod(since=0))
-    assert not ready(pod())
-    assert not ready(pod(since=0, status="Unknown"))
+    assert pod_ready(pod(since=0))
+    assert not pod_ready(pod())
+    assert not pod_ready(pod(since=0, status="Unknown"))
     assert ready_since(pod(since=5)) == NOW - timedelta(seconds=5)
     assert ready_since(pod()) is None
 
 
 def test_pod_becomes_available_by_being_ready_for_long_enough() -> None:
-    assert available(pod(since=0), 0, NOW)
-    assert available(pod(since=5), 5, NOW)
-    assert not available(pod(since=4), 5, NOW)
-    assert not available(pod(), 5, NOW)
+    assert pod_available(pod(since=0), 0, NOW)
+    assert pod_available(pod(since=5), 5, NOW)
+    assert not pod_available(pod(since=4), 5, NOW)
+    assert not pod_available(pod(), 5, NOW)
 
 
 def test_next_check_is_when_the_next_pod_becomes_available() -> None:
@@ -78,29 +78,29 @@ def test_restarts_of_sidecars_count_apart_and_those_of_init_containers_do_not() 
     counts = {"main": 2, "other": 1}
     inits = {"side": 3, "once": 9}
     it = PodState(
-        spec=PodSpecView(
+        spec=PodStateSpec(
             init_containers=(
-                ContainerView(name="side", restart_policy="Always"),
-                ContainerView(name="once"),
+                PodStateContainer(name="side", restart_policy="Always"),
+                PodStateContainer(name="once"),
             )
         ),
-        status=PodStatusView(
+        status=PodStateStatus(
             container_statuses=_statuses(counts), init_container_statuses=_statuses(inits)
         ),
     )
-    assert restarts(it) == (2, 3)
-    assert restarts(PodState()) == (0, 0)
+    assert max_restarts(it) == (2, 3)
+    assert max_restarts(PodState()) == (0, 0)
 
 
-def _statuses(counts: dict[str, int]) -> tuple[ContainerStatusView, ...]:
-    return tuple(ContainerStatusView(name=n, restart_count=c) for n, c in counts.items())
+def _statuses(counts: dict[str, int]) -> tuple[PodStateContainerStatus, ...]:
+    return tuple(PodStateContainerStatus(name=n, restart_count=c) for n, c in counts.items())
 
 
 def test_claims_are_named_or_of_the_pods_own() -> None:
     volumes = (
         VolumeView(name="x"),
-        VolumeView(name="y", persistent_volume_claim=ClaimSource(claim_name="c")),
+        VolumeView(name="y", persistent_volume_claim=ClaimVolume(claim_name="c")),
         VolumeView(name="z", ephemeral=Opaque(b"{}")),
     )
-    it = PodState(metadata=ObjectMeta(name="a"), spec=PodSpecView(volumes=volumes))
-    assert claims(it) == ["c", "a-z"]
+    it = PodState(metadata=ObjectMeta(name="a"), spec=PodStateSpec(volumes=volumes))
+    assert claim_names(it) == ["c", "a-z"]

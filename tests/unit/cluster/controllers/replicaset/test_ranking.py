@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from quintant.api.meta import Condition
 from quintant.cluster.controllers.pods.views import (
-    ContainerStatusView,
-    PodSpecView,
     PodState,
-    PodStatusView,
+    PodStateContainerStatus,
+    PodStateSpec,
+    PodStateStatus,
 )
 from quintant.cluster.controllers.replicaset.ranking import COST, surplus
 from quintant.core.clock import timestamp
@@ -43,11 +43,11 @@ def pod(
             annotations={COST: cost} if cost else {},
             creation_timestamp=timestamp(NOW - timedelta(seconds=age)),
         ),
-        spec=PodSpecView(node_name=node or name),
-        status=PodStatusView(
+        spec=PodStateSpec(node_name=node or name),
+        status=PodStateStatus(
             phase=phase,
             conditions=() if ready is None else (condition,),
-            container_statuses=(ContainerStatusView(restart_count=restarts),),
+            container_statuses=(PodStateContainerStatus(restart_count=restarts),),
         ),
     )
 
@@ -82,7 +82,7 @@ def test_pod_whose_loss_hurts_least_goes_first(goes: dict[str, Any], stays: dict
 
 
 def test_pod_without_a_node_goes_first() -> None:
-    loose = PodState(metadata=ObjectMeta(name="loose", uid="z"), status=PodStatusView(phase="x"))
+    loose = PodState(metadata=ObjectMeta(name="loose", uid="z"), status=PodStateStatus(phase="x"))
     assert first(loose, pod("a", phase="Pending", ready=None)) == "loose"
 
 

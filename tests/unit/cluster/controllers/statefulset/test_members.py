@@ -17,7 +17,7 @@ from quintant.api.apps import (
 )
 from quintant.api.meta import Condition
 from quintant.cluster.controllers.history import HASH
-from quintant.cluster.controllers.pods.views import PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import PodState, PodStateStatus
 from quintant.cluster.controllers.statefulset.identity import POD_NAME, ordinal
 from quintant.cluster.controllers.statefulset.members import Members, Plan, plan, revision_of
 from quintant.core.clock import timestamp
@@ -54,7 +54,7 @@ def pod(
             labels={HASH: revision, **({POD_NAME: name} if named else {})},
             deletion_timestamp=since if deleted else None,
         ),
-        status=PodStatusView(phase=phase, conditions=() if ready is None else (condition,)),
+        status=PodStateStatus(phase=phase, conditions=() if ready is None else (condition,)),
     )
 
 
