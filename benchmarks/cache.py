@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.pods import pod
-from benchmarks.programs import answer
 from benchmarks.report import Table
+from benchmarks.sample_pods import pod
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 from benchmarks.usage import usage
 
 METHOD = (
@@ -58,7 +58,7 @@ def _whole() -> Callable[[bytes], Any]:
 
 
 def _view() -> Callable[[bytes], Any]:
-    from benchmarks.views import PodView
+    from benchmarks.pod_view import PodView
 
     return _informed(PodView)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.pair import pair
-from benchmarks.programs import answer
+from benchmarks.envtest_server import envtest_server
 from benchmarks.report import Table, times
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 
 WARM = 50
 METHOD = (
@@ -31,7 +31,7 @@ class Figures(msgspec.Struct):
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure each client."""
     figures: dict[str, Figures] = {}
-    with pair(sizes) as server:
+    with envtest_server(sizes) as server:
         for name in WAYS:
             say(f"client: {name}")
             figures[name] = answer("client", name, str(sizes.requests), to=Figures, env=server.env)
@@ -70,7 +70,7 @@ async def _quintant(count: int) -> Figures:
 
 async def _aiohttp(count: int) -> Figures:
     from benchmarks.operators.session import session
-    from benchmarks.operators.with_nothing import Thing
+    from benchmarks.operators.with_aiohttp import Thing
 
     decoder = msgspec.json.Decoder(Thing)
     async with session() as http:

@@ -1,4 +1,4 @@
-"""The embedded cluster beside the real pair: start, writes, watches, memory."""
+"""The embedded cluster beside etcd and kube-apiserver: start, writes, watches, memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import msgspec
 import psutil
 
 import quintant
-from benchmarks.programs import answer
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 from envtest import RealCluster
 
 WRITERS = 16
@@ -97,7 +97,7 @@ def _table(sizes: Sizes, found: dict[str, Measured]) -> Table:
     whole, pair = found[WHOLE], found[PAIR]
     faster, more = pair.start / whole.start, whole.load.writes / pair.load.writes
     return Table(
-        "The embedded cluster and the real pair",
+        "The embedded cluster beside etcd and kube-apiserver",
         METHOD.format(count=sizes.requests),
         ("", "start", "writes", "events", "RSS when empty"),
         [

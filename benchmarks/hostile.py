@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from aiohttp import ClientSession
 
-from benchmarks.programs import answer
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.gc import freeze_heap

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from benchmarks.pair import Pair, pair
-from benchmarks.programs import running
+from benchmarks.envtest_server import EnvtestServer, envtest_server
 from benchmarks.reconcile import OPERATORS
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import running
 from benchmarks.usage import MEGABYTE, usage
 
 STATEMENTS = {
@@ -49,7 +49,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     method = IMPORT_METHOD.format(repeats=REPEATS)
     yield Table("Imports", method, ("", "CPU", "memory"), rows)
 
-    with pair(sizes) as server:
+    with envtest_server(sizes) as server:
         idle = {name: _idle(name, server, say) for name in IDLE}
     ours = idle["Quintant"]
     yield Table(
@@ -78,7 +78,7 @@ def _import(statement: str) -> tuple[str, str]:
     return f"{seconds * 1000:.0f} ms", f"{size / MEGABYTE:.1f} MB"
 
 
-def _idle(name: str, server: Pair, say: Callable[[str], None]) -> float:
+def _idle(name: str, server: EnvtestServer, say: Callable[[str], None]) -> float:
     say(f"imports: {name}, idle")
     module, more = OPERATORS[name]
     with running(module, env=server.env | more) as operator:

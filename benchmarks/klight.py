@@ -20,9 +20,9 @@ from typing import Any
 
 import grpc.aio
 
-from benchmarks.recorders import JOINS
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.stub_lightpeers import JOINS
 from benchmarks.usage import MEGABYTE, usage
 from quintant.api.container import Container
 from quintant.api.core import Pod
@@ -130,7 +130,7 @@ async def _cluster() -> AsyncIterator[tuple[Cluster, Client]]:
 
 @contextmanager
 def _recorders(addresses: list[str]) -> Iterator[None]:
-    line = [sys.executable, "-m", "benchmarks.recorders"]
+    line = [sys.executable, "-m", "benchmarks.stub_lightpeers"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(line, **pipes) as peers:
         assert peers.stdin is not None

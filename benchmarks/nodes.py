@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchmarks.programs import answer
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 from benchmarks.usage import MEGABYTE, usage
 
 if TYPE_CHECKING:

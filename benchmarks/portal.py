@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer, running
+from benchmarks.tunnel_load import Figures
 from benchmarks.usage import MEGABYTE, usage
-from benchmarks.visits import Figures
 
 CONNECTIONS = 32
 BYTES_PER_REQUEST = 48 * 1024
@@ -142,7 +142,7 @@ def _budgets(rounds: list[list[Way]]) -> list[Budget]:
 
 def _visited(port: int, requests: int, size: int) -> Figures:
     numbers = (str(requests), str(CONNECTIONS), str(size))
-    return answer("visits", "load", "127.0.0.1", str(port), *numbers, to=Figures)
+    return answer("tunnel_load", "load", "127.0.0.1", str(port), *numbers, to=Figures)
 
 
 def _made(requests: int) -> int:
@@ -157,7 +157,7 @@ def _cpu(pids: Sequence[int]) -> list[float]:
 @contextmanager
 def _service() -> Iterator[int]:
     port = _free()
-    with running("visits", "service", str(port)):
+    with running("tunnel_load", "service", str(port)):
         _reached(port)
         yield port
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from math import ceil
 
-from benchmarks.exposures import Figures
-from benchmarks.programs import answer
+from benchmarks.portal_trials import Figures
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 
 METHOD = (
     "the sample of the demo on the embedded cluster: two relays, three tunnels, a web program, all "
@@ -37,7 +37,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure all four, in a process of their own."""
     say("portal_operator")
     before = os.getloadavg()[0]
-    found = answer("exposures", str(sizes.trials), to=Figures, env={})
+    found = answer("portal_trials", str(sizes.trials), to=Figures, env={})
     after = os.getloadavg()[0]
     rows = [(name, getattr(found, kind), limit) for name, kind, limit in ROWS]
     yield Table(

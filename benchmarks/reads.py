@@ -18,9 +18,9 @@ from subprocess import Popen
 
 import msgspec
 
-from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer, running
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import ApiRequest, ApiResponse

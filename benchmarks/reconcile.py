@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.load import Outcome
-from benchmarks.pair import Pair, pair
-from benchmarks.programs import answer, running
+from benchmarks.envtest_server import EnvtestServer, envtest_server
+from benchmarks.greeter_load import Outcome
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer, running
 from benchmarks.usage import MEGABYTE, cpu, usage
 
 # Each with its module, and what is particular in its environment.
@@ -23,7 +23,7 @@ OPERATORS: dict[str, tuple[str, dict[str, str]]] = {
     "kopf": ("operators.with_kopf", {}),
     "lean kopf": ("operators.with_lean_kopf", {}),
     "lean kopf, quiet": ("operators.with_lean_kopf", {"BENCH_QUIET": "1"}),
-    "bare loop": ("operators.with_nothing", {}),
+    "bare loop": ("operators.with_aiohttp", {}),
 }
 # Resources before the measured ones, so that imports, connections and caches are warm.
 WARM = 50
@@ -71,7 +71,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     for number in range(sizes.rounds):
         for name in OPERATORS:
             say(f"reconcile: {name}, round {number + 1} of {sizes.rounds}")
-            with pair(sizes) as server:
+            with envtest_server(sizes) as server:
                 costs[name].append(_measure(name, server, sizes))
     best = {name: min(rounds, key=lambda cost: cost.milliseconds) for name, rounds in costs.items()}
     yield Table(
@@ -89,7 +89,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     )
 
 
-def _measure(name: str, server: Pair, sizes: Sizes) -> Cost:
+def _measure(name: str, server: EnvtestServer, sizes: Sizes) -> Cost:
     module, more = OPERATORS[name]
     with running(module, env=server.env | more) as operator:
         _load(server.env, "warm", WARM)
@@ -110,7 +110,7 @@ def _measure(name: str, server: Pair, sizes: Sizes) -> Cost:
 
 
 def _load(env: Mapping[str, str], prefix: str, count: int, *more: str) -> Outcome:
-    return answer("load", prefix, str(count), *more, to=Outcome, env=env)
+    return answer("greeter_load", prefix, str(count), *more, to=Outcome, env=env)
 
 
 def _percentile(outcome: Outcome, share: float) -> float:

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer, running
 from benchmarks.usage import MEGABYTE, forget_peak, usage
 
 BUDGET = 5.0
@@ -41,7 +41,7 @@ class Figures(msgspec.Struct):
 
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure both."""
-    from benchmarks.pods import pod
+    from benchmarks.sample_pods import pod
 
     figures: dict[str, Figures] = {}
     with running("watchlist", str(sizes.objects)) as server:
@@ -85,7 +85,7 @@ def _budgets(ours: Figures, dicts: Figures) -> list[Budget]:
 
 
 async def _with_quintant(port: str, view: bool) -> Figures:
-    from benchmarks.views import PodView
+    from benchmarks.pod_view import PodView
     from quintant.api.core import Pod
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport

@@ -9,9 +9,9 @@ import msgspec
 
 from benchmarks.operators.kind import Greeter, GreeterSpec
 from benchmarks.operators.with_quintant import declare
-from benchmarks.programs import answer
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import answer
 from quintant.api.core import ConfigMap
 from quintant.runtime.observe import logs
 from quintant.testing import InProcessCluster, named

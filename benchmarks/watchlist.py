@@ -11,7 +11,7 @@ import sys
 import uvloop
 from aiohttp import web
 
-from benchmarks.pods import pod
+from benchmarks.sample_pods import pod
 
 BLOCK_BYTES = 64 * 1024
 LIST_HEAD = (

@@ -11,7 +11,7 @@ from typing import Any
 import kopf
 import kubernetes
 
-from benchmarks.operators.kopfs import child, run
+from benchmarks.operators.kopf_common import child, run
 
 
 @kopf.on.startup()

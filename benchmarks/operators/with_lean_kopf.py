@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import kopf
 
-from benchmarks.operators.kopfs import child, run
+from benchmarks.operators.kopf_common import child, run
 from benchmarks.operators.session import CONFIGMAPS, session
 
 _sessions: list[aiohttp.ClientSession] = []

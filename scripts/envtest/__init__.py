@@ -11,6 +11,6 @@ processes never outlive the one that started them (`process`).
 from envtest.binaries import locate
 from envtest.build import provide
 from envtest.cluster import RealCluster
-from envtest.errors import RealPairError
+from envtest.errors import EnvtestError
 
-__all__ = ["RealCluster", "RealPairError", "locate", "provide"]
+__all__ = ["EnvtestError", "RealCluster", "locate", "provide"]

@@ -1,4 +1,4 @@
-"""`python -m envtest build|prepare|path|up|kubectl`: the real Kubernetes pair at hand.
+"""`python -m envtest build|prepare|path|up|kubectl`: etcd and kube-apiserver at hand.
 
 Results go to standard output, so that a shell can use them; progress goes to standard error.
 """
@@ -15,7 +15,7 @@ from contextlib import suppress
 from envtest.binaries import ALL, cached, locate
 from envtest.build import provide, provide_kubectl
 from envtest.cluster import RealCluster
-from envtest.errors import RealPairError, announce
+from envtest.errors import EnvtestError, announce
 from envtest.existing import disposable
 from quintant.version import KUBERNETES
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _path()
         else:
             _up(controllers=options.controllers)
-    except RealPairError as error:
+    except EnvtestError as error:
         _explain(error)
         return 1
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 def _path() -> None:
     folder = locate(os.environ)
     if folder is None:
-        raise RealPairError(
+        raise EnvtestError(
             f"cannot find the binaries of Kubernetes {KUBERNETES}",
             why=f"they are not in {cached(os.environ)}",
             hint="python -m envtest build",
@@ -100,7 +100,7 @@ def _linger(cluster: RealCluster) -> None:
             cluster.check()
 
 
-def _explain(error: RealPairError) -> None:
+def _explain(error: EnvtestError) -> None:
     for note in getattr(error, "__notes__", ()):
         announce(note)
     announce(str(error))

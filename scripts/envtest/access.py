@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 ADMIN = "admin"
 
-_NAME = "realpair"
+_NAME = "envtest"
 _KEY_BITS = 2048
 _EXPONENT = 65537
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from envtest.errors import RealPairError
+from envtest.errors import EnvtestError
 from quintant.version import KUBERNETES
 
 APISERVER = "kube-apiserver"
@@ -62,7 +62,7 @@ def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
 
 def _assets(folder: Path, needed: Iterable[str]) -> Path:
     if absent := missing(folder, needed):
-        raise RealPairError(
+        raise EnvtestError(
             f"cannot use KUBEBUILDER_ASSETS={folder}",
             why=f"it has no program named {', '.join(absent)}",
             hint=f"unset KUBEBUILDER_ASSETS, so that {KUBERNETES} is built with Go",

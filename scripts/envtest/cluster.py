@@ -24,7 +24,7 @@ from envtest.flags import Layout
 from envtest.probe import Probe
 from envtest.process import Child, scratch
 
-# The pair is ready within about three seconds; a loaded machine may need many times that.
+# Both are ready within about three seconds; a loaded machine may need many times that.
 START_SECONDS = 120.0
 POLL_SECONDS = 0.05
 PROGRESS_SECONDS = 5.0

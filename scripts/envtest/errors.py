@@ -10,8 +10,8 @@ from collections.abc import Callable
 Report = Callable[[str], None]
 
 
-class RealPairError(Exception):
-    """The real pair cannot be built or run; its text says why and what to try."""
+class EnvtestError(Exception):
+    """Etcd and kube-apiserver cannot be built or run; its text says why and what to try."""
 
     def __init__(self, what: str, *, why: str, hint: str) -> None:
         super().__init__(what, why, hint)

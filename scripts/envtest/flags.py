@@ -74,13 +74,13 @@ class Layout:
 def etcd(layout: Layout) -> tuple[str, ...]:
     """Return etcd's flags: one member, no fsync, since the data is thrown away."""
     return (
-        "--name=realpair",
+        "--name=envtest",
         f"--data-dir={layout.folder / 'etcd'}",
         f"--listen-client-urls={layout.store}",
         f"--advertise-client-urls={layout.store}",
         f"--listen-peer-urls={layout.peer}",
         f"--initial-advertise-peer-urls={layout.peer}",
-        f"--initial-cluster=realpair={layout.peer}",
+        f"--initial-cluster=envtest={layout.peer}",
         "--unsafe-no-fsync",
         "--log-level=warn",
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from envtest.errors import RealPairError, Report
+from envtest.errors import EnvtestError, Report
 from envtest.process import TAIL_LINES
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
@@ -64,8 +64,8 @@ class Go:
         """Return the Go command of the given environment, or say how to do without."""
         program = shutil.which("go", path=environ.get("PATH", ""))
         if program is None:
-            raise RealPairError(
-                "cannot build the real Kubernetes pair",
+            raise EnvtestError(
+                "cannot build etcd and kube-apiserver",
                 why="there is no go command on the PATH",
                 hint="install Go, or set KUBEBUILDER_ASSETS to a folder with the binaries",
             )
@@ -133,9 +133,9 @@ def _read(
             reported = now
 
 
-def _failure(title: str, tally: Tally, code: int) -> RealPairError:
+def _failure(title: str, tally: Tally, code: int) -> EnvtestError:
     last = tally.complaints[-1] if tally.complaints else f"go ended with code {code}"
-    error = RealPairError(
+    error = EnvtestError(
         f"failed {title}",
         why=last,
         hint="check that Go is recent enough and can fetch modules; "

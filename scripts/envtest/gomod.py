@@ -13,7 +13,7 @@ from dataclasses import dataclass
 KUBERNETES_MODULE = "k8s.io/kubernetes"
 ETCD_MODULE = "go.etcd.io/etcd/server/v3"
 
-_MAIN_MODULE = "quintant.dev/realpair"
+_MAIN_MODULE = "quintant.dev/envtest"
 _STAGED = re.compile(r"^\s*(?:replace\s+)?(\S+)\s+=>\s+\./staging/", re.MULTILINE)
 _LANGUAGE = re.compile(r"^go\s+(\S+)", re.MULTILINE)
 _RELEASE = re.compile(r"v1\.(\d+)\.(\d+\S*)")

@@ -1,9 +1,10 @@
 """Child processes that cannot be left behind, their logs, ports and folders.
 
-Every child runs on a leash (`quintant.cluster.kubelet.process.die_with_parent`): the kernel kills
-it when the thread that started it dies, so start a cluster from a thread that outlives it; pytest's
-main thread does. Children are signalled by their own pid only. A folder is locked by the process
-that uses it; a process that was killed leaves its folder unlocked, and the next one removes it.
+Every child dies with its parent (`quintant.cluster.kubelet.process.die_with_parent`): the kernel
+kills it when the thread that started it dies, so start a cluster from a thread that outlives it;
+pytest's main thread does. Children are signalled by their own pid only. A folder is locked by the
+process that uses it; a process that was killed leaves its folder unlocked, and the next one removes
+it.
 """
 
 import fcntl
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
-from envtest.errors import RealPairError
+from envtest.errors import EnvtestError
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 LOOPBACK = "127.0.0.1"
@@ -31,7 +32,7 @@ TAIL_LINES = 20
 _PORTS = range(20_000, 30_000)
 # How many of them a process may take before it could meet the one that was started next.
 _SHARE = 16
-_PREFIX = "quintant-realpair-"
+_PREFIX = "quintant-envtest-"
 _LOCK = "lock"
 
 
@@ -66,9 +67,9 @@ class Child:
         if self.code is not None:
             raise self.failure(f"it ended with code {self.code}")
 
-    def failure(self, why: str) -> RealPairError:
+    def failure(self, why: str) -> EnvtestError:
         """Return an error about this program that carries the end of its log as a note."""
-        error = RealPairError(
+        error = EnvtestError(
             f"cannot run {self.name}",
             why=why,
             hint=f"read the end of its log and check the flags given to {self.name}",

@@ -16,9 +16,9 @@ from msgspec import structs
 
 from envtest import RealCluster
 from fuzz import kept
-from fuzz.diffs import Difference
+from fuzz.difference import Difference
+from fuzz.generate import sequence
 from fuzz.kept import digests
-from fuzz.making import sequence
 from fuzz.pair import Pair, paired
 from fuzz.shrink import shrunk
 from fuzz.steps import Step, parsed

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import msgspec
 
-from fuzz.diffs import Difference, difference
-from fuzz.normal import normal
+from fuzz.difference import Difference, difference
+from fuzz.normalize import normal
 from fuzz.player import Player, Record
 from fuzz.steps import Step
 from fuzz.widgets import DEFINITION, WIDGET

@@ -1,7 +1,7 @@
 """Play steps on a server, and write down everything it says: answers, warnings, watch events.
 
 Before the first step two watches are opened per kind, one of everything and one by label; after
-the last, an object that ends them is made. The record is raw: `fuzz.normal` makes it comparable.
+the last, an object that ends them is made. The record is raw: `fuzz.normalize` makes it comparable.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import msgspec
 from envtest import RealCluster
 from quintant.version import KUBERNETES
 from tables.golang import reflect
-from tables.joining import join
+from tables.join import join
 from tables.openapi import schemas
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from envtest import RealCluster
 from fuzz import kept
+from fuzz.generate import sequence
 from fuzz.kept import Kept, digests
-from fuzz.making import sequence
 from fuzz.pair import Pair, paired
 from fuzz.widgets import SUBJECTS
 from quintant import Config

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from envtest import RealCluster, RealPairError, flags, process
+from envtest import EnvtestError, RealCluster, flags, process
 from envtest.__main__ import prepare
 from envtest.access import Access, kubeconfig, token_line, write_secret
 from envtest.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
@@ -61,7 +61,7 @@ class TestGoModules:
 
     def test_main_module_replaces_staging_folders_by_published_modules(self) -> None:
         assert main_module(MODULE).split("\n\n") == [
-            "module quintant.dev/realpair",
+            "module quintant.dev/envtest",
             "go 1.26.0",
             "require k8s.io/kubernetes v1.36.3",
             "replace k8s.io/api => k8s.io/api v0.36.3",
@@ -113,9 +113,7 @@ class TestFinding:
 
     def test_assets_that_lack_a_program_are_an_error(self, tmp_path: Path) -> None:
         environ = {"KUBEBUILDER_ASSETS": str(programs(tmp_path, *PAIR))}
-        with pytest.raises(
-            RealPairError, match="no program named kube-controller-manager, kubectl"
-        ):
+        with pytest.raises(EnvtestError, match="no program named kube-controller-manager, kubectl"):
             locate(environ, ALL)
 
     def test_complete_cache_is_used(self, tmp_path: Path) -> None:
@@ -172,15 +170,15 @@ class TestFinding:
         assert list(tmp_path.iterdir()) == []
 
     def test_preparing_builds_where_none_is(self, tmp_path: Path) -> None:
-        with pytest.raises(RealPairError, match="no go command"):
+        with pytest.raises(EnvtestError, match="no go command"):
             prepare({"QUINTANT_CACHE": str(tmp_path), "PATH": ""})
 
     def test_building_without_go_says_what_to_install(self, tmp_path: Path) -> None:
-        with pytest.raises(RealPairError) as raised:
+        with pytest.raises(EnvtestError) as raised:
             provide({"QUINTANT_CACHE": str(tmp_path), "PATH": ""})
 
         what, why, hint = str(raised.value).splitlines()
-        assert what == "cannot build the real Kubernetes pair"
+        assert what == "cannot build etcd and kube-apiserver"
         assert why == "because: there is no go command on the PATH"
         assert hint.startswith("try: install Go")
 
@@ -209,10 +207,10 @@ class TestAccess:
         assert kubeconfig("https://127.0.0.1:1", "secret", b"pem") == {
             "apiVersion": "v1",
             "kind": "Config",
-            "current-context": "realpair",
+            "current-context": "envtest",
             "clusters": [
                 {
-                    "name": "realpair",
+                    "name": "envtest",
                     "cluster": {
                         "server": "https://127.0.0.1:1",
                         "certificate-authority-data": base64.b64encode(b"pem").decode(),
@@ -220,7 +218,7 @@ class TestAccess:
                 }
             ],
             "users": [{"name": "admin", "user": {"token": "secret"}}],
-            "contexts": [{"name": "realpair", "context": {"cluster": "realpair", "user": "admin"}}],
+            "contexts": [{"name": "envtest", "context": {"cluster": "envtest", "user": "admin"}}],
         }
 
     def test_token_makes_an_administrator(self) -> None:
@@ -259,7 +257,7 @@ class TestExistingCluster:
 
     def test_kubeconfig_without_authority_is_refused(self, tmp_path: Path) -> None:
         document = {"clusters": [{"cluster": {"server": "https://x"}}], "users": None}
-        with pytest.raises(RealPairError, match="no certificate authority"):
+        with pytest.raises(EnvtestError, match="no certificate authority"):
             access(document, tmp_path)
 
     def test_cluster_that_is_not_running_has_no_address(self) -> None:
@@ -303,7 +301,7 @@ class TestProcesses:
         child = Child(("sh", "-c", "echo reason >&2; exit 3"), tmp_path / "log")
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
-        with pytest.raises(RealPairError, match="it ended with code 3") as raised:
+        with pytest.raises(EnvtestError, match="it ended with code 3") as raised:
             child.check()
         assert raised.value.__notes__ == ["--- the last lines of sh:\nreason"]
 

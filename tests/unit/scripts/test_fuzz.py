@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fuzz import kept
-from fuzz.diffs import difference
+from fuzz.difference import difference
+from fuzz.generate import sequence
 from fuzz.kept import Kept, digests, strayed
-from fuzz.making import sequence
-from fuzz.normal import normal
+from fuzz.normalize import normal
 from fuzz.pair import embedded
 from fuzz.player import Answer, Record
 from fuzz.shrink import shrunk

@@ -12,7 +12,7 @@ import pytest
 from envtest.gomod import staging_version
 from quintant.version import KUBERNETES
 from tables import files
-from tables.joining import join
+from tables.join import join
 
 JsonObject = dict[str, Any]
 

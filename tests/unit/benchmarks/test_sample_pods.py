@@ -1,9 +1,9 @@
-"""Promises of benchmarks.pods."""
+"""Promises of benchmarks.sample_pods."""
 
 from __future__ import annotations
 
-from benchmarks.pods import pod
-from benchmarks.views import PodView
+from benchmarks.pod_view import PodView
+from benchmarks.sample_pods import pod
 
 from quintant.api.core import Pod
 from quintant.core import codec

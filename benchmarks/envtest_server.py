@@ -24,7 +24,7 @@ SETTLED_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EnvtestServer:
     """A real API server with the CRD installed: how programs find it, and its processes."""
 
     env: dict[str, str]
@@ -32,7 +32,7 @@ class Pair:
 
 
 @contextmanager
-def pair(sizes: Sizes) -> Iterator[Pair]:
+def envtest_server(sizes: Sizes) -> Iterator[EnvtestServer]:
     """A fresh one, never a cluster of the user's."""
     with RealCluster(environ={**os.environ, "QUINTANT_DISPOSABLE": ""}) as cluster:
         asyncio.run(_prepare(Config.load(cluster.kubeconfig)))
@@ -43,7 +43,7 @@ def pair(sizes: Sizes) -> Iterator[Pair]:
             "BENCH_CA": str(cluster.ca),
             "BENCH_WORKERS": str(sizes.workers),
         }
-        yield Pair(env, list(cluster.pids.values()))
+        yield EnvtestServer(env, list(cluster.pids.values()))
 
 
 async def _prepare(config: Config) -> None:

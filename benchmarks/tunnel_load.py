@@ -1,7 +1,7 @@
 """Both ends of the tunnels that `portal` measures: a Service that costs little, and its visitors.
 
-python -m benchmarks.visits service PORT
-python -m benchmarks.visits load HOST PORT REQUESTS CONNECTIONS BYTES    prints Figures as JSON
+python -m benchmarks.tunnel_load service PORT
+python -m benchmarks.tunnel_load load HOST PORT REQUESTS CONNECTIONS BYTES    prints Figures as JSON
 """
 
 from __future__ import annotations

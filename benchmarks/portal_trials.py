@@ -1,7 +1,7 @@
 """The trials of Portal Expose: one cause after another, and how soon its effect is seen.
 
-`python -m benchmarks.exposures 100` prints the seconds of every trial as JSON; `portal_operator`
-makes a table of them.
+`python -m benchmarks.portal_trials 100` prints the seconds of every trial as JSON;
+`portal_operator` makes a table of them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import msgspec
 import uvloop
 
 from benchmarks.operators.session import GREETERS, session
-from benchmarks.operators.with_nothing import follow
+from benchmarks.operators.with_aiohttp import follow
 
 # Requests at once while Greeters are made as fast as the server takes them.
 AT_ONCE = 8
