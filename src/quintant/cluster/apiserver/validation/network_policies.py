@@ -50,16 +50,12 @@ def _port_causes(where: str, each: JsonObject) -> Iterator[Cause]:
     first, last = each.get("port"), each.get("endPort")
     if last is not None and not isinstance(first, int):
         why = "not specified" if first is None else "non-numeric"
-        yield invalid(
-            f"{where}.endPort", last, f"may not be specified when `validate_port` is {why}"
-        )
+        yield invalid(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
     if first is not None:
         yield from validate_port(f"{where}.port", first)
     if last is not None and isinstance(first, int):
         if last < first:
-            yield invalid(
-                f"{where}.endPort", first, "must be greater than or equal to `validate_port`"
-            )
+            yield invalid(f"{where}.endPort", first, "must be greater than or equal to `port`")
         yield from validate_range(f"{where}.endPort", last, PORTS)
 
 
