@@ -83,10 +83,10 @@ class Escalation:
         raise forbidden(draft.target.kind.resource, _name(draft), text)
 
     def _may(self, user: User, verb: str, target: ObjectRef, resource: str, name: str) -> bool:
-        wish = RequestInfo(
+        attributes = RequestInfo(
             verb, "", group=GROUP, resource=resource, namespace=target.namespace, name=name
         )
-        return self._authorizer.decide(user, wish).allowed
+        return self._authorizer.decide(user, attributes).allowed
 
 
 def _only_collected(draft: Draft) -> bool:

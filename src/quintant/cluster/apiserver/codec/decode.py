@@ -79,37 +79,37 @@ def sent_object(kind: Kind, sent: Any) -> JsonObject:
     return with_type_meta(kind, sent)
 
 
-def patched_object(kind: Kind, changed: Any, scrutiny: FieldValidation) -> JsonObject:
+def patched_object(kind: Kind, changed: Any, field_validation: FieldValidation) -> JsonObject:
     """What a patch made, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(changed, dict):
-        check_patched(kind, changed, converted=scrutiny.converted)
+        check_patched(kind, changed, converted=field_validation.converted)
     return with_type_meta(kind, changed)
 
 
 def decode(
-    kind: Kind, obj: JsonObject, scrutiny: FieldValidation, *, patch: bool = False
+    kind: Kind, obj: JsonObject, field_validation: FieldValidation, *, patch: bool = False
 ) -> tuple[str, ...]:
     """Drop unknown fields, in place; the warnings about what is amiss, unless it is refused."""
-    sent = encoded(obj) if patch and scrutiny.strict else ""
+    sent = encoded(obj) if patch and field_validation.strict else ""
     try:
         paths = drop_unknown(kind, obj)
     except CoercionError as error:
-        if scrutiny.converted:
-            raise invalid_patch(plain(scrutiny.merged), error.converted) from None
+        if field_validation.converted:
+            raise invalid_patch(plain(field_validation.merged), error.converted) from None
         raise _unfit(kind.resource, str(error), sent or encoded(obj), patch=patch) from None
     # A patched object is written and read again, with its keys in order.
     paths = sorted(paths, key=_steps) if patch else paths
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
     if not (patch or kind.custom):
-        scrutiny = _less(scrutiny, paths)
+        field_validation = _less(field_validation, paths)
     most = None if patch or kind.custom else MAX_REPORTED
-    complaints = (*scrutiny.refusal, *unknown)[:most]
-    if scrutiny.strict and complaints:
+    complaints = (*field_validation.refusal, *unknown)[:most]
+    if field_validation.strict and complaints:
         why = f"strict decoding error: {', '.join(complaints)}"
         raise _unfit(kind.resource, why, sent, patch=patch)
     return (
-        (*scrutiny.text_warnings, *unknown)[:most]
-        if scrutiny.mode is FieldValidationMode.WARN
+        (*field_validation.text_warnings, *unknown)[:most]
+        if field_validation.mode is FieldValidationMode.WARN
         else ()
     )
 
@@ -136,11 +136,11 @@ def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
     return unknown + (prune(obj) if prune is not None else [])
 
 
-def _less(scrutiny: FieldValidation, unknown: list[str]) -> FieldValidation:
+def _less(field_validation: FieldValidation, unknown: list[str]) -> FieldValidation:
     """Of a field that is not known nobody minds that it is there twice."""
     gone = {f"duplicate field {quoted(path)}" for path in unknown}
-    told = tuple(text for text in scrutiny.text_warnings if text not in gone)
-    return msgspec.structs.replace(scrutiny, text_warnings=told)
+    told = tuple(text for text in field_validation.text_warnings if text not in gone)
+    return msgspec.structs.replace(field_validation, text_warnings=told)
 
 
 def _steps(path: str) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.protobuf_scalars import LEAVES
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
 from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
@@ -27,10 +28,9 @@ DEPTH_LIMIT = 100
 
 _FIRST = tag(1, Wire.LENGTH)
 
-Plain = dict[str, Any]
 Reader = Callable[[Any, int], Any]
 """From a value on the wire and the depth it was met at to its JSON form."""
-Step = Callable[[Plain, Any, int], None]
+Step = Callable[[JsonObject, Any, int], None]
 """Puts a value on the wire, met at a depth, into an object."""
 
 
@@ -41,9 +41,9 @@ class Envelope(Struct, frozen=True):
     kind: str
     raw: bytes
 
-    def read(self, message: MessageType) -> Plain:
+    def read(self, message: MessageType) -> JsonObject:
         """The object but for its kind, read as a message; Malformed if it is none."""
-        obj: Plain = _message(message, self.raw, 0)
+        obj: JsonObject = _message(message, self.raw, 0)
         return obj
 
 
@@ -70,7 +70,7 @@ class _Plan(Struct, frozen=True):
     names: Mapping[int, str]
     """Of fields, by their numbers."""
 
-    def into(self, obj: Plain, data: bytes, depth: int) -> None:
+    def into(self, obj: JsonObject, data: bytes, depth: int) -> None:
         """Put what came into an object."""
         if depth > DEPTH_LIMIT:
             raise Malformed(f"messages are nested more than {DEPTH_LIMIT} deep")
@@ -97,7 +97,7 @@ def _plan(message: MessageType) -> _Plan:
 
 
 def _message(message: MessageType, data: bytes, depth: int) -> Any:
-    obj: Plain = {}
+    obj: JsonObject = {}
     _plan(message).into(obj, data, depth)
     for field in message.always:
         if field.name not in obj:
@@ -105,7 +105,7 @@ def _message(message: MessageType, data: bytes, depth: int) -> Any:
     return _chosen(obj) if message.union else obj
 
 
-def _chosen(members: Plain) -> Any:
+def _chosen(members: JsonObject) -> Any:
     """The member of a union that is set: a list before a schema, either before a boolean."""
     lists = [value for value in members.values() if isinstance(value, list)]
     if lists:
@@ -129,7 +129,7 @@ def _single(field: MessageField) -> Step:
     name, read = field.name, _reader(field.type)
     kept = field.type.pointer or field.traits.always
 
-    def put(obj: Plain, value: Any, depth: int) -> None:
+    def put(obj: JsonObject, value: Any, depth: int) -> None:
         found = read(value, depth)
         if kept or found:
             obj[name] = found
@@ -146,10 +146,10 @@ def _flattened(kind: FieldType) -> Step:
 def _appending(field: MessageField, item: FieldType) -> dict[int, Step]:
     name, read, wire = field.name, _reader(item), _wire(item)
 
-    def append(obj: Plain, value: Any, depth: int) -> None:
+    def append(obj: JsonObject, value: Any, depth: int) -> None:
         obj.setdefault(name, []).append(read(value, depth))
 
-    def extend(obj: Plain, value: Any, depth: int) -> None:
+    def extend(obj: JsonObject, value: Any, depth: int) -> None:
         for number in numbers(value):
             append(obj, number, depth)
 
@@ -161,7 +161,7 @@ def _entry(name: str, item: FieldType) -> Step:
     read, second = _reader(item), tag(2, _wire(item))
     absent = "" if item.kind is FieldKind.BYTES else None
 
-    def put(obj: Plain, value: Any, depth: int) -> None:
+    def put(obj: JsonObject, value: Any, depth: int) -> None:
         pair = dict(members(value))
         key, found = text(bytes_in(pair, 1)), pair.get(second)
         entries = obj.setdefault(name, {})

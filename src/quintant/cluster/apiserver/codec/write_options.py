@@ -61,7 +61,7 @@ def write_options(call: ApiRequest, document: str, user: User, sent: Any) -> Wri
         manager=manager or agent,
         dry_run=_dry_run(query, document),
         force=flag(query, "force"),
-        field_validation=_scrutiny(call, document, sent),
+        field_validation=_field_validation(call, document, sent),
         user=user,
         raw=_said(query),
     )
@@ -109,7 +109,7 @@ def check_force(query: Mapping[str, str], media: str) -> None:
         raise invalid_options("PatchOptions", complaint)
 
 
-def _scrutiny(call: ApiRequest, document: str, sent: Any) -> FieldValidation:
+def _field_validation(call: ApiRequest, document: str, sent: Any) -> FieldValidation:
     strictness = _strictness(call.query, document)
     merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
     if strictness is FieldValidationMode.IGNORE:

@@ -72,11 +72,11 @@ def validate(
     crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
 ) -> ValidationResult:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
-    verdict = validate_definition(crd, live, sub, found)
-    if not (sub or found or verdict.errors):
+    result = validate_definition(crd, live, sub, found)
+    if not (sub or found or result.errors):
         for each in versions(crd):
             compile_schema(schema_of(each), scale_of(each))
-    return verdict
+    return result
 
 
 def versions(crd: JsonObject) -> list[JsonObject]:

@@ -97,9 +97,9 @@ class CustomSchema:
         if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
             causes.append(invalid(NO_FIELD, None, _BLOCKED))
             return ValidationResult(causes, _advice(obj, live, sub))
-        verdict = self._rules.validate(obj, ABSENT if live is None else live)
-        advice = [*verdict.warnings, *_advice(obj, live, sub)]
-        return ValidationResult([*causes, *verdict.errors], advice)
+        result = self._rules.validate(obj, ABSENT if live is None else live)
+        advice = [*result.warnings, *_advice(obj, live, sub)]
+        return ValidationResult([*causes, *result.errors], advice)
 
     def _causes(self, obj: JsonObject, live: JsonObject | None, sub: str) -> Iterator[Cause]:
         if sub == _STATUS:

@@ -12,8 +12,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.conversion.autoscaling import CPU_PERCENT, METRICS, cpu_metric
 from quintant.cluster.apiserver.defaulting.constants import AFFINITY_SECONDS
-
-Plain = dict[str, Any]
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 UNLIMITED = 2**31 - 1
 """The backoff limit of a job that counts failures by index instead."""
@@ -25,11 +24,11 @@ _ALL_PODS = {"type": "Percent", "value": 100, "periodSeconds": 15}
 _FOUR_PODS = {"type": "Pods", "value": 4, "periodSeconds": 15}
 
 
-def _container(container: Plain) -> None:
+def _container(container: JsonObject) -> None:
     container.setdefault("imagePullPolicy", _pull_policy(container.get("image", "")))
 
 
-def _image_volume(source: Plain) -> None:
+def _image_volume(source: JsonObject) -> None:
     source.setdefault("pullPolicy", _pull_policy(source.get("reference", "")))
 
 
@@ -41,7 +40,7 @@ def _pull_policy(image: str) -> str:
     return "Always" if (tag if colon else "" if at else _LATEST) == _LATEST else "IfNotPresent"
 
 
-def _pod(pod: Plain) -> None:
+def _pod(pod: JsonObject) -> None:
     spec = pod["spec"]
     spec.setdefault("enableServiceLinks", True)
     for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
@@ -51,7 +50,7 @@ def _pod(pod: Plain) -> None:
             resources["requests"] = requests
 
 
-def _pod_status(status: Plain) -> None:
+def _pod_status(status: JsonObject) -> None:
     """The first of a pod's addresses is told by itself, too; that one wins."""
     first, listed = status.get("podIP"), status.get("podIPs") or []
     if listed and not first:
@@ -60,7 +59,7 @@ def _pod_status(status: Plain) -> None:
         status["podIPs"] = [{"ip": first}]
 
 
-def _pod_spec(spec: Plain) -> None:
+def _pod_spec(spec: JsonObject) -> None:
     _same(spec, "serviceAccountName", "serviceAccount")
     if not spec.get("hostNetwork"):
         return
@@ -69,19 +68,19 @@ def _pod_spec(spec: Plain) -> None:
             port.setdefault("hostPort", port.get("containerPort", 0))
 
 
-def _same(obj: Plain, name: str, old: str) -> None:
+def _same(obj: JsonObject, name: str, old: str) -> None:
     """Show a field by its new and its old name; the new one wins."""
     value = obj.get(name) or obj.get(old)
     if value:
         obj[name] = obj[old] = value
 
 
-def _volume(volume: Plain) -> None:
+def _volume(volume: JsonObject) -> None:
     if volume.keys() <= {"name"}:
         volume["emptyDir"] = {}
 
 
-def _service_spec(spec: Plain) -> None:
+def _service_spec(spec: JsonObject) -> None:
     external = spec["type"] in _EXTERNAL
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
@@ -96,35 +95,35 @@ def _service_spec(spec: Plain) -> None:
         spec.setdefault("allocateLoadBalancerNodePorts", True)
 
 
-def _ingress(point: Plain) -> None:
+def _ingress(point: JsonObject) -> None:
     if point.get("ip"):
         point.setdefault("ipMode", "VIP")
 
 
-def _service_port(port: Plain) -> None:
+def _service_port(port: JsonObject) -> None:
     if not port.get("targetPort"):
         port["targetPort"] = port.get("port", 0)
 
 
-def _rolling(constants: Mapping[str, Any]) -> Callable[[Plain], None]:
-    def rule(strategy: Plain) -> None:
+def _rolling(constants: Mapping[str, Any]) -> Callable[[JsonObject], None]:
+    def rule(strategy: JsonObject) -> None:
         if strategy["type"] == "RollingUpdate":
             strategy["rollingUpdate"] = {**constants, **(strategy.get("rollingUpdate") or {})}
 
     return rule
 
 
-def _claim_template(claim: Plain) -> None:
+def _claim_template(claim: JsonObject) -> None:
     claim.setdefault("kind", "PersistentVolumeClaim")
     claim.setdefault("apiVersion", "v1")
 
 
-def _stateful_set(spec: Plain) -> None:
+def _stateful_set(spec: JsonObject) -> None:
     for claim in spec.get("volumeClaimTemplates") or ():
         _claim_template(claim)
 
 
-def _job(job: Plain) -> None:
+def _job(job: JsonObject) -> None:
     spec = job["spec"]
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
@@ -137,19 +136,19 @@ def _job(job: Plain) -> None:
     spec.setdefault("podReplacementPolicy", "Failed" if failing else "TerminatingOrFailed")
 
 
-def _daemon_set(daemons: Plain) -> None:
+def _daemon_set(daemons: JsonObject) -> None:
     annotations = daemons["metadata"].setdefault("annotations", {})
     annotations.setdefault("deprecated.daemonset.template.generation", "1")
 
 
-def _replication_controller(controller: Plain) -> None:
+def _replication_controller(controller: JsonObject) -> None:
     labels = ((controller["spec"].get("template") or {}).get("metadata") or {}).get("labels")
     if labels:
         controller["metadata"].setdefault("labels", labels)
         controller["spec"].setdefault("selector", labels)
 
 
-def _limit_range_item(item: Plain) -> None:
+def _limit_range_item(item: JsonObject) -> None:
     """What a container may have at most is its limit, and its limit what it asks for."""
     if item["type"] != "Container":
         return
@@ -159,18 +158,18 @@ def _limit_range_item(item: Plain) -> None:
     item |= {"defaultRequest": requests} if requests else {}
 
 
-def _network_policy(spec: Plain) -> None:
+def _network_policy(spec: JsonObject) -> None:
     if not spec.get("policyTypes"):
         spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
 
 
-def _old_autoscaler(autoscaler: Plain) -> None:
+def _old_autoscaler(autoscaler: JsonObject) -> None:
     """Version 1 says what it aims at, unless its annotations do."""
     if METRICS not in (autoscaler["metadata"].get("annotations") or {}):
         autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", CPU_PERCENT)
 
 
-def _autoscaler(spec: Plain) -> None:
+def _autoscaler(spec: JsonObject) -> None:
     if not spec.get("metrics"):
         spec["metrics"] = [cpu_metric(CPU_PERCENT)]
     behavior = spec.get("behavior")
@@ -181,25 +180,25 @@ def _autoscaler(spec: Plain) -> None:
         behavior["scaleDown"] = {**_scaling(_ALL_PODS), **(behavior.get("scaleDown") or {})}
 
 
-def _scaling(*policies: Plain) -> Plain:
+def _scaling(*policies: JsonObject) -> JsonObject:
     return {"selectPolicy": "Max", "policies": [dict(policy) for policy in policies]}
 
 
-def _namespace(namespace: Plain) -> None:
+def _namespace(namespace: JsonObject) -> None:
     metadata = namespace["metadata"]
     if metadata.get("name"):
         labels = metadata.get("labels") or {}
         metadata["labels"] = {**labels, "kubernetes.io/metadata.name": metadata["name"]}
 
 
-def _secret(secret: Plain) -> None:
+def _secret(secret: JsonObject) -> None:
     written = secret.pop("stringData", None)
     if written:
         encoded = {key: b64encode(value.encode()).decode() for key, value in written.items()}
         secret["data"] = {**(secret.get("data") or {}), **encoded}
 
 
-RULES: Mapping[str, Callable[[Plain], None]] = {
+RULES: Mapping[str, Callable[[JsonObject], None]] = {
     "core.v1.Pod": _pod,
     "core.v1.PodSpec": _pod_spec,
     "core.v1.PodStatus": _pod_status,

@@ -16,9 +16,8 @@ from msgspec import Struct
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
-
-Plain = dict[str, Any]
 
 # What Go writes for an absent field that it always writes.
 _EMPTY = (None, "")
@@ -28,21 +27,21 @@ class _Plan(Struct, frozen=True):
     """What is to be done at a message, and which of its fields lead on."""
 
     constants: Mapping[str, Any]
-    rule: Callable[[Plain], None] | None
+    rule: Callable[[JsonObject], None] | None
     below: tuple[tuple[str, str], ...]
     """The fields that lead on, with the names of the messages that they hold."""
 
 
-def defaulter(message: MessageType) -> Callable[[Plain], None]:
+def defaulter(message: MessageType) -> Callable[[JsonObject], None]:
     """What defaults objects of a kind, in place; how is worked out for the first of them."""
     return partial(_default, message.name)
 
 
-def _default(name: str, obj: Plain) -> None:
+def _default(name: str, obj: JsonObject) -> None:
     _fill(_plan(name), obj)
 
 
-def _fill(plan: _Plan, obj: Plain) -> None:
+def _fill(plan: _Plan, obj: JsonObject) -> None:
     for name, value in plan.constants.items():
         if obj.get(name) in _EMPTY:
             obj[name] = dict(value) if isinstance(value, dict) else value

@@ -15,7 +15,7 @@ import msgspec
 
 from quintant.wire.protobuf import NUMBER_BITS, Wire, tag, varint
 
-Plain = Mapping[str, Any]
+OpenApi = Mapping[str, Any]
 Writer = Callable[[int, Any], bytes]
 """From a number and a value to a member of a message."""
 Table = Mapping[str, tuple[int, Writer]]
@@ -26,12 +26,12 @@ _NAME, _VALUE = 1, 2
 _TEXT_OF_ANY = 2
 
 
-def encode_openapi(document: Plain) -> bytes:
+def encode_openapi(document: OpenApi) -> bytes:
     """A document as bytes."""
     return _fields(_DOCUMENT, document)
 
 
-def _fields(table: Table, value: Plain) -> bytes:
+def _fields(table: Table, value: OpenApi) -> bytes:
     found = [write(number, value[name]) for name, (number, write) in table.items() if name in value]
     if _EXTENSION in table:
         number, write = table[_EXTENSION]
@@ -80,7 +80,7 @@ def _inside(number: int, write: Writer) -> Writer:
 
 
 def _pairs(write: Writer) -> Writer:
-    def writes(number: int, values: Plain) -> bytes:
+    def writes(number: int, values: OpenApi) -> bytes:
         return b"".join(
             _sized(number, _text(_NAME, name) + write(_VALUE, value))
             for name, value in values.items()
@@ -89,38 +89,38 @@ def _pairs(write: Writer) -> Writer:
     return writes
 
 
-def _schema(number: int, value: Plain) -> bytes:
+def _schema(number: int, value: OpenApi) -> bytes:
     return _sized(number, _fields(_SCHEMA, value))
 
 
-def _additional(number: int, value: Plain | bool) -> bytes:
+def _additional(number: int, value: OpenApi | bool) -> bytes:
     return _sized(number, _flag(2, value) if isinstance(value, bool) else _schema(1, value))
 
 
-def _parameter(number: int, value: Plain) -> bytes:
+def _parameter(number: int, value: OpenApi) -> bytes:
     """A parameter in its choices: the body, or one of those that are in the query."""
     if value["in"] == "body":
         return _sized(number, _sized(1, _sized(1, _fields(_BODY, value))))
     return _sized(number, _sized(1, _sized(2, _sized(3, _fields(_QUERY, value)))))
 
 
-def _response(number: int, value: Plain) -> bytes:
+def _response(number: int, value: OpenApi) -> bytes:
     return _sized(number, _sized(1, _fields(_RESPONSE, value)))
 
 
-def _operation(number: int, value: Plain) -> bytes:
+def _operation(number: int, value: OpenApi) -> bytes:
     return _sized(number, _fields(_OPERATION, value))
 
 
-def _path(number: int, value: Plain) -> bytes:
+def _path(number: int, value: OpenApi) -> bytes:
     return _sized(number, _fields(_PATH, value))
 
 
-def _info(number: int, value: Plain) -> bytes:
+def _info(number: int, value: OpenApi) -> bytes:
     return _sized(number, _fields({"title": (1, _text), "version": (2, _text)}, value))
 
 
-def _docs(number: int, value: Plain) -> bytes:
+def _docs(number: int, value: OpenApi) -> bytes:
     return _sized(number, _fields({"description": (1, _text), "url": (2, _text)}, value))
 
 

@@ -1,6 +1,6 @@
-"""Claims: who owns which fields of an object, as its managedFields say and shall say.
+"""Managers: who owns which fields of an object, as its managedFields say and shall say.
 
-Every writer has an entry per operation, subresource and (for updates) version. Claims are values:
+Every manager has an entry per operation, subresource and (for updates) version. Entries are values:
 functions that change them return others.
 """
 
@@ -38,7 +38,7 @@ class ManagerIdentifier(Struct, frozen=True, order=True):
 
 
 class ManagedFields(Struct, frozen=True):
-    """What a writer owns, since when, and at which version it was written."""
+    """What a manager owns, since when, and at which version it was written."""
 
     fields: FieldSet
     time: str
@@ -60,50 +60,50 @@ class FieldManager(Struct, frozen=True):
         return ManagerIdentifier(operation, self.manager or UNKNOWN, version, self.subresource)
 
 
-def remove_fields(claims: Managers, gone: FieldSet) -> Managers:
-    """The claims without some fields; empty ones vanish."""
+def remove_fields(managers: Managers, gone: FieldSet) -> Managers:
+    """The managers without some fields; empty ones vanish."""
     if not gone:
-        return claims
-    kept = {writer: without_fields(claim, gone) for writer, claim in claims.items()}
-    return {writer: claim for writer, claim in kept.items() if claim.fields}
+        return managers
+    kept = {manager: without_fields(managed, gone) for manager, managed in managers.items()}
+    return {manager: managed for manager, managed in kept.items() if managed.fields}
 
 
-def without_fields(claim: ManagedFields, gone: FieldSet | None) -> ManagedFields:
-    return claim if gone is None else replace(claim, fields=claim.fields - gone)
+def without_fields(managed: ManagedFields, gone: FieldSet | None) -> ManagedFields:
+    return managed if gone is None else replace(managed, fields=managed.fields - gone)
 
 
-def cap_managers(claims: Managers) -> Managers:
+def cap_managers(managers: Managers) -> Managers:
     """Fold the oldest updaters together while there are too many."""
     updaters = sorted(
-        (writer for writer in claims if writer.operation == UPDATE),
-        key=lambda writer: (claims[writer].time, writer),
+        (manager for manager in managers if manager.operation == UPDATE),
+        key=lambda manager: (managers[manager].time, manager),
     )
     excess = updaters[: max(0, len(updaters) - MAX_UPDATERS)]
-    for writer in excess and updaters[: len(excess) + 1]:
-        claim = claims.pop(writer)
-        bucket = ManagerIdentifier(UPDATE, ANCIENT, writer.api_version)
-        before = claims.get(bucket)
-        fields = claim.fields if before is None else before.fields | claim.fields
-        claims[bucket] = replace(claim, fields=fields)
-    return claims
+    for manager in excess and updaters[: len(excess) + 1]:
+        managed = managers.pop(manager)
+        bucket = ManagerIdentifier(UPDATE, ANCIENT, manager.api_version)
+        before = managers.get(bucket)
+        fields = managed.fields if before is None else before.fields | managed.fields
+        managers[bucket] = replace(managed, fields=fields)
+    return managers
 
 
 def decode_managed_fields(entries: Any) -> Managers:
-    """The claims that managedFields record."""
-    claims: Managers = {}
+    """The managers that managedFields record."""
+    managers: Managers = {}
     for entry in entries or ():
         if entry.get("fieldsType") != "FieldsV1":
             continue
         operation, version = entry.get("operation", UPDATE), entry.get("apiVersion", "")
-        writer = ManagerIdentifier(
+        manager = ManagerIdentifier(
             operation,
             entry.get("manager", ""),
             version if operation == UPDATE else "",
             entry.get("subresource", ""),
         )
         fields = FieldSet.decode(entry.get("fieldsV1") or {})
-        claims[writer] = ManagedFields(fields, entry.get("time", ""), version)
-    return claims
+        managers[manager] = ManagedFields(fields, entry.get("time", ""), version)
+    return managers
 
 
 def check_managers(entries: Any) -> None:
@@ -116,30 +116,36 @@ def check_managers(entries: Any) -> None:
     decode_managed_fields(entries)
 
 
-def encode_managed_fields(obj: JsonObject, claims: Managers) -> None:
-    """Write claims into an object's metadata, which is a new one afterwards."""
+def encode_managed_fields(obj: JsonObject, managers: Managers) -> None:
+    """Write managers into an object's metadata, which is a new one afterwards."""
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     metadata.pop("managedFields", None)
-    if claims:
-        ordered = sorted(claims.items(), key=_order)
-        metadata["managedFields"] = [_encode(writer, claim) for writer, claim in ordered]
+    if managers:
+        ordered = sorted(managers.items(), key=_order)
+        metadata["managedFields"] = [_encode(manager, managed) for manager, managed in ordered]
 
 
 def _order(item: tuple[ManagerIdentifier, ManagedFields]) -> tuple[str, ...]:
-    writer, claim = item
-    return writer.operation, claim.time, writer.manager, claim.api_version, writer.subresource
+    manager, managed = item
+    return (
+        manager.operation,
+        managed.time,
+        manager.manager,
+        managed.api_version,
+        manager.subresource,
+    )
 
 
-def _encode(writer: ManagerIdentifier, claim: ManagedFields) -> JsonObject:
+def _encode(manager: ManagerIdentifier, managed: ManagedFields) -> JsonObject:
     entry: JsonObject = {
-        "manager": writer.manager,
-        "operation": writer.operation,
-        "apiVersion": claim.api_version,
+        "manager": manager.manager,
+        "operation": manager.operation,
+        "apiVersion": managed.api_version,
     }
-    if claim.time:
-        entry["time"] = claim.time
+    if managed.time:
+        entry["time"] = managed.time
     entry["fieldsType"] = "FieldsV1"
-    entry["fieldsV1"] = claim.fields.encode()
-    if writer.subresource:
-        entry["subresource"] = writer.subresource
+    entry["fieldsV1"] = managed.fields.encode()
+    if manager.subresource:
+        entry["subresource"] = manager.subresource
     return entry

@@ -1,7 +1,7 @@
 """managedFields: who owns which fields, after an update and after an apply.
 
-Every writer has an entry per operation, subresource and (for updates) version. An update takes what
-it changes; an apply takes what its configuration names, gives up what it named before, and is
+Every manager has an entry per operation, subresource and (for updates) version. An update takes
+what it changes; an apply takes what its configuration names, gives up what it named before, and is
 refused where it would change what somebody else owns, unless forced.
 """
 
@@ -69,23 +69,23 @@ def track_update(
 ) -> None:
     """Write the managedFields of an object that was created or updated into its metadata."""
     before = {"metadata": {}, **kind.zero} if live is None else live
-    claims = _current(live, new, author)
+    managers = _current(live, new, author)
     new["metadata"].pop("managedFields", None)
-    if claims is None or _lost_track(kind, before, new, author):
+    if managers is None or _lost_track(kind, before, new, author):
         return
     try:
         changed = compare(before, new, kind.merge_schema).without(_ignored(kind, author))
     except TypingError:
-        encode_managed_fields(new, claims)
+        encode_managed_fields(new, managers)
         return
     if changed:
         taken = changed.added | changed.modified
-        claims = remove_fields(claims, taken | changed.removed)
-        writer = author.identifier(UPDATE, kind)
-        own = claims[writer].fields | taken if writer in claims else taken
+        managers = remove_fields(managers, taken | changed.removed)
+        manager = author.identifier(UPDATE, kind)
+        own = managers[manager].fields | taken if manager in managers else taken
         if own:
-            claims[writer] = ManagedFields(own, author.time, kind.resource.api_version)
-    encode_managed_fields(new, cap_managers(claims))
+            managers[manager] = ManagedFields(own, author.time, kind.resource.api_version)
+    encode_managed_fields(new, cap_managers(managers))
 
 
 def track_apply(
@@ -96,14 +96,14 @@ def track_apply(
     TypingError if the configuration does not fit the kind's shape; 409 where others stand against
     it.
     """
-    base, claims = _bare(live or {}), _standing(kind, live, author)
-    writer = author.identifier(APPLY, kind)
-    last = claims.get(writer)
+    base, managers = _bare(live or {}), _standing(kind, live, author)
+    manager = author.identifier(APPLY, kind)
+    last = managers.get(manager)
     wanted = field_set_of(config, kind.merge_schema).without(_apart(*_endpoint(kind, author)))
-    claims[writer] = ManagedFields(wanted, author.time, kind.resource.api_version)
-    merged = _pruned(kind, merge(base, config, kind.merge_schema), claims, last)
+    managers[manager] = ManagedFields(wanted, author.time, kind.resource.api_version)
+    merged = _pruned(kind, merge(base, config, kind.merge_schema), managers, last)
     compared = compare(base, merged, kind.merge_schema)
-    others = {key: claim for key, claim in claims.items() if key != writer}
+    others = {key: managed for key, managed in managers.items() if key != manager}
     free = None if force else fields_to_take_over(kind, live, author.manager)
     kept = _spared(others, compared.without(_ignored(kind, author)), free)
     # Claiming what is there already is no change, and a real server gives it no new time.
@@ -111,7 +111,7 @@ def track_apply(
     news = compared.without(_UNTRACKED) or merged != base
     since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
-    own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
+    own = {manager: replace(managers[manager], fields=wanted, time=since)} if wanted else {}
     merged = with_last_applied(merged, config, author.manager)
     encode_managed_fields(merged, kept | own)
     return merged
@@ -163,7 +163,7 @@ def _apart(subresource: str, metadata: bool, status: bool, holds: frozenset[str]
 
 
 def _current(live: JsonObject | None, new: JsonObject, author: FieldManager) -> Managers | None:
-    """The claims to start from; None when the object is not tracked.
+    """The managers to start from; None when the object is not tracked.
 
     A client may rewrite managedFields: an empty list, or one empty entry, ends the tracking.
     """
@@ -179,7 +179,7 @@ def _current(live: JsonObject | None, new: JsonObject, author: FieldManager) -> 
 
 
 def _standing(kind: Kind, live: JsonObject | None, author: FieldManager) -> Managers:
-    """The claims that an apply finds; of an object that nobody tracked, the one of before."""
+    """The managers that an apply finds; of an object that nobody tracked, the one of before."""
     if live is None:
         return {}
     return decode_managed_fields(live["metadata"].get("managedFields")) or _before_apply(
@@ -192,19 +192,19 @@ def _before_apply(kind: Kind, live: JsonObject, author: FieldManager) -> Manager
     changed = compare(empty, _bare(live), kind.merge_schema).without(_ignored(kind, author))
     existing = changed.added | changed.modified
     version = kind.resource.api_version
-    writer = ManagerIdentifier(UPDATE, BEFORE_APPLY, version, author.subresource)
-    return {writer: ManagedFields(existing, author.time, version)} if existing else {}
+    manager = ManagerIdentifier(UPDATE, BEFORE_APPLY, version, author.subresource)
+    return {manager: ManagedFields(existing, author.time, version)} if existing else {}
 
 
 def _pruned(
-    kind: Kind, merged: JsonObject, claims: Managers, last: ManagedFields | None
+    kind: Kind, merged: JsonObject, managers: Managers, last: ManagedFields | None
 ) -> JsonObject:
     """Without what the applier named before and nobody names now."""
     if last is None:
         return merged
     owned = FieldSet()
-    for claim in claims.values():
-        owned = owned | claim.fields
+    for managed in managers.values():
+        owned = owned | managed.fields
     schema = kind.merge_schema
     gone = ensure_named_members(last.fields, schema) - ensure_named_members(owned, schema)
     pruned: JsonObject = remove(merged, gone, schema)
@@ -221,39 +221,41 @@ def _spared(others: Managers, changed: Comparison, free: FieldSet | None) -> Man
         _defend(wrested, free)
     left = {key: without_fields(others[key], wrested.get(key)) for key in others}
     return remove_fields(
-        {key: claim for key, claim in left.items() if claim.fields}, changed.removed
+        {key: managed for key, managed in left.items() if managed.fields}, changed.removed
     )
 
 
 def _lost(others: Managers, changed: FieldSet) -> dict[ManagerIdentifier, FieldSet]:
     """What a change takes from whom."""
     return {
-        writer: common for writer, claim in others.items() if (common := claim.fields & changed)
+        manager: common
+        for manager, managed in others.items()
+        if (common := managed.fields & changed)
     }
 
 
 def _defend(wrested: Mapping[ManagerIdentifier, FieldSet], free: FieldSet) -> None:
     """409 for what is taken from others and is not free to be taken."""
-    conflicts = [(writer, path) for writer in sorted(wrested) for path in wrested[writer] - free]
+    conflicts = [(manager, path) for manager in sorted(wrested) for path in wrested[manager] - free]
     if conflicts:
         causes = [
-            Cause("FieldManagerConflict", f"conflict with {writer}", shown(path))
-            for writer, path in conflicts
+            Cause("FieldManagerConflict", f"conflict with {manager}", shown(path))
+            for manager, path in conflicts
         ]
         raise apply_conflict(_conflict_text(conflicts), causes)
 
 
 def _conflict_text(conflicts: list[tuple[ManagerIdentifier, Path]]) -> str:
     if len(conflicts) == 1:
-        writer, path = conflicts[0]
-        return f"Apply failed with 1 conflict: conflict with {writer}: {shown(path)}"
-    by_writer: dict[ManagerIdentifier, list[str]] = {}
-    for writer, path in conflicts:
-        by_writer.setdefault(writer, []).append(f"- {shown(path)}")
+        manager, path = conflicts[0]
+        return f"Apply failed with 1 conflict: conflict with {manager}: {shown(path)}"
+    by_manager: dict[ManagerIdentifier, list[str]] = {}
+    for manager, path in conflicts:
+        by_manager.setdefault(manager, []).append(f"- {shown(path)}")
     lines = [
         line
-        for writer, paths in by_writer.items()
-        for line in (f"conflicts with {writer}:", *paths)
+        for manager, paths in by_manager.items()
+        for line in (f"conflicts with {manager}:", *paths)
     ]
     return f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
 

@@ -68,8 +68,8 @@ class Impersonation:
         for mode in self._modes(user, other):
             try:
                 self._check(mode, user, other, asked)
-            except StatusError as problem:
-                refusal = refusal or problem
+            except StatusError as error:
+                refusal = refusal or error
             else:
                 self._last[user.name] = mode
                 return _complete(other, mode)
@@ -82,12 +82,12 @@ class Impersonation:
         return [mode for mode in ordered if mode.applies(other, user)]
 
     def _check(self, mode: ImpersonationMode, user: User, other: User, asked: RequestInfo) -> None:
-        for wish in mode.wishes(other, asked):
-            if mode.name and wish == mode.group(MASTERS):
+        for attributes in mode.attributes(other, asked):
+            if mode.name and attributes == mode.group(MASTERS):
                 raise forbidden_request(
-                    user, wish, "impersonating the system:masters group is not allowed"
+                    user, attributes, "impersonating the system:masters group is not allowed"
                 )
-            self._allow(user, wish)
+            self._allow(user, attributes)
 
 
 class ImpersonationMode(Struct, frozen=True):
@@ -99,36 +99,36 @@ class ImpersonationMode(Struct, frozen=True):
     any_node: bool = False
     """The permission is asked for all nodes: which one it is, is known from elsewhere."""
 
-    def wishes(self, other: User, asked: RequestInfo) -> Iterator[RequestInfo]:
+    def attributes(self, other: User, asked: RequestInfo) -> Iterator[RequestInfo]:
         """What must be allowed."""
         if self.name:
             yield replace(asked, verb=f"impersonate-on:{self.name}:{asked.verb}")
         yield self._user(other)
         if other.uid:
-            yield self._wish(GROUP, "uids", other.uid)
+            yield self._attributes(GROUP, "uids", other.uid)
         for name in other.groups:
             yield self.group(name)
         for key, values in other.extra.items():
             for value in values:
-                yield replace(self._wish(GROUP, "userextras", value), subresource=key)
+                yield replace(self._attributes(GROUP, "userextras", value), subresource=key)
 
     def group(self, name: str) -> RequestInfo:
         """What must be allowed for one to belong to a group."""
-        return self._wish(GROUP if self.name else "", "groups", name)
+        return self._attributes(GROUP if self.name else "", "groups", name)
 
-    def _wish(self, group: str, resource: str, name: str) -> RequestInfo:
+    def _attributes(self, group: str, resource: str, name: str) -> RequestInfo:
         verb = f"impersonate:{self.name}" if self.name else "impersonate"
         return RequestInfo(verb, "", group=group, resource=resource, name=name)
 
     def _user(self, other: User) -> RequestInfo:
-        wish = self._wish(GROUP if self.name else "", "users", other.name)
+        attributes = self._attributes(GROUP if self.name else "", "users", other.name)
         node, account = _node(other), other.account
         if self.name and node:
-            return replace(wish, resource="nodes", name="*" if self.any_node else node)
+            return replace(attributes, resource="nodes", name="*" if self.any_node else node)
         if account:
             namespace, name = account
-            return replace(wish, resource="serviceaccounts", namespace=namespace, name=name)
-        return wish
+            return replace(attributes, resource="serviceaccounts", namespace=namespace, name=name)
+        return attributes
 
 
 def _own_node(other: User, user: User) -> bool:

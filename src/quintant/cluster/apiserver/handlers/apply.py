@@ -38,16 +38,16 @@ def applied(
     base: StoredEntry | None,
     config: Any,
     author: FieldManager,
-    scrutiny: FieldValidation,
+    field_validation: FieldValidation,
     *,
     force: bool,
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
     draft = _applied(target, base, config, author, force=force)
-    if scrutiny.text_warnings and scrutiny.strict:
-        why = ", ".join(scrutiny.refusal)
+    if field_validation.text_warnings and field_validation.strict:
+        why = ", ".join(field_validation.refusal)
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {why}")
-    return replace(draft, warnings=(*scrutiny.warnings, *draft.warnings))
+    return replace(draft, warnings=(*field_validation.warnings, *draft.warnings))
 
 
 def _applied(

@@ -39,9 +39,11 @@ from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
 
 
-def created(target: ObjectRef, sent: Any, author: FieldManager, scrutiny: FieldValidation) -> Draft:
+def created(
+    target: ObjectRef, sent: Any, author: FieldManager, field_validation: FieldValidation
+) -> Draft:
     """A new object."""
-    draft = read(target, sent, scrutiny)
+    draft = read(target, sent, field_validation)
     said = draft.obj["metadata"].pop("resourceVersion", "0")
     return _new(replace(draft, has_resource_version=said.isdecimal() and int(said) > 0), author)
 
@@ -64,10 +66,10 @@ def _new(draft: Draft, author: FieldManager) -> Draft:
     return replace(draft, warnings=told)
 
 
-def read(target: ObjectRef, sent: Any, scrutiny: FieldValidation) -> Draft:
+def read(target: ObjectRef, sent: Any, field_validation: FieldValidation) -> Draft:
     """What was sent, as an object of its kind in its place."""
     obj = sent_object(target.kind, sent)
-    warnings = decode(target.kind, obj, scrutiny)
+    warnings = decode(target.kind, obj, field_validation)
     _place(target, obj, warnings)
     return Draft(target, obj, warnings, sent_kind=sent.get("kind") or "")
 
@@ -79,8 +81,8 @@ def replaced(draft: Draft, base: StoredEntry, author: FieldManager) -> Draft:
     try:
         _check_replacement(target, obj, live)
         check_kind(target.kind, draft.sent_kind, target.name)
-    except StatusError as problem:
-        raise problem.with_warnings(*draft.warnings) from None
+    except StatusError as error:
+        raise error.with_warnings(*draft.warnings) from None
     told = draft.warnings + dedup_owner_references(obj)
     return _updated(target, base, obj, live, author, told)
 
@@ -90,13 +92,13 @@ def patched(
     base: StoredEntry,
     edit: Edit,
     author: FieldManager,
-    scrutiny: FieldValidation,
+    field_validation: FieldValidation,
 ) -> Draft:
     """The live object after a patch."""
     live = stored_json.unpack(target.kind, base)
     changed = edit(stored_json.unpack(target.kind, base))
-    obj = patched_object(target.kind, changed, scrutiny)
-    warnings = decode(target.kind, obj, scrutiny, patch=True)
+    obj = patched_object(target.kind, changed, field_validation)
+    warnings = decode(target.kind, obj, field_validation, patch=True)
     _place(target, obj, warnings)
     return _updated(target, base, obj, live, author, warnings)
 
@@ -125,8 +127,8 @@ def _place(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> Non
     """Say where an object is, in place; 400 with every warning so far if it is elsewhere."""
     try:
         set_namespace(target.kind, obj, target.namespace, target.name)
-    except StatusError as problem:
-        raise problem.with_warnings(*warnings) from None
+    except StatusError as error:
+        raise error.with_warnings(*warnings) from None
 
 
 def default(kind: Kind, obj: JsonObject) -> None:

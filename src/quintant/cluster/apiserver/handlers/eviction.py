@@ -69,8 +69,8 @@ class Evictions(msgspec.Struct, frozen=True):
         for budget in covering:
             if evictable_unhealthy(live, budget):
                 continue
-            if problem := disruption_refusal(budget):
-                raise problem
+            if error := disruption_refusal(budget):
+                raise error
             if not options.dry_run:
                 name, namespace = budget["metadata"]["name"], budget["metadata"]["namespace"]
                 target = ObjectRef(self.budgets, namespace, name, "status")

@@ -61,13 +61,13 @@ _LOST = (
 )
 
 
-def watch_filter(form: ObjectEncoder, namespace: str, query: Mapping[str, str]) -> WatchFilter:
+def watch_filter(encoder: ObjectEncoder, namespace: str, query: Mapping[str, str]) -> WatchFilter:
     """The objects of the form's kind that a query asks for."""
     return WatchFilter(
-        form,
+        encoder,
         namespace,
         parse_labels(query.get("labelSelector", "")),
-        parse_fields(query.get("fieldSelector", ""), form.kind.field_path),
+        parse_fields(query.get("fieldSelector", ""), encoder.kind.field_path),
     )
 
 
@@ -197,30 +197,30 @@ async def _chosen(
     return _Page(entries)
 
 
-def _large(form: ObjectEncoder, entries: list[StoredEntry]) -> bool:
+def _large(encoder: ObjectEncoder, entries: list[StoredEntry]) -> bool:
     """Whether a list is worth being sent in pieces, and can be: nothing may fail half-way."""
     size = sum(len(entry.raw) for entry in entries)
-    return size > LARGE and type(form) is ObjectEncoder and all(map(form.is_raw, entries))
+    return size > LARGE and type(encoder) is ObjectEncoder and all(map(encoder.is_raw, entries))
 
 
 async def _written(
-    form: ObjectEncoder, metadata: dict[str, object], entries: list[StoredEntry]
+    encoder: ObjectEncoder, metadata: dict[str, object], entries: list[StoredEntry]
 ) -> bytes:
     """A list document."""
     items: list[bytes] = []
     for at, entry in enumerate(entries):
-        items.append(form.encode_item(entry))
+        items.append(encoder.encode_item(entry))
         if at % SLOW_SLICE == SLOW_SLICE - 1:
             await asyncio.sleep(0)
-    return form.encode_list(metadata, items)
+    return encoder.encode_list(metadata, items)
 
 
 def list_metadata(
-    form: ObjectEncoder, rv: int, token: str = "", rest: int | None = None
+    encoder: ObjectEncoder, rv: int, token: str = "", rest: int | None = None
 ) -> dict[str, object]:
     """What a list says about itself."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
-    if token or (form.kind.custom and not form.is_converted):
+    if token or (encoder.kind.custom and not encoder.is_converted):
         metadata["continue"] = token
     if rest is not None:
         metadata["remainingItemCount"] = rest

@@ -105,13 +105,13 @@ class PodLogs:
         raise bad_request(f'container "{container}" in pod "{asked.name}" is {why}')
 
     def _found(
-        self, uid: str, container: str, wish: LogOptions
+        self, uid: str, container: str, options: LogOptions
     ) -> AsyncGenerator[bytes, None] | None:
         """What the first who knows the pod has to say; None if nobody does."""
         for provider in self.providers:
             if provider.has(uid):
                 try:
-                    return provider.read(uid, container, wish)
+                    return provider.read(uid, container, options)
                 except LogsUnavailable as error:
                     raise bad_request(str(error)) from error
         return None

@@ -93,29 +93,27 @@ def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: FieldMana
     time, as on a real server.
     """
     path, place = _paths(kind).replicas, _place(kind)
-    claims = decode_managed_fields(live["metadata"].get("managedFields"))
+    managers = decode_managed_fields(live["metadata"].get("managedFields"))
     before, after = _read(live, path) or 0, _read(new, path) or 0
     new["metadata"].pop("managedFields", None)
-    if before != after and any(claim.fields & place for claim in claims.values()):
-        claims = remove_fields(claims, place)
+    if before != after and any(managed.fields & place for managed in managers.values()):
+        managers = remove_fields(managers, place)
         if after:
-            writer = author.identifier(UPDATE, kind)
-            claims[writer] = ManagedFields(place, "", kind.resource.api_version)
-    encode_managed_fields(new, claims)
+            manager = author.identifier(UPDATE, kind)
+            managers[manager] = ManagedFields(place, "", kind.resource.api_version)
+    encode_managed_fields(new, managers)
 
 
 def applied_scale(
     kind: Kind, live: JsonObject, config: JsonObject, author: FieldManager, *, force: bool
 ) -> JsonObject:
     """The live object with a Scale applied; 409 if the replicas are somebody else's."""
-    scale, claims = (
-        view_scale(kind, live),
-        decode_managed_fields(live["metadata"].get("managedFields")),
-    )
+    scale = view_scale(kind, live)
+    managers = decode_managed_fields(live["metadata"].get("managedFields"))
     owners = {
-        writer: ManagedFields(_REPLICAS, claim.time, DOCUMENT.api_version)
-        for writer, claim in claims.items()
-        if claim.fields & _place(kind)
+        manager: ManagedFields(_REPLICAS, managed.time, DOCUMENT.api_version)
+        for manager, managed in managers.items()
+        if managed.fields & _place(kind)
     }
     encode_managed_fields(scale, owners)
     scaled = track_apply(SCALES, scale, config, author, force=force)
@@ -124,26 +122,27 @@ def applied_scale(
     replicas = (scaled.get("spec") or {}).get("replicas") or 0
     new["spec"] = dict(live.get("spec") or {})
     _write(new, _paths(kind).replicas, replicas)
-    encode_managed_fields(
-        new, _returned(kind, claims, decode_managed_fields(scaled["metadata"].get("managedFields")))
-    )
+    after = decode_managed_fields(scaled["metadata"].get("managedFields"))
+    encode_managed_fields(new, _returned(kind, managers, after))
     return new
 
 
-def _returned(kind: Kind, claims: Managers, scaled: Managers) -> Managers:
-    """The claims on an object after those on its scale have changed."""
+def _returned(kind: Kind, managers: Managers, scaled: Managers) -> Managers:
+    """The managers of an object after those of its scale have changed."""
     place, version = _place(kind), kind.resource.api_version
-    own = {writer for writer, claim in scaled.items() if claim.fields & _REPLICAS}
+    own = {manager for manager, managed in scaled.items() if managed.fields & _REPLICAS}
     kept = {
-        writer: one
-        for writer, claim in claims.items()
-        for one in ([claim] if writer in own else remove_fields({writer: claim}, place).values())
+        manager: one
+        for manager, managed in managers.items()
+        for one in (
+            [managed] if manager in own else remove_fields({manager: managed}, place).values()
+        )
     }
     gained = {
-        replace(writer, api_version=version if writer.operation == UPDATE else ""): ManagedFields(
+        replace(manager, api_version=version if manager.operation == UPDATE else ""): ManagedFields(
             place, "", version
         )
-        for writer in own - claims.keys()
+        for manager in own - managers.keys()
     }
     return kept | gained
 

@@ -47,7 +47,7 @@ from quintant.cluster.apiserver.meta.status import StatusError, method_not_suppo
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.response.form import encoder_for, negotiate_for
+from quintant.cluster.apiserver.response.encoder import encoder_for, negotiate_for
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.watch.events import WatchFilter
@@ -97,8 +97,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             return await self._answer(call, route, kind, user)
         try:
             reply = await self._answer(call, route, kind, user)
-        except StatusError as problem:
-            raise problem.with_warnings(kind.deprecation_warning, first=True) from None
+        except StatusError as error:
+            raise error.with_warnings(kind.deprecation_warning, first=True) from None
         return replace(reply, headers=warning_headers((kind.deprecation_warning,), reply.headers))
 
     async def _answer(
@@ -127,23 +127,23 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def watch(self, call: ApiRequest, route: RequestInfo, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
         _check_method(call)
-        form = encoder_for(call, kind, self.clock, watching=True)
-        selection = await self._selected(call, route, form)
+        encoder = encoder_for(call, kind, self.clock, watching=True)
+        selection = await self._selected(call, route, encoder)
         terms = self.reads.follow(selection, read_list_options(call.query, watch=True))
         return self.hub.open(selection, terms)
 
     async def _list(
         self, call: ApiRequest, route: RequestInfo, kind: Kind
     ) -> ApiResponse | ListStream:
-        form = encoder_for(call, kind, self.clock, listing=True)
-        selection = await self._selected(call, route, form)
+        encoder = encoder_for(call, kind, self.clock, listing=True)
+        selection = await self._selected(call, route, encoder)
         found = await self.reads.list(selection, read_list_options(call.query, watch=False))
         return found if isinstance(found, ListStream) else ApiResponse(OK, found)
 
     async def _selected(
-        self, call: ApiRequest, route: RequestInfo, form: ObjectEncoder
+        self, call: ApiRequest, route: RequestInfo, encoder: ObjectEncoder
     ) -> WatchFilter:
-        selecting = partial(watch_filter, form, route.namespace, call.query)
+        selecting = partial(watch_filter, encoder, route.namespace, call.query)
         return await self.offload.run(selecting, selector_cost(call))
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
@@ -211,8 +211,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def _delete_collection(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
-        form = encoder_for(call, kind, self.clock, listing=True)
-        selection = await self._selected(call, route, form)
+        encoder = encoder_for(call, kind, self.clock, listing=True)
+        selection = await self._selected(call, route, encoder)
         options = await self._deletion(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)
@@ -246,8 +246,10 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             await convert((entry,))
         if target.subresource == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
-        form = encoder_for(call, kind, self.clock)
-        return ApiResponse(code, form.begin(form.encode(entry)) + b"\n", warning_headers(warnings))
+        encoder = encoder_for(call, kind, self.clock)
+        return ApiResponse(
+            code, encoder.begin(encoder.encode(entry)) + b"\n", warning_headers(warnings)
+        )
 
 
 def _check_method(call: ApiRequest) -> None:

@@ -149,8 +149,8 @@ class Writes:
         """The draft held to what may change, and completed, in place."""
         try:
             found = prepare(draft)
-        except StatusError as problem:
-            raise problem.with_warnings(*draft.warnings) from None
+        except StatusError as error:
+            raise error.with_warnings(*draft.warnings) from None
         told = dedup_owner_references(draft.obj, _LATE)
         return replace(draft, warnings=draft.warnings + told, update_errors=tuple(found))
 
@@ -206,8 +206,8 @@ class Writes:
         target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
             dying = deleting(stored_json.unpack(target.kind.storage_kind or target.kind, taken))
-            problem = already_exists(target.kind.resource, target.name, deleting=dying)
-            raise problem.with_warnings(*ready.warnings)
+            error = already_exists(target.kind.resource, target.name, deleting=dying)
+            raise error.with_warnings(*ready.warnings)
         packed = stored_json.pack(target.kind, ready.obj)
         entry = packed if options.dry_run else self._stored.put_packed(target, packed)
         return WriteResult(entry, created=True, warnings=ready.warnings)
@@ -259,8 +259,8 @@ class Writes:
 def _advice(ready: Draft) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
     kind, obj = ready.target.kind, ready.obj
-    verdict = validate(kind, obj, ready.live, ready.target.subresource)
-    advice, causes = tuple(verdict.warnings), (*ready.update_errors, *verdict.errors)
+    result = validate(kind, obj, ready.live, ready.target.subresource)
+    advice, causes = tuple(result.warnings), (*ready.update_errors, *result.errors)
     if causes:
         where = kind.strategy.validation.reported_as or kind.resource
         name = obj["metadata"].get("name", "")

@@ -154,8 +154,8 @@ def validate(
     causes = own if own and strategy.metadata_last else [*causes, *own]
     if strategy.validate_custom is None:
         return ValidationResult(causes)
-    verdict = strategy.validate_custom(obj, live, sub, causes)
-    return ValidationResult([*causes, *verdict.errors], verdict.warnings)
+    result = strategy.validate_custom(obj, live, sub, causes)
+    return ValidationResult([*causes, *result.errors], result.warnings)
 
 
 def check_resource_version(said: str | None) -> None:

@@ -49,7 +49,7 @@ class LogProvider(Protocol):
     def has(self, uid: str) -> bool:
         """Whether a pod is one of its own, by the pod's uid."""
 
-    def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
+    def read(self, uid: str, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
         """The output of a container of a pod that it has, piece by piece; Absent if there is none.
 
         Absent is raised at once, not by the iterator. Closing that ends a read that follows.

@@ -35,17 +35,19 @@ def encoder_for(
     call: ApiRequest, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
 ) -> ObjectEncoder:
     """How objects of a kind are written for a request: whole, metadata only, or as a table."""
-    wish = negotiate_for(call, kind, listing=listing, watching=watching)
-    match wish.answer:
+    negotiated = negotiate_for(call, kind, listing=listing, watching=watching)
+    match negotiated.answer:
         case ResponseForm.WHOLE:
             return ObjectEncoder(kind)
         case ResponseForm.TABLE:
-            return TableEncoder(kind, version=wish.version, include=_include(call), clock=clock)
+            return TableEncoder(
+                kind, version=negotiated.version, include=_include(call), clock=clock
+            )
         case ResponseForm.PARTIALS if not listing:
             raise _not_a_list(kind)
         case ResponseForm.PARTIAL if listing:
-            raise object_not_acceptable(wish.answer.value, f"is a list ({_go(kind)}List)")
-    return ObjectEncoder(kind, partial=True, version=wish.version)
+            raise object_not_acceptable(negotiated.answer.value, f"is a list ({_go(kind)}List)")
+    return ObjectEncoder(kind, partial=True, version=negotiated.version)
 
 
 def _include(call: ApiRequest) -> Include:

@@ -76,12 +76,12 @@ def negotiate(
     """
     if routed and not any(clause.media in (*MEDIA, "*/*") for clause in clauses(accept)):
         raise not_acceptable((*MEDIA, *STREAMS) if collection else MEDIA)
-    wish = _best(accept)
-    if wish is None:
+    negotiated = _best(accept)
+    if negotiated is None:
         raise form_not_acceptable(MEDIA)
-    if watching and wish.media == YAML:
+    if watching and negotiated.media == YAML:
         raise form_not_acceptable(STREAMS)
-    return wish
+    return negotiated
 
 
 @lru_cache(REMEMBERED)
@@ -129,13 +129,13 @@ async def encode_reply(call: ApiRequest, reply: ApiResponse, beside: Offload) ->
 def _best(accept: str) -> NegotiatedMedia | None:
     for clause in clauses(accept):
         for media in (JSON, YAML):
-            wish = _wish(clause, media) if clause.covers(media) else None
-            if wish is not None:
-                return wish
+            negotiated = _negotiated(clause, media) if clause.covers(media) else None
+            if negotiated is not None:
+                return negotiated
     return None
 
 
-def _wish(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
+def _negotiated(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
     """What a clause asks for in a media type, if it can be had."""
     parameters = clause.parameters
     if media == YAML and "stream" in parameters:

@@ -144,8 +144,8 @@ class ApiServer:
         try:
             user = self._access.identify(call, asked, peer)
             answer = await self._answer(call, asked, user)
-        except StatusError as problem:
-            answer = await self._refusal(call, problem)
+        except StatusError as error:
+            answer = await self._refusal(call, error)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, ApiResponse) else 200
         self.audit.note(user.name if user else "", asked, code)
@@ -228,10 +228,10 @@ class ApiServer:
                 self.leave(answer)
         return answer
 
-    async def _refusal(self, call: ApiRequest, problem: StatusError) -> ApiResponse:
-        headers = self.headers() | problem.headers
+    async def _refusal(self, call: ApiRequest, error: StatusError) -> ApiResponse:
+        headers = self.headers() | error.headers
         return await encode_reply(
-            call, ApiResponse(problem.code, problem.encode(), headers), self._offload
+            call, ApiResponse(error.code, error.encode(), headers), self._offload
         )
 
     async def _listed(self, call: ApiRequest, listing: ListStream) -> ApiResponse | ListStream:

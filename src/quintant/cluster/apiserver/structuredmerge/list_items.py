@@ -23,44 +23,44 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-def associative(shape: MergeSchema) -> bool:
+def associative(schema: MergeSchema) -> bool:
     """Whether the items of a list are told apart at all."""
-    return shape.list_type is not ListType.ATOMIC
+    return schema.list_type is not ListType.ATOMIC
 
 
-def list_elements(values: list[Any], shape: MergeSchema) -> Iterator[tuple[str, Any]]:
+def list_elements(values: list[Any], schema: MergeSchema) -> Iterator[tuple[str, Any]]:
     """The items of a list, each with the element that names it in a set of fields."""
     for at, value in enumerate(values):
-        if shape.list_type is ListType.MAP and not isinstance(value, dict):
+        if schema.list_type is ListType.MAP and not isinstance(value, dict):
             text = "associative list with keys may not have non-map elements"
             raise TypingError(f"element {at}: {text}")
-        yield _element(value, shape), value
+        yield _element(value, schema), value
 
 
-def unique_elements(values: list[Any], shape: MergeSchema) -> Iterator[tuple[str, Any]]:
+def unique_elements(values: list[Any], schema: MergeSchema) -> Iterator[tuple[str, Any]]:
     """The same of a list that may have no item twice."""
     seen: set[str] = set()
-    for element, value in list_elements(values, shape):
+    for element, value in list_elements(values, schema):
         if element in seen:
             raise TypingError(f"duplicate entries for key {shown((element,))}")
         seen.add(element)
         yield element, value
 
 
-def index_items(values: Any, shape: MergeSchema) -> dict[str, Any]:
+def index_items(values: Any, schema: MergeSchema) -> dict[str, Any]:
     """Items by their element; of duplicates the last."""
-    return dict(list_elements(values or [], shape))
+    return dict(list_elements(values or [], schema))
 
 
 def align_items(
-    live: list[Any], config: list[Any], shape: MergeSchema
+    live: list[Any], config: list[Any], schema: MergeSchema
 ) -> Iterator[tuple[Any, Any]]:
     """Pairs of items of two lists, in the order of both merged; MISSING where one has none.
 
     Configured items come in the configuration's order. An item that only the live list has comes
     as early as its place there allows: before the next configured item that both lists have.
     """
-    found, asked = list(list_elements(live, shape)), list(list_elements(config, shape))
+    found, asked = list(list_elements(live, schema)), list(list_elements(config, schema))
     before, wanted = dict(found), dict(asked)
     waiting = deque(element for element, _ in found)
     for element, value in asked:
@@ -71,10 +71,10 @@ def align_items(
     yield from _ahead(waiting, None, wanted, before)
 
 
-def _element(value: Any, shape: MergeSchema) -> str:
-    if shape.list_type is ListType.SET:
+def _element(value: Any, schema: MergeSchema) -> str:
+    if schema.list_type is ListType.SET:
         return value_element(value)
-    keys = {name: value.get(name, default) for name, default in shape.keys.items()}
+    keys = {name: value.get(name, default) for name, default in schema.keys.items()}
     for name, found in keys.items():
         if found is None:
             raise TypingError(

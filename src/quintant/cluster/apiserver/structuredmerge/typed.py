@@ -47,115 +47,117 @@ class Comparison(msgspec.Struct, frozen=True):
         )
 
 
-def field_set_of(value: Any, shape: MergeSchema) -> FieldSet:
+def field_set_of(value: Any, schema: MergeSchema) -> FieldSet:
     """The fields an applied configuration claims."""
     found, errors = FieldSet(), list[TypingError]()
     if isinstance(value, dict):
         for name, child in value.items():
-            element, below = field_element(name), shape.child(name)
-            if shape.closed and not shape.declares(name):
+            element, below = field_element(name), schema.child(name)
+            if schema.closed and not schema.declares(name):
                 errors.append(TypingError("field not declared in schema", (element,)))
                 continue
             errors += _claim(found, element, child, below)
-            if child is None or child == {} or not shape.declares(name):
+            if child is None or child == {} or not schema.declares(name):
                 found.members.add(element)
     else:
-        for element, child in unique_elements(value, shape):
-            errors += _claim(found, element, child, shape.item())
+        for element, child in unique_elements(value, schema):
+            errors += _claim(found, element, child, schema.item())
             found.members.add(element)
     if errors:
         raise TypingError.joined(errors)
     return found
 
 
-def compare(old: Any, new: Any, shape: MergeSchema) -> Comparison:
+def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
     """What was added, modified and removed between two maps or lists."""
     found = Comparison()
     if isinstance(old, list) or isinstance(new, list):
-        left, right = index_items(old, shape), index_items(new, shape)
+        left, right = index_items(old, schema), index_items(new, schema)
         for element in left | right:
             one, other = left.get(element, MISSING), right.get(element, MISSING)
-            _difference(found, element, one, other, shape.item())
+            _difference(found, element, one, other, schema.item())
         return found
     before, after = old or {}, new or {}
     for name in before | after:
         one, other = before.get(name, MISSING), after.get(name, MISSING)
-        _difference(found, field_element(name), one, other, shape.child(name))
+        _difference(found, field_element(name), one, other, schema.child(name))
     return found
 
 
-def merge(live: Any, config: Any, shape: MergeSchema) -> Any:
+def merge(live: Any, config: Any, schema: MergeSchema) -> Any:
     """The live value with a configuration laid over it."""
-    if config is MISSING or (config is None and not _flat(live, shape)):
+    if config is MISSING or (config is None and not _flat(live, schema)):
         return live
-    if isinstance(live, dict) and isinstance(config, dict) and not shape.atomic:
+    if isinstance(live, dict) and isinstance(config, dict) and not schema.atomic:
         merged = dict(live)
         for name, value in config.items():
-            merged[name] = merge(live.get(name, MISSING), value, shape.child(name))
+            merged[name] = merge(live.get(name, MISSING), value, schema.child(name))
         return merged
-    if isinstance(live, list) and isinstance(config, list) and associative(shape):
-        return [merge(one, other, shape.item()) for one, other in align_items(live, config, shape)]
+    if isinstance(live, list) and isinstance(config, list) and associative(schema):
+        return [
+            merge(one, other, schema.item()) for one, other in align_items(live, config, schema)
+        ]
     return config
 
 
-def remove(value: Any, gone: FieldSet, shape: MergeSchema) -> Any:
+def remove(value: Any, gone: FieldSet, schema: MergeSchema) -> Any:
     """The value without some of its fields and items; null where the last one went."""
-    if isinstance(value, dict) and not shape.atomic:
+    if isinstance(value, dict) and not schema.atomic:
         left = {
-            name: _remove_below(child, gone, field_element(name), shape.child(name))
+            name: _remove_below(child, gone, field_element(name), schema.child(name))
             for name, child in value.items()
             if field_element(name) not in gone.members
         }
         return left or None
-    if isinstance(value, list) and associative(shape):
+    if isinstance(value, list) and associative(schema):
         return [
-            _remove_below(child, gone, element, shape.item())
-            for element, child in list_elements(value, shape)
+            _remove_below(child, gone, element, schema.item())
+            for element, child in list_elements(value, schema)
             if element not in gone.members
         ] or None
     return value
 
 
-def ensure_named_members(fields: FieldSet, shape: MergeSchema) -> FieldSet:
+def ensure_named_members(fields: FieldSet, schema: MergeSchema) -> FieldSet:
     """The set with every declared field that has owned children as a member, too."""
     full = FieldSet()
     full.members = set(fields.members)
     for element, below in fields.children.items():
         name = element[2:] if element.startswith("f:") else None
-        if name is not None and shape.declares(name):
+        if name is not None and schema.declares(name):
             full.members.add(element)
         full.children[element] = ensure_named_members(
-            below, shape.item() if name is None else shape.child(name)
+            below, schema.item() if name is None else schema.child(name)
         )
     return full
 
 
-def _claim(found: FieldSet, element: str, value: Any, shape: MergeSchema) -> list[TypingError]:
+def _claim(found: FieldSet, element: str, value: Any, schema: MergeSchema) -> list[TypingError]:
     """Claim a value, in place; what is wrong with it."""
-    if complaint := atom_error(value, shape.atom):
+    if complaint := atom_error(value, schema.atom):
         return [TypingError(complaint, (element,))]
-    if _leaf(value, shape):
+    if _leaf(value, schema):
         found.members.add(element)
     elif value:
         try:
-            found.attach(element, field_set_of(value, shape))
+            found.attach(element, field_set_of(value, schema))
         except TypingError as error:
             return [error.below(element)]
     return []
 
 
-def _difference(found: Comparison, element: str, old: Any, new: Any, shape: MergeSchema) -> None:
+def _difference(found: Comparison, element: str, old: Any, new: Any, schema: MergeSchema) -> None:
     if old is new or old == new:
         return
-    if not (_flat(old, shape) and _flat(new, shape)) and _alike(old, new):
+    if not (_flat(old, schema) and _flat(new, schema)) and _alike(old, new):
         one, other = _present(old), _present(new)
-        found.attach(element, compare(one, other, shape))
+        found.attach(element, compare(one, other, schema))
         if old is not MISSING and new is not MISSING:
             return
     elif not _alike(old, new):
         # One sort of value took the place of another: nothing below the old one is left.
-        found.removed.attach(element, _below(old, shape))
-        found.added.attach(element, _below(new, shape))
+        found.removed.attach(element, _below(old, schema))
+        found.added.attach(element, _below(new, schema))
     if old is MISSING:
         found.added.members.add(element)
     elif new is MISSING:
@@ -164,28 +166,28 @@ def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Merg
         found.modified.members.add(element)
 
 
-def _below(value: Any, shape: MergeSchema) -> FieldSet:
+def _below(value: Any, schema: MergeSchema) -> FieldSet:
     """The fields of a value, if it has any."""
-    return FieldSet() if _flat(value, shape) else compare(None, value, shape).added
+    return FieldSet() if _flat(value, schema) else compare(None, value, schema).added
 
 
-def _remove_below(value: Any, gone: FieldSet, element: str, shape: MergeSchema) -> Any:
+def _remove_below(value: Any, gone: FieldSet, element: str, schema: MergeSchema) -> Any:
     below = gone.children.get(element)
-    return value if below is None else remove(value, below, shape)
+    return value if below is None else remove(value, below, schema)
 
 
-def _leaf(value: Any, shape: MergeSchema) -> bool:
+def _leaf(value: Any, schema: MergeSchema) -> bool:
     """Whether a value is owned as a whole."""
     if isinstance(value, dict):
-        return shape.atomic
+        return schema.atomic
     if isinstance(value, list):
-        return not associative(shape)
+        return not associative(schema)
     return True
 
 
-def _flat(value: Any, shape: MergeSchema) -> bool:
+def _flat(value: Any, schema: MergeSchema) -> bool:
     """Whether there is nothing below a value to compare: a leaf, nothing, or an empty map."""
-    return _leaf(value, shape) or not value
+    return _leaf(value, schema) or not value
 
 
 def _alike(old: Any, new: Any) -> bool:

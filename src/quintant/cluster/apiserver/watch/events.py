@@ -86,15 +86,15 @@ def missed(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchE
 
 
 def bookmark(
-    form: ObjectEncoder, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS
+    encoder: ObjectEncoder, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS
 ) -> bytes:
     """A line that tells how far the stream has come."""
-    return _line(b"BOOKMARK", form.bookmark(rv, annotations))
+    return _line(b"BOOKMARK", encoder.bookmark(rv, annotations))
 
 
-def error_event(problem: StatusError) -> bytes:
+def error_event(error: StatusError) -> bytes:
     """A line that tells why the stream ends."""
-    return _line(b"ERROR", msgspec.json.encode(problem.status))
+    return _line(b"ERROR", msgspec.json.encode(error.status))
 
 
 def _line(word: bytes, obj: bytes) -> bytes:

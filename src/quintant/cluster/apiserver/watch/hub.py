@@ -2,9 +2,10 @@
 
 The hub follows the store: it hears of what no crash can undo. Watchers of the same selection
 (namespace, selectors, form) share a `WatcherGroup`: a change is matched and written out once per
-band, and the bytes are handed to its members. A stream first replays what lies between its starting
-point and now, then what its band receives; joining and choosing the replay happen in one step, so
-nothing is lost or told twice. A replay may hold what is not safe yet: its sender waits for that.
+group, and the bytes are handed to its members. A stream first replays what lies between its
+starting point and now, then what its group receives; joining and choosing the replay happen in one
+step, so nothing is lost or told twice. A replay may hold what is not safe yet: its sender waits for
+that.
 
 Timers are the loop's: bookmarks, the deadline, all virtual in tests.
 """
@@ -48,11 +49,13 @@ class WatchOptions(Struct, frozen=True):
 class Watcher:
     """One open stream: what it has yet to send, and its timers."""
 
-    def __init__(self, hub: WatchHub, band: WatcherGroup, terms: WatchOptions, since: int) -> None:
-        self.group = band
+    def __init__(
+        self, hub: WatchHub, group: WatcherGroup, options: WatchOptions, since: int
+    ) -> None:
+        self.group = group
         self.since = since
         self._hub = hub
-        self._terms = terms
+        self._options = options
         self._queue: deque[WatchEvent] = deque()
         self._stirred = asyncio.Event()
         self._closed = False
@@ -79,7 +82,7 @@ class Watcher:
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The replay in slices, then everything queued at a time, until closed."""
-        replay = iter(self._terms.replay)
+        replay = iter(self._options.replay)
         while frames := tuple(islice(replay, SLICE)):
             if lines := await self._lines(frames):
                 yield self._begun(lines)
@@ -101,9 +104,9 @@ class Watcher:
         states = (each for change in changes for each in (change.prev, change.cur))
         try:
             await prime(entry for entry in states if entry is not None)
-        except StatusError as problem:
+        except StatusError as error:
             self.close()
-            return error_event(problem)
+            return error_event(error)
         told = (selection.frame(each) if isinstance(each, Change) else each for each in frames)
         return b"".join(line for line in told if line is not None)
 
@@ -116,9 +119,9 @@ class Watcher:
 
     def _schedule(self) -> None:
         loop = asyncio.get_running_loop()
-        self._timers.append(loop.call_later(self._terms.seconds, self.close))
-        if self._terms.bookmarks:
-            farewell = max(0.0, self._terms.seconds - FAREWELL_SECONDS)
+        self._timers.append(loop.call_later(self._options.seconds, self.close))
+        if self._options.bookmarks:
+            farewell = max(0.0, self._options.seconds - FAREWELL_SECONDS)
             self._timers.append(loop.call_later(farewell, self._bookmark))
             self._timers.append(loop.call_later(self._hub.every, self._tick))
 
@@ -154,37 +157,37 @@ class WatchHub:
     def __init__(self, store: RevisionStore, every: float = BOOKMARK_SECONDS) -> None:
         self.every = every
         self._store = store
-        self._bands: dict[tuple[str, str], dict[WatchFilter, WatcherGroup]] = {}
+        self._groups: dict[tuple[str, str], dict[WatchFilter, WatcherGroup]] = {}
         store.follow(self._told)
 
     def __len__(self) -> int:
         """How many streams are open."""
-        return sum(len(band.members) for band in self._all())
+        return sum(len(group.members) for group in self._all())
 
     @property
     def revision(self) -> int:
         """How far every watcher has been told."""
         return self._store.visible
 
-    def open(self, selection: WatchFilter, terms: WatchOptions) -> Watcher:
+    def open(self, selection: WatchFilter, options: WatchOptions) -> Watcher:
         """Join: from now on every change reaches the watcher, which `leave` must end."""
-        bands = self._bands.setdefault(_place(selection), {})
-        band = bands.setdefault(selection, WatcherGroup(selection))
-        watcher = Watcher(self, band, terms, self._store.revision)
-        band.members[watcher] = None
+        groups = self._groups.setdefault(_place(selection), {})
+        group = groups.setdefault(selection, WatcherGroup(selection))
+        watcher = Watcher(self, group, options, self._store.revision)
+        group.members[watcher] = None
         return watcher
 
     def remove(self, watcher: Watcher) -> None:
-        """Forget a watcher, and its band when it was the last member."""
+        """Forget a watcher, and its group when it was the last member."""
         watcher.close()
-        band = watcher.group
-        band.members.pop(watcher, None)
-        if not band.members:
-            place = _place(band.selection)
-            bands = self._bands.get(place, {})
-            bands.pop(band.selection, None)
-            if not bands:
-                self._bands.pop(place, None)
+        group = watcher.group
+        group.members.pop(watcher, None)
+        if not group.members:
+            place = _place(group.selection)
+            groups = self._groups.get(place, {})
+            groups.pop(group.selection, None)
+            if not groups:
+                self._groups.pop(place, None)
 
     def close(self, table: str = "") -> None:
         """End every stream now, or those of a table after what was written so far."""
@@ -194,21 +197,21 @@ class WatchHub:
             self._end()
 
     def _end(self, table: str = "") -> None:
-        for band in self._all():
-            if table in ("", band.selection.encoder.kind.table):
-                for member in band.members:
+        for group in self._all():
+            if table in ("", group.selection.encoder.kind.table):
+                for member in group.members:
                     member.close()
 
     def _all(self) -> list[WatcherGroup]:
-        return [band for bands in self._bands.values() for band in bands.values()]
+        return [group for groups in self._groups.values() for group in groups.values()]
 
     def _told(self, table: Table, change: Change) -> None:
-        for band in self._bands.get((table.name, ""), {}).values():
-            band.send(change)
+        for group in self._groups.get((table.name, ""), {}).values():
+            group.send(change)
         namespace = change.key.rpartition("/")[0]
         if namespace:
-            for band in self._bands.get((table.name, namespace), {}).values():
-                band.send(change)
+            for group in self._groups.get((table.name, namespace), {}).values():
+                group.send(change)
 
 
 def _place(selection: WatchFilter) -> tuple[str, str]:

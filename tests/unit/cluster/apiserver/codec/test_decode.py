@@ -25,11 +25,13 @@ def test_what_is_not_known_is_dropped_and_not_told_twice() -> None:
 
 
 def test_a_refusal_of_yaml_tells_everything_at_once() -> None:
-    scrutiny = FieldValidation(FieldValidationMode.STRICT, ("line 2: a", "line 3: b"), yaml=True)
+    field_validation = FieldValidation(
+        FieldValidationMode.STRICT, ("line 2: a", "line 3: b"), yaml=True
+    )
     with pytest.raises(
         StatusError, match="strict decoding error: yaml: unmarshal errors:"
     ) as refused:
-        decode(KIND, {"metadata": {}}, scrutiny)
+        decode(KIND, {"metadata": {}}, field_validation)
     assert refused.value.message.endswith("\n  line 2: a\n  line 3: b")
 
 

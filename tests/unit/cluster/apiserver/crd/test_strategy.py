@@ -61,9 +61,9 @@ def test_no_object_breaks_a_schema_at_work(schema: Any, content: Any) -> None:
     except CoercionError:
         return
     custom.default(obj)
-    verdict = custom.validate(obj, None, "", ())
+    result = custom.validate(obj, None, "", ())
     again = custom.validate(obj, copy.deepcopy(obj), "", ())
-    assert {cause.message for cause in again.errors} <= {c.message for c in verdict.errors}
+    assert {cause.message for cause in again.errors} <= {c.message for c in result.errors}
 
 
 def test_rules_wait_until_the_object_is_sound() -> None:

@@ -15,7 +15,9 @@ ENTRY = {"manager": "me", "operation": "Update", "fieldsType": "FieldsV1", "fiel
 def test_a_list_that_can_be_read_is_no_reason_to_complain() -> None:
     check_managers([ENTRY])
     check_managers(None)
-    assert [claim.fields.encode() for claim in decode_managed_fields([ENTRY]).values()] == [FIELDS]
+    assert [managed.fields.encode() for managed in decode_managed_fields([ENTRY]).values()] == [
+        FIELDS
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ class Allowed:
 
     def __init__(self, *pairs: str) -> None:
         self._pairs = pairs
-        self.wishes: list[str] = []
+        self.attributes: list[str] = []
 
-    def __call__(self, user: User, wish: RequestInfo) -> None:
-        pair = f"{wish.verb} {wish.full_resource} {wish.name}".strip()
-        self.wishes.append(pair)
+    def __call__(self, user: User, attributes: RequestInfo) -> None:
+        pair = f"{attributes.verb} {attributes.full_resource} {attributes.name}".strip()
+        self.attributes.append(pair)
         if pair not in self._pairs:
-            raise forbidden_request(user, wish)
+            raise forbidden_request(user, attributes)
 
 
 def become(other: User, *pairs: str, by: User = ANN) -> User:
@@ -65,16 +65,16 @@ def test_groups_without_a_user_make_no_sense() -> None:
 
 def test_everything_that_is_asked_for_must_be_allowed() -> None:
     other = User("bob", ("g",), "u", {"scopes": ("s",)})
-    wishes = (
+    attributes = (
         "impersonate users bob",
         "impersonate uids u",
         "impersonate groups g",
         "impersonate userextras/scopes s",
     )
-    assert become(other, *wishes).groups == ("g", AUTHENTICATED)
-    for lacking in wishes:
+    assert become(other, *attributes).groups == ("g", AUTHENTICATED)
+    for lacking in attributes:
         with pytest.raises(StatusError):
-            become(other, *(wish for wish in wishes if wish != lacking))
+            become(other, *(each for each in attributes if each != lacking))
 
 
 def test_a_service_account_comes_with_its_groups_unless_others_are_named() -> None:
@@ -138,7 +138,7 @@ def test_the_first_refusal_is_told_and_what_worked_last_is_tried_first() -> None
 
 def test_narrow_permissions_are_of_the_group_of_authentication() -> None:
     seen: list[RequestInfo] = []
-    Impersonation(lambda user, wish: seen.append(wish)).impersonate(
+    Impersonation(lambda user, attributes: seen.append(attributes)).impersonate(
         ANN, User("bob", ("g",)), LIST_PODS
     )
-    assert [wish.group for wish in seen] == ["", GROUP, GROUP]
+    assert [attributes.group for attributes in seen] == ["", GROUP, GROUP]

@@ -19,9 +19,9 @@ class Library:
     def has(self, uid: str) -> bool:
         return True
 
-    def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
-        self.asked.append((container, wish))
-        if wish.previous:
+    def read(self, uid: str, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
+        self.asked.append((container, options))
+        if options.previous:
             raise LogsUnavailable("nothing before")
         return _words()
 

@@ -22,13 +22,13 @@ DEPLOYMENT = Resource("apps", "v1", "Deployment", "deployments")
 
 def test_a_refusal_names_the_object_and_lists_every_cause() -> None:
     causes = required("spec.a"), invalid("spec.b", -1, "must be more")
-    problem = invalid_object(DEPLOYMENT, "web", *causes)
-    assert (problem.code, problem.reason) == (422, "Invalid")
-    assert problem.message == (
+    error = invalid_object(DEPLOYMENT, "web", *causes)
+    assert (error.code, error.reason) == (422, "Invalid")
+    assert error.message == (
         'Deployment.apps "web" is invalid: '
         "[spec.a: Required value, spec.b: Invalid value: -1: must be more]"
     )
-    assert problem.status["details"] == {
+    assert error.status["details"] == {
         "name": "web",
         "group": "apps",
         "kind": "Deployment",
@@ -50,23 +50,23 @@ def test_what_is_said_twice_is_told_once_but_counted_twice() -> None:
 
 
 def test_options_are_documents_of_their_own() -> None:
-    problem = invalid_options("ListOptions", not_supported("a", "b", ["c", "d"]))
-    assert problem.message == (
+    error = invalid_options("ListOptions", not_supported("a", "b", ["c", "d"]))
+    assert error.message == (
         'ListOptions.meta.k8s.io "" is invalid: '
         'a: Unsupported value: "b": supported values: "c", "d"'
     )
 
 
 def test_a_replacement_without_a_version_is_about_the_resource() -> None:
-    problem = missing_resource_version(DEPLOYMENT, "web")
-    assert problem.message.startswith('deployments.apps "web" is invalid: metadata.resourceVersion')
-    assert problem.status["details"]["kind"] == "deployments"
+    error = missing_resource_version(DEPLOYMENT, "web")
+    assert error.message.startswith('deployments.apps "web" is invalid: metadata.resourceVersion')
+    assert error.status["details"]["kind"] == "deployments"
 
 
 def test_a_patch_that_makes_no_object_is_about_nothing_but_itself() -> None:
-    problem = invalid_patch("{}", "no")
-    assert problem.message == ' "" is invalid: patch: Invalid value: "{}": no'
-    assert problem.status["details"].keys() == {"causes"}
+    error = invalid_patch("{}", "no")
+    assert error.message == ' "" is invalid: patch: Invalid value: "{}": no'
+    assert error.status["details"].keys() == {"causes"}
 
 
 def test_limits_are_told_in_the_number_of_what_they_count() -> None:

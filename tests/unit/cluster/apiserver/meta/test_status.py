@@ -49,11 +49,11 @@ def test_who_may_try_again_is_told_when() -> None:
 
 
 def test_a_forbidden_field_is_named_among_the_details() -> None:
-    problem = forbidden(PODS, "a", "no", invalid("spec", "x", "no"))
-    assert problem.headers == {"x-content-type-options": "nosniff"}
-    assert [each["field"] for each in problem.status["details"]["causes"]] == ["spec"]
+    error = forbidden(PODS, "a", "no", invalid("spec", "x", "no"))
+    assert error.headers == {"x-content-type-options": "nosniff"}
+    assert [each["field"] for each in error.status["details"]["causes"]] == ["spec"]
 
 
 def test_warnings_come_in_the_order_they_are_given_unless_first() -> None:
-    problem = StatusError(400, "BadRequest", "no").with_warnings("b").with_warnings("a", first=True)
-    assert problem.headers == {"warning": '299 - "a", 299 - "b"'}
+    error = StatusError(400, "BadRequest", "no").with_warnings("b").with_warnings("a", first=True)
+    assert error.headers == {"warning": '299 - "a", 299 - "b"'}

@@ -21,7 +21,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 @pytest.mark.parametrize(
-    ("accept", "wish"),
+    ("accept", "negotiated"),
     [
         ("", NegotiatedMedia()),
         ("*/*", NegotiatedMedia()),
@@ -38,8 +38,8 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
         ),
     ],
 )
-def test_the_form_liked_best_is_taken(accept: str, wish: NegotiatedMedia) -> None:
-    assert negotiate(accept, routed=True) == wish
+def test_the_form_liked_best_is_taken(accept: str, negotiated: NegotiatedMedia) -> None:
+    assert negotiate(accept, routed=True) == negotiated
 
 
 @pytest.mark.parametrize(

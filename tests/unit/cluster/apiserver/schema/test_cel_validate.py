@@ -72,9 +72,9 @@ def test_an_optional_old_value_is_asked_for() -> None:
 
 def test_what_was_broken_before_only_warns() -> None:
     rules = _rules(a=_ruled(INTEGER, "self > 0"), b=INTEGER)
-    verdict = rules.validate({"a": 0, "b": 1}, {"a": 0, "b": 0})
-    assert verdict.errors == []
-    assert verdict.warnings == ["a: Invalid value: 0: failed rule: self > 0"]
+    result = rules.validate({"a": 0, "b": 1}, {"a": 0, "b": 0})
+    assert result.errors == []
+    assert result.warnings == ["a: Invalid value: 0: failed rule: self > 0"]
     assert rules.validate({"a": -1}, {"a": 0}).errors
 
 
@@ -132,5 +132,5 @@ def test_no_value_breaks_the_rules_of_a_schema(new: Any, old: Any) -> None:
         b={"type": "array", "items": _ruled(TEXT, "self.size() > 1")},
         c={"type": "object", "additionalProperties": _ruled(INTEGER, "self % 2 == 0")},
     )
-    for verdict in (rules.validate(new, ABSENT), rules.validate(new, old)):
-        assert all(cause.message for cause in verdict.errors)
+    for result in (rules.validate(new, ABSENT), rules.validate(new, old)):
+        assert all(cause.message for cause in result.errors)

@@ -7,10 +7,10 @@ from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSch
 from quintant.cluster.apiserver.tables import message
 
 
-def below(shape: MergeSchema, *names: str) -> MergeSchema:
+def below(schema: MergeSchema, *names: str) -> MergeSchema:
     for name in names:
-        shape = shape.item() if name == "*" else shape.child(name)
-    return shape
+        schema = schema.item() if name == "*" else schema.child(name)
+    return schema
 
 
 POD = builtin_schema(message("core.v1.Pod"))
