@@ -22,8 +22,8 @@ from conformance.kinds import (
     TEMPLATE,
     Sample,
 )
+from conformance.tables import cells, columns, table
 from conformance.target import Target
-from conformance.test_tables import cells, columns, table
 from unit.cluster.api import JsonObject
 
 REF = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}

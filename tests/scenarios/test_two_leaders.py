@@ -124,7 +124,7 @@ class Replica:
 
 
 @dataclass
-class House:
+class Replicas:
     """Replicas that come and go, and somebody who edits all the time."""
 
     cluster: InProcessCluster
@@ -153,7 +153,7 @@ class House:
         self.replicas.remove(leader)
         return leader
 
-    async def bury(self) -> float:
+    async def kill_leader(self) -> float:
         """Let the leader die in one of many ways; returns when it did."""
         leader = self.take_leader()
         died = monotonic()
@@ -171,45 +171,45 @@ class House:
 async def test_soak_there_are_never_two_writers_and_a_standby_takes_over_warm(
     cluster: InProcessCluster,
 ) -> None:
-    house = House(cluster, Random(0))
-    witness = house.witness
+    replicas = Replicas(cluster, Random(0))
+    witness = replicas.witness
     await cluster.install(Greeter)
-    house.fill()
-    await house.live(5)
+    replicas.fill()
+    await replicas.live(5)
     for _ in range(sized(DEATHS)):
-        house.fill()
-        await house.live(house.random.uniform(0, 5))
+        replicas.fill()
+        await replicas.live(replicas.random.uniform(0, 5))
         before = len(witness.terms)
-        died = await house.bury()
+        died = await replicas.kill_leader()
 
         ((heir, acquired),) = witness.terms[before:]
         assert acquired - died <= FAILOVER_SECONDS
         first = min(write.at for write in witness.writes if write.writer == heir)
         assert 0 <= first - acquired < WARM_SECONDS
-    await house.live(5)
-    await house.close()
-    await check(house)
+    await replicas.live(5)
+    await replicas.close()
+    await check(replicas)
 
 
 async def test_replica_that_is_stopped_hands_over_at_once(cluster: InProcessCluster) -> None:
-    house = House(cluster, Random(0))
+    replicas = Replicas(cluster, Random(0))
     await cluster.install(Greeter)
-    house.fill()
-    await house.live(5)
+    replicas.fill()
+    await replicas.live(5)
     for _ in range(REPLICAS):
-        await house.take_leader().stop()
+        await replicas.take_leader().stop()
         stopped = monotonic()
-        house.fill()
-        await house.live(3)
-        assert house.witness.terms[-1][1] - stopped <= RETRY_SECONDS
-    await house.live(5)
-    await house.close()
-    await check(house)
+        replicas.fill()
+        await replicas.live(3)
+        assert replicas.witness.terms[-1][1] - stopped <= RETRY_SECONDS
+    await replicas.live(5)
+    await replicas.close()
+    await check(replicas)
 
 
-async def check(house: House) -> None:
+async def check(replicas: Replicas) -> None:
     """Only holders of the lease wrote, and nothing was left undone."""
-    cluster, witness = house.cluster, house.witness
+    cluster, witness = replicas.cluster, replicas.witness
     assert witness.writes
     assert all(write.writer == write.holder for write in witness.writes)
     for obj in await cluster.client.list(Greeter):

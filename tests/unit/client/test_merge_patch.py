@@ -12,7 +12,7 @@ from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import Custom, Model, Opaque, OwnerReference, replace
 from quintant.core.resource import projection
-from unit.core.test_object import JSON
+from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Chart, Harbour, Mast, Ship, ShipSpec, chart, meta
 
 

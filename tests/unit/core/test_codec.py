@@ -15,7 +15,7 @@ from quintant.core import codec
 from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import Custom, Metadata, Model, Object, ObjectMeta, Opaque
 from quintant.core.resource import resource
-from unit.core.test_object import JSON
+from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Chart, ChartView, Ship, ShipSpec, ShipStatus, chart, meta, ship
 
 T = TypeVar("T")

@@ -5,17 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from quintant.core.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
+from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Ship, ShipSpec, meta, ship
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
-)  # fmt: skip
 
 
 def test_a_request_reads_as_kubectl_writes_it() -> None:
