@@ -16,7 +16,7 @@ from aiohttp import ClientSession, TCPConnector
 
 from quintant.agents.relay.options import RelayOptions as RelayOptions
 from quintant.agents.relay.relay import Relay, running
-from quintant.agents.tunnel.options import RelayTarget as Target
+from quintant.agents.tunnel.options import RelayEndpoint as Target
 from quintant.agents.tunnel.options import ServiceTarget, TunnelOptions
 from quintant.agents.tunnel.tunnel import serve
 from quintant.wire.tunnelreport import Report

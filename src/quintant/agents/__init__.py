@@ -12,7 +12,6 @@ from importlib import import_module
 AGENTS: dict[str, str] = {
     "echo": "A web program to try a cluster with: it fails on request.",
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",
-    "lightclient": "Writes to the lightpeer beside it, or reads from it: for examples.",
     "lightpeer": "A member of a light chain, joined to others by klight.",
     "relay": "Stands in public and leads visitors through tunnels to Services.",
     "tunnel": "Connects a Service to relays (Portal Expose).",

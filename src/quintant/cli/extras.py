@@ -16,7 +16,6 @@ EXTRAS = {"klight": ("grpc",)}
 NEEDED_BY = {
     "klight": "klight",
     "klightpeer": "klight",
-    "lightclient": "klight",
     "lightpeer": "klight",
 }
 """The operators, agents and commands that need an extra, by their names."""

@@ -14,7 +14,7 @@ from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import LEASE_SECONDS, NameDenied, NameRegistry
 from quintant.agents.relay.options import HTTPS, RelayOptions
-from quintant.agents.relay.tokens import ANYBODY, Principal, TokenFile
+from quintant.agents.relay.tokens import ANYBODY, Principal, TunnelTokens
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
@@ -54,7 +54,7 @@ class Control:
         self,
         options: RelayOptions,
         names: NameRegistry[TunnelConnection],
-        tokens: TokenFile | None,
+        tokens: TunnelTokens | None,
         metrics: RelayMetrics,
         random: Random,
     ) -> None:

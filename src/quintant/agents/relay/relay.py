@@ -21,7 +21,7 @@ from quintant.agents.relay.frontend import LIMITS, Frontend
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.options import RelayOptions
-from quintant.agents.relay.tokens import TokenFile
+from quintant.agents.relay.tokens import TunnelTokens
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connections import Connections
@@ -66,7 +66,7 @@ class Relay:
         self.names: NameRegistry[TunnelConnection] = NameRegistry(
             options.sessions, options.group_sessions
         )
-        self._tokens = TokenFile(options.tokens) if options.tokens else None
+        self._tokens = TunnelTokens(options.tokens) if options.tokens else None
         self._served = _certificate(options)
         self._control = Control(options, self.names, self._tokens, self.metrics, random)
         forwarder = Forwarder(self.names, random, options.limits, self.metrics)

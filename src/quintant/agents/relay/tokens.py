@@ -74,7 +74,7 @@ def parse(raw: bytes) -> tuple[TokenEntry, ...]:
         raise ValueError(str(error)) from None
 
 
-class TokenFile:
+class TunnelTokens:
     """The file as it is now; a version that cannot be read leaves the last good one in force."""
 
     def __init__(self, path: Path) -> None:

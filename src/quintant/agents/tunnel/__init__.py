@@ -1,7 +1,7 @@
 """The tunnel: runs beside a Service, connects to relays, and brings their visitors to it.
 
-    options         what it is told              relay_connection  one relay, again and again
-    host_resolver   where hosts are              service_stream    one visitor's bytes to the
+    options         what it is told              relay_client    one relay, again and again
+    host_resolver   where hosts are              service_stream  one visitor's bytes to the
     status          what it tells the operator                     Service and back
     admin           probes, report, metrics
 

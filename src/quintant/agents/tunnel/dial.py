@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.multiplex.websocket import KEY_BYTES, accept_key, fresh_key
 from quintant.agents.tunnel.host_resolver import HostResolver
-from quintant.agents.tunnel.options import RelayTarget
+from quintant.agents.tunnel.options import RelayEndpoint
 from quintant.http.head import (
     ProtocolError,
     ResponseHead,
@@ -34,7 +34,7 @@ class UpgradeRefused(Exception):
         self.status = status
 
 
-async def dial_relay(relay: RelayTarget, resolver: HostResolver, random: Random) -> WebSocket:
+async def dial_relay(relay: RelayEndpoint, resolver: HostResolver, random: Random) -> WebSocket:
     """A connection to a relay, ready for messages. UpgradeRefused, OSError, or TimeoutError."""
     url, socket = urlsplit(relay.url), WebSocket(lambda: random.randbytes(4))
     port = url.port or _PORTS[url.scheme]

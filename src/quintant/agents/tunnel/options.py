@@ -29,7 +29,7 @@ _SCHEMES = ("ws", "wss")
 
 
 @dataclass(frozen=True, slots=True)
-class RelayTarget:
+class RelayEndpoint:
     """A relay to be connected to."""
 
     name: str
@@ -55,7 +55,7 @@ class TunnelOptions:
 
     app: str
     service: ServiceTarget
-    relays: tuple[RelayTarget, ...]
+    relays: tuple[RelayEndpoint, ...]
     group: str = ""
     pod: str = ""
     """The pod's uid: which tunnel of the group this is."""
@@ -95,7 +95,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     )
 
 
-def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayTarget, ...]:
+def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayEndpoint, ...]:
     named = _named(environ.get("PORTAL_RELAYS", "")) or _by_place(urls)
     if not named:
         raise ValueError("no relay is given: --relay wss://relay.example.com/relay")
@@ -103,7 +103,7 @@ def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayTarge
         if urlsplit(each.url).scheme not in _SCHEMES or not urlsplit(each.url).hostname:
             raise ValueError(f"relay {each.name} has a URL that is none: wss://HOST/relay")
     return tuple(
-        RelayTarget(
+        RelayEndpoint(
             each.name, each.url, environ.get(f"PORTAL_TOKEN_{at}", ""), _authority(at, environ)
         )
         for at, each in enumerate(named)

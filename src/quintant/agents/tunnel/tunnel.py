@@ -12,7 +12,7 @@ from quintant.agents.tunnel.admin import serving
 from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.metrics import TunnelMetrics
 from quintant.agents.tunnel.options import TunnelOptions
-from quintant.agents.tunnel.relay_connection import RelayConnection
+from quintant.agents.tunnel.relay_client import RelayClient
 from quintant.agents.tunnel.service_stream import (
     ServiceDialer,
     ServiceStream,
@@ -34,7 +34,7 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     random = Random(SystemRandom().getrandbits(256))
     async with asyncio.TaskGroup() as group:
         visits = Visits(dialer, status, metrics, group)
-        connections = [RelayConnection(relay, hello, visits, status) for relay in options.relays]
+        connections = [RelayClient(relay, hello, visits, status) for relay in options.relays]
         async with serving(status, lambda: metrics.render(status, visits.active), options.admin):
             say("started", app=options.app, admin=status.admin_port)
             works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]

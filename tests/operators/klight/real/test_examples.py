@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from quintant.api.core import ConfigMap
+from quintant.core.object import ObjectMeta
 from quintant.core.yaml import documents
 from quintant.runtime.cache.manifests import Applier
 from testbeds.real_peers import RealPeersTestbed
 
 FOLDER = Path(__file__).parents[4] / "examples" / "klight"
+CLIENT = FOLDER / "lightclient.py"
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,11 @@ async def test_what_one_pod_writes_another_one_reads(
     file = FOLDER / f"{name}.yaml"
     text = file.read_bytes().replace(b"-every=10", b"-every=1")
     await testbed.start()
+    client = ConfigMap(
+        metadata=ObjectMeta(name="lightclient", namespace="default"),
+        data={CLIENT.name: CLIENT.read_text()},
+    )
+    await testbed.client.create(client)
     await Applier(testbed.client.rest, "test").apply(documents(text, file.name))
     writer, reader = pods
 

@@ -8,7 +8,7 @@ import pytest
 
 from quintant.agents.tunnel.dial import UpgradeRefused, dial_relay
 from quintant.agents.tunnel.host_resolver import HostResolver
-from quintant.agents.tunnel.options import RelayTarget
+from quintant.agents.tunnel.options import RelayEndpoint
 from testbeds.relays import DOMAIN, RelayTestbed, answering, saying
 
 _UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -17,7 +17,7 @@ PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
 
 async def _dialled(url: str, authority: str = "") -> None:
     socket = await dial_relay(
-        RelayTarget("one", url, authority=authority), HostResolver({}), Random(1)
+        RelayEndpoint("one", url, authority=authority), HostResolver({}), Random(1)
     )
     socket.abort()
 

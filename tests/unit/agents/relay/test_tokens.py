@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.relay.tokens import TokenFile, digest, parse
+from quintant.agents.relay.tokens import TunnelTokens, digest, parse
 
 
 def written(path: Path, *tokens: str) -> Path:
@@ -15,7 +15,7 @@ def written(path: Path, *tokens: str) -> Path:
 
 
 def test_a_token_is_known_by_its_hash(tmp_path: Path) -> None:
-    tokens = TokenFile(written(tmp_path / "tokens.json", "one", "two"))
+    tokens = TunnelTokens(written(tmp_path / "tokens.json", "one", "two"))
     found = tokens.find("two")
     assert found is not None
     assert found.subject == "of-two"
@@ -24,7 +24,7 @@ def test_a_token_is_known_by_its_hash(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
-    tokens = TokenFile(written(tmp_path / "tokens.json", "one"))
+    tokens = TunnelTokens(written(tmp_path / "tokens.json", "one"))
     written(tmp_path / "tokens.json", "other", "third")
     assert tokens.reload() == ""
     assert tokens.find("one") is None
@@ -33,7 +33,7 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
 
 def test_a_broken_file_leaves_the_last_good_one_in_force(tmp_path: Path) -> None:
     path = written(tmp_path / "tokens.json", "one")
-    tokens = TokenFile(path)
+    tokens = TunnelTokens(path)
     path.write_text("{}")
     assert "tokens" in tokens.reload()
     assert tokens.find("one") is not None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.tunnel.options import RelayTarget, ServiceTarget, parse
+from quintant.agents.tunnel.options import RelayEndpoint, ServiceTarget, parse
 
 LINE = ["expose", "--name", "hello", "--host", "web.default.svc", "--port", "80"]
 
@@ -28,8 +28,8 @@ def test_the_operators_variables_are_understood(tmp_path: Path) -> None:
     }
     options = parse([*LINE, "--relay", "wss://a/relay", "--relay", "wss://b/"], environ)
     assert options.relays == (
-        RelayTarget("one", "wss://a/relay"),
-        RelayTarget("two", "wss://b/", "secret", str(tmp_path / "1.crt")),
+        RelayEndpoint("one", "wss://a/relay"),
+        RelayEndpoint("two", "wss://b/", "secret", str(tmp_path / "1.crt")),
     )
     assert options.service == ServiceTarget("web.default.svc", 80, "insecure")
     assert (options.group, options.pod, options.admin) == ("uid", "pod", ("127.0.3.4", 9808))

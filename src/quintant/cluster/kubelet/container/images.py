@@ -125,6 +125,9 @@ def _agents() -> Iterator[ImageProgram]:
     images = (OURS, f"*/{OURS}", *(f"{OURS}/{name}" for name in AGENTS))
     for image, command in product(images, (OURS, f"*/{OURS}")):
         yield ImageProgram(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
+    # It has a Python with Quintant, for scripts that a volume brings.
+    for image, command in product((OURS, f"*/{OURS}"), ("python", "python3")):
+        yield ImageProgram(image=image, command=command, argv=(sys.executable,), env=_UNBUFFERED)
     for name, agent in _STANDINS.items():
         for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
             argv = _ours("agent", agent)

@@ -25,6 +25,7 @@ OURS = (sys.executable, "-m", "quintant")
         ("quintant:1", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("quintant/echo", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("localhost:5000/quintant", ("/usr/bin/quintant",), (*OURS, "x")),
+        ("quintant:1", ("python", "/a.py"), (sys.executable, "/a.py", "x")),
         ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
         ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
         ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),

@@ -22,7 +22,7 @@ from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.tunnel.backoff import ConnectAttempt, ReconnectBackoff
 from quintant.agents.tunnel.dial import CONNECT_SECONDS, UpgradeRefused, dial_relay
 from quintant.agents.tunnel.host_resolver import HostResolver
-from quintant.agents.tunnel.options import RelayTarget
+from quintant.agents.tunnel.options import RelayEndpoint
 from quintant.agents.tunnel.status import TunnelStatus
 from quintant.wire.portal import (
     VERSION,
@@ -63,11 +63,11 @@ class ConnectObserver(Protocol):
         """An attempt to connect ended."""
 
 
-class RelayConnection:
+class RelayClient:
     """The connection to one relay."""
 
     def __init__(
-        self, relay: RelayTarget, hello: Hello, backend: StreamHandler, status: TunnelStatus
+        self, relay: RelayEndpoint, hello: Hello, backend: StreamHandler, status: TunnelStatus
     ) -> None:
         self._relay, self._hello, self._backend, self._status = relay, hello, backend, status
         self._said = RelayReport(relay.name, relay.url)

@@ -1,9 +1,9 @@
-"""A program that uses the lightpeer beside it, or the file that a klightpeer keeps: for examples.
+"""A program that uses the lightpeer beside it, or the file that a klightpeer keeps.
 
-    quintant agent lightclient write -lpAddress=:9081 -every=60     a greeting with the time
-    quintant agent lightclient read -lpAddress=:9081 -every=60      prints the newest one
-    quintant agent lightclient write -file=/tempsto/index.html      a line with the time
-    quintant agent lightclient read -file=/tempsto/index.html       prints the file
+    python lightclient.py write -lpAddress=:9081 -every=60     a greeting with the time
+    python lightclient.py read -lpAddress=:9081 -every=60      prints the newest one
+    python lightclient.py write -file=/tempsto/index.html      a line with the time
+    python lightclient.py read -file=/tempsto/index.html       prints the file
 
 Nothing that goes wrong ends it: a peer or a file that is not there yet will be.
 """
@@ -13,10 +13,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import grpc.aio
+
+from quintant.wire.lightpeer import (
+    PERSIST,
+    QUERY,
+    EmptyQueryRequest,
+    PersistRequest,
+    QueryResponse,
+)
 
 CALL_SECONDS = 10.0
 """How long a peer may take."""
@@ -58,8 +69,6 @@ class Chain:
         self._address = f"{host or os.environ.get('QUINTANT_POD_IP') or 'localhost'}:{port}"
 
     async def write(self) -> str:
-        from quintant.wire.lightpeer import PERSIST, PersistRequest
-
         greeting = f"hello at {_now()}"
         async with self._channel() as channel:
             asked = PersistRequest(greeting.encode()).encode()
@@ -67,8 +76,6 @@ class Chain:
         return f"wrote {greeting}"
 
     async def read(self) -> str:
-        from quintant.wire.lightpeer import QUERY, EmptyQueryRequest, QueryResponse
-
         async with self._channel() as channel:
             asked = EmptyQueryRequest().encode()
             call = channel.unary_stream(QUERY.path)(asked, timeout=CALL_SECONDS)
@@ -78,14 +85,10 @@ class Chain:
         return "nothing yet"
 
     def _channel(self) -> Any:
-        import grpc.aio
-
         return grpc.aio.insecure_channel(self._address, (("grpc.enable_http_proxy", 0),))
 
 
 async def _repeat(place: File | Chain, verb: str, pause: float) -> None:
-    import grpc.aio
-
     while True:
         try:
             said = await (place.write() if verb == "write" else place.read())
@@ -99,3 +102,7 @@ async def _repeat(place: File | Chain, verb: str, pause: float) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
