@@ -33,7 +33,8 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
-from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork
+from quintant.operators.klight.api import LABEL, NETWORK
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.install_crds import install
 

@@ -24,7 +24,8 @@ from quintant.core import codec
 from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
-from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
+from quintant.operators.klight.api import LABEL, PeerPod
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.join_result import Answer

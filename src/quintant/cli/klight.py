@@ -18,7 +18,7 @@ from quintant.cli.networks import COMMANDS
 from quintant.cli.serving import serve_at
 from quintant.client.config.config import Config
 from quintant.operators import klight
-from quintant.operators.klight.flags import Flags, from_arguments
+from quintant.operators.klight.options import Flags, from_arguments
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe import logs
 

@@ -27,7 +27,7 @@ from quintant.client.config.config import Config
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
-from quintant.operators.klight.api import REPAIR, LightNetwork, LightNetworkStatus
+from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork, LightNetworkStatus
 from quintant.operators.klight.lightnetwork.report import listed, plain
 from quintant.operators.klight.plan.join_result import OK, Health
 from quintant.operators.klight.remote.grpc_peers import GrpcPeers

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.core.object import replace
-from quintant.operators.klight.api import REPAIR, LightNetwork
+from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork
 from quintant.operators.klight.options import Options
 from testbeds.klight import KlightTestbed
 

@@ -10,7 +10,8 @@ import pytest
 
 from quintant.api.core import Namespace, Pod
 from quintant.core.object import ObjectMeta, replace
-from quintant.operators.klight.api import GENERATION, LightNetwork, PeerPod
+from quintant.operators.klight.api import GENERATION, PeerPod
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.options import Options
 from quintant.testing import InProcessCluster, grant, kind, verb, writes
 from testbeds.klight import GATE, KlightTestbed, Mood, manager_with

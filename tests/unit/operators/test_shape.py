@@ -23,7 +23,7 @@ import pytest
 import quintant.operators
 
 OPERATORS = Path(quintant.operators.__file__).parent
-SHAPED: tuple[str, ...] = ("portal",)
+SHAPED: tuple[str, ...] = ("klight", "portal")
 """The operators that have the shape by now."""
 
 REQUIRED = {

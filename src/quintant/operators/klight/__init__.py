@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 
-from quintant.operators.klight.api import GROUP, LightNetwork, PeerPod
-from quintant.operators.klight.flags import from_environment
+from quintant.operators.klight.api import GROUP, PeerPod
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.lightnetwork.report import WORD, networks
 from quintant.operators.klight.metrics import KlightMetrics
-from quintant.operators.klight.observe.reader import Wiring
-from quintant.operators.klight.options import Options
+from quintant.operators.klight.observe.reader import Keys
+from quintant.operators.klight.options import Options, from_environment
 from quintant.operators.klight.reconcile import NetworkReconciler
 from quintant.operators.klight.remote.peers import Peers
 from quintant.runtime.controller import predicates as when
@@ -24,26 +24,25 @@ TURN_SECONDS = 300.0
 
 
 def controllers(
-    manager: Manager, options: Options | None = None, peers: Peers | None = None
+    manager: Manager, options: Options | None = None, remote: Peers | None = None
 ) -> None:
-    """Declare the controller of networks; its options are the environment's unless given."""
+    """Declare the controller of networks; `remote` is how peers are spoken to, over gRPC."""
     options = options or from_environment(os.environ)
-    wiring, metrics = Wiring(options), KlightMetrics()
-    reconcile = NetworkReconciler(options, lambda: peers or _connected(), metrics)
+    keys, metrics = Keys(options), KlightMetrics()
     manager.add_collectors(*metrics.collectors())
     manager.serve_json(WORD, networks)
     (
         manager.keyed("klight")
         .watches(
             PeerPod,
-            to=wiring.networks,
-            when=when.changed(wiring.aspect),
+            to=keys.of_pod,
+            when=when.changed(keys.aspects),
             labels={options.label: ""},
-            index=wiring.indexes,
+            index=keys.indexes,
         )
         .watches(
             LightNetwork,
-            to=wiring.shown,
+            to=keys.of_lightnetwork,
             when=when.generation | when.annotation(f"{GROUP}/*"),
         )
         .uses(PeerPod, "patch")
@@ -52,7 +51,7 @@ def controllers(
         .uses(LightNetwork, "patch", sub="status")
         .workers(options.workers)
         .timeout(TURN_SECONDS)
-        .reconcile(reconcile)
+        .reconcile(NetworkReconciler(options, lambda: remote or _connected(), metrics))
     )
 
 

@@ -11,9 +11,9 @@ from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.act.readiness_gates import tell
-from quintant.operators.klight.api import LightNetwork, PeerPod
+from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.membership import Membership
-from quintant.operators.klight.observe.memory import postpone
 from quintant.operators.klight.plan.join_result import OK, Health
 from quintant.operators.klight.rules import incarnation_of, network_of, obstacle
 
@@ -23,45 +23,45 @@ TRIES = 3
 """How often a peer that serves is told to leave before we give up."""
 
 
-async def farewell(desk: JoinContext, pod: PeerPod) -> bool:
+async def farewell(context: JoinContext, pod: PeerPod) -> bool:
     """End the membership of a pod in this network; whether it is over, or to be tried again."""
     record = Membership.read(pod.metadata.annotations)
     lives = record is not None and incarnation_of(pod) == record.incarnation and not obstacle(pod)
-    if record is not None and lives and not await _left(desk, pod, record.address):
+    if record is not None and lives and not await _left(context, pod, record.address):
         return False
-    await desk.hand.clear(pod)
-    await tell(desk, pod, f"left {desk.key.name}")
-    desk.memory.tries.pop(pod.metadata.uid, None)
-    target = network_of(pod, desk.options)
+    await context.writer.clear(pod)
+    await tell(context, pod, f"left {context.key.name}")
+    context.memory.waits_no_more(pod.metadata.uid)
+    target = network_of(pod, context.options)
     reason, goal = ("Moved", f" for {target.name}") if target else ("Left", "")
-    desk.hand.say(pod, reason, f"left network {desk.key.name}{goal}")
+    context.writer.say(pod, reason, f"left network {context.key.name}{goal}")
     return True
 
 
-async def vanished(desk: JoinContext, shown: LightNetwork | None) -> None:
+async def vanished(context: JoinContext, shown: LightNetwork | None) -> None:
     """Find members that are out of sight because their label was removed, and let them leave."""
-    memory = desk.memory
-    expected = memory.known | _listed(shown)
+    memory = context.memory
+    expected = memory.members | _listed(shown)
     memory.asked &= expected.keys()
     for uid, key in expected.items():
-        if uid not in memory.asked and not await _seen(desk, uid, key):
-            found = await desk.ctx.client.find(PeerPod, *key, live=True)
-            lives = found is not None and found.metadata.uid == uid and _released(desk, found)
-            if found is None or not lives or await farewell(desk, found):
+        if uid not in memory.asked and not await _seen(context, uid, key):
+            found = await context.ctx.client.find(PeerPod, *key, live=True)
+            lives = found is not None and found.metadata.uid == uid and _released(context, found)
+            if found is None or not lives or await farewell(context, found):
                 memory.asked.add(uid)
-                memory.known.pop(uid, None)
+                memory.members.pop(uid, None)
 
 
-async def _seen(desk: JoinContext, uid: str, key: Request) -> bool:
-    pod = await desk.ctx.client.find(PeerPod, *key)
+async def _seen(context: JoinContext, uid: str, key: Request) -> bool:
+    pod = await context.ctx.client.find(PeerPod, *key)
     return pod is not None and pod.metadata.uid == uid
 
 
-def _released(desk: JoinContext, pod: PeerPod) -> bool:
+def _released(context: JoinContext, pod: PeerPod) -> bool:
     """Whether a pod that we do not see any more lives on without the label, recorded here."""
     record = Membership.read(pod.metadata.annotations)
-    here = record is not None and record.network == str(desk.key)
-    return here and desk.options.label not in pod.metadata.labels
+    here = record is not None and record.network == str(context.key)
+    return here and context.options.label not in pod.metadata.labels
 
 
 def _listed(shown: LightNetwork | None) -> dict[str, Request]:
@@ -76,21 +76,22 @@ def _listed(shown: LightNetwork | None) -> dict[str, Request]:
     return found
 
 
-async def _left(desk: JoinContext, pod: PeerPod, address: str) -> bool:
+async def _left(context: JoinContext, pod: PeerPod, address: str) -> bool:
     """Whether a peer left, or cannot be made to."""
-    trial = desk.memory.trial(pod.metadata.uid, incarnation_of(pod), monotonic())
-    if trial.due > monotonic():
+    uid, attempts = pod.metadata.uid, context.memory.attempts
+    context.memory.wait(uid, incarnation_of(pod), monotonic())
+    if attempts.due(uid) > monotonic():
         return False
-    answer = await desk.peers.leave(address, f"left {desk.key.name}", LEAVE_SECONDS)
+    answer = await context.peers.leave(address, f"left {context.key.name}", LEAVE_SECONDS)
     if answer.code == OK:
         return True
     if answer.code != "UNIMPLEMENTED":
-        serves = await desk.peers.check(address, LEAVE_SECONDS) is Health.SERVING
-        if serves and trial.count < TRIES:
-            postpone(trial, monotonic(), desk.ctx.random)
+        serves = await context.peers.check(address, LEAVE_SECONDS) is Health.SERVING
+        if serves and attempts.failures(uid) < TRIES:
+            attempts.failed(uid, monotonic(), context.ctx.random)
             return False
         if not serves:
             return True
-    note = f"{address} cannot leave network {desk.key.name}, whose members go on listing it"
-    desk.hand.warn(pod, "StillListed", f"{note}; delete the pod if they cannot write")
+    note = f"{address} cannot leave network {context.key.name}, whose members go on listing it"
+    context.writer.warn(pod, "StillListed", f"{note}; delete the pod if they cannot write")
     return True

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from quintant.core.object import Request
 from quintant.metrics import Collector, Counter, Gauge, Histogram
 
 # From a join on one machine to one that streams a long chain.
@@ -17,16 +20,15 @@ class KlightMetrics:
         self.members = Gauge("klight_members", "Pods of a network.", [*network, "state"])
         self.depth = Gauge("klight_stack_depth", "Contacts in the stack of a network.", network)
         self.joins = Counter(
-            "klight_joins_total", "Attempts to join a pod, by how they ended.", ["result"],
-        )  # fmt: skip
+            "klight_joins_total", "Attempts to join a pod, by how they ended.", ["result"]
+        )
         self.seconds = Histogram("klight_join_seconds", "JoinNetwork calls.", buckets=_JOIN_BUCKETS)
         self.failures = Counter("klight_probe_failures_total", "Checks of members that failed.")
         self.repairs = Counter(
-            "klight_repairs_total", "Repairs of networks, by how they ended.", ["result"],
-        )  # fmt: skip
+            "klight_repairs_total", "Repairs of networks, by how they ended.", ["result"]
+        )
         self.rebuild = Gauge(
-            "klight_rebuild_seconds",
-            "From the start until every network was looked at once.",
+            "klight_rebuild_seconds", "From the start until every network was looked at once."
         )
 
     def collectors(self) -> tuple[Collector, ...]:
@@ -36,7 +38,14 @@ class KlightMetrics:
             self.repairs, self.rebuild,
         )  # fmt: skip
 
-    def forget(self, namespace: str, network: str) -> None:
+    def show(self, network: Request, states: Mapping[str, int], depth: int) -> None:
+        """Tell how many pods of a network are in which state, and how many are contacts."""
+        for state, count in states.items():
+            self.members.labels(network.namespace, network.name, state).set(count)
+        self.depth.labels(network.namespace, network.name).set(depth)
+
+    def forget(self, network: Request) -> None:
         """Let go of the series of a network that is no more."""
-        self.members.remove_by_labels({"namespace": namespace, "network": network})
-        self.depth.remove_by_labels({"namespace": namespace, "network": network})
+        labels = {"namespace": network.namespace, "network": network.name}
+        self.members.remove_by_labels(labels)
+        self.depth.remove_by_labels(labels)

@@ -1,14 +1,37 @@
-"""The settings of klight, with the reason for each default; `quintant operator klight --set …`."""
+"""The settings of klight, with the reason for each default.
+
+    KLIGHT_PROBE_INTERVAL=5s  quintant operator klight
+    quintant klight -inCluster=true --probe-interval 5s
+
+Variables of its pod's environment and flags in the style of Go lead to the same `Options`; a value
+that makes no sense is a ConfigError that names it.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import fields
 
-from quintant.core.options import Duration
-from quintant.operators.klight.api import LABEL, Repair
+from quintant.core import options
+from quintant.core.errors import ConfigError
+from quintant.core.options import SWITCH, Duration, parse_option, parser_of
+from quintant.operators.klight.api import LABEL
+from quintant.operators.klight.lightnetwork.api import Repair
 from quintant.wire.lightpeer import PORT
+
+PREFIX = "KLIGHT_"
+"""What the names of variables begin with; then the option's, in capitals, with underscores."""
+_FLAG = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.S)
+_PROCESS = {
+    "kubeconfig": "kubeconfig", "master": "master", "inCluster": "in_cluster",
+    "namespaces": "namespaces", "leader-elect": "leader_elect", "metrics": "metrics",
+    "probes": "probes",
+}  # fmt: skip
+"""Flags of the process itself, beside those of `Options`, and the fields they give."""
 
 
 class Options(Struct, frozen=True):
@@ -45,3 +68,52 @@ class Options(Struct, frozen=True):
     """Whether a split network is mended on request, by itself, or not at all."""
     gc_after: Duration = 300.0
     """How long a LightNetwork outlives its last pod."""
+
+
+class Flags(Struct, frozen=True):
+    """What the command line of the original controller may say, and ours besides."""
+
+    options: Options = Options()
+    kubeconfig: str = ""
+    master: str = ""
+    in_cluster: bool | None = None
+    """None finds out by itself."""
+    namespaces: tuple[str, ...] = ()
+    leader_elect: bool = False
+    metrics: str | None = None
+    probes: str | None = None
+
+
+def from_environment(environment: Mapping[str, str]) -> Options:
+    """The options that an environment gives."""
+    return options.from_environment(Options, environment, prefix=PREFIX)
+
+
+def from_arguments(arguments: Sequence[str]) -> Flags:
+    """What the flags say: `-flag value` or `-flag=value`, with one dash or two."""
+    rest, found = list(arguments), {}
+    while rest:
+        word = rest.pop(0)
+        flag = _FLAG.fullmatch(word)
+        kind, field = _place(flag[1]) if flag is not None else (Flags, "")
+        if flag is None or not field:
+            raise ConfigError(f"{word} is no flag of klight", hint=", ".join(_names()))
+        text = flag[2]
+        if text is None:
+            text = "true" if parser_of(kind, field) is SWITCH else rest.pop(0) if rest else ""
+        found[kind, field] = parse_option(kind, field, text, name=f"--{flag[1]}")
+    given = {field: value for (kind, field), value in found.items() if kind is Options}
+    process = {field: value for (kind, field), value in found.items() if kind is Flags}
+    return Flags(Options(**given), **process)
+
+
+def _place(name: str) -> tuple[type[Any], str]:
+    """Of what a flag gives a field, and which; none if there is no such flag."""
+    if name in _PROCESS:
+        return Flags, _PROCESS[name]
+    field = name.replace("-", "_")
+    return Options, field if any(each.name == field for each in fields(Options)) else ""
+
+
+def _names() -> list[str]:
+    return [*sorted(_PROCESS), *(each.name.replace("_", "-") for each in fields(Options))]

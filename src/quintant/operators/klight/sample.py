@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.operators.klight.api import LABEL, LightNetwork
+from quintant.operators.klight.api import LABEL
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.rules import object_name
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress

@@ -8,9 +8,10 @@ from pathlib import Path
 import quintant.operators.klight as klight
 from quintant.operators.klight import api, options
 from quintant.operators.klight.act import join
-from quintant.operators.klight.api import Phase
-from quintant.operators.klight.flags import PREFIX
-from quintant.operators.klight.observe import memory
+from quintant.operators.klight.lightnetwork.api import REPAIR, Phase
+from quintant.operators.klight.options import PREFIX
+from quintant.operators.klight.plan import actions
+from quintant.runtime.controller import attempts
 
 HERE = Path(klight.__file__).parent
 ROOT = Path(__file__).parents[4]
@@ -18,8 +19,8 @@ CONTRACT = (HERE / "README.md").read_text()
 PAGE = (ROOT / "docs" / "klight.md").read_text()
 SOURCE = "".join(path.read_text() for path in HERE.rglob("*.py"))
 EVENT = re.compile(
-    r"(?:Complaint\(\s*|\.(?:say|warn)\([\w.]+, |ctx\.event\(pod, |return |goal = \(|else \()"
-    r'"([A-Z]\w+)"'
+    r'(?:(?:Complaint|Drop|Enrol|Postpone|\.say|\.warn)\([^"\n]*\s*|ctx\.event\(pod, |return '
+    r'|goal = \(|else \()"([A-Z]\w+)"'
 )
 PHASES = set(Phase.__args__)  # type: ignore[attr-defined]
 
@@ -47,9 +48,9 @@ def test_numbers_of_the_contract_are_those_of_the_code() -> None:
     assert f"checks fail for {given.down_after:g} s" in CONTRACT
     assert f"left alone for {given.settle:g} s" in CONTRACT
     assert f"after {given.gc_after / 60:g} min the LightNetwork" in CONTRACT
-    assert f"after {memory.FIRST_SECONDS:g} s, doubling to {memory.CAP_SECONDS:g} s" in CONTRACT
-    assert f"after {memory.LONG_SECONDS / 60:g} min" in CONTRACT
-    assert f"after {join.START_SECONDS:g} s `Waiting`" in CONTRACT
+    assert f"after {attempts.FIRST_SECONDS:g} s, doubling to {attempts.CAP_SECONDS:g} s" in CONTRACT
+    assert f"after {join.LONG_SECONDS / 60:g} min" in CONTRACT
+    assert f"after {actions.START_SECONDS:g} s `Waiting`" in CONTRACT
 
 
 def test_every_phase_is_on_the_page() -> None:
@@ -64,4 +65,5 @@ def test_every_option_is_on_the_page() -> None:
 
 def test_every_annotation_is_on_the_page() -> None:
     keys = [text for text in vars(api).values() if str(text).startswith(f"{api.GROUP}/")]
-    assert [each for each in keys if f"`{each.partition('/')[2]}`" not in PAGE] == []
+    assert REPAIR.startswith(api.GROUP)
+    assert [each for each in [*keys, REPAIR] if f"`{each.partition('/')[2]}`" not in PAGE] == []

@@ -14,15 +14,15 @@ from quintant.operators.klight.api import JOINED, PeerPod, PeerStatus
 from quintant.operators.klight.observe.view import Observed
 
 
-async def open_gates(desk: JoinContext, network: Observed) -> None:
+async def open_gates(context: JoinContext, observed: Observed) -> None:
     """Tell the pods of a network that ask for it whether they are members."""
-    members = {peer.uid for peer in network.stack}
-    for peer in network.peers:
-        waits = "" if peer.uid in members else peer.obstacle or f"not in {desk.key.name} yet"
-        await tell(desk, peer.pod, waits)
+    members = {peer.uid for peer in observed.stack}
+    for peer in observed.peers:
+        waits = "" if peer.uid in members else peer.obstacle or f"not in {context.key.name} yet"
+        await tell(context, peer.pod, waits)
 
 
-async def tell(desk: JoinContext, pod: PeerPod, waits: str) -> None:
+async def tell(context: JoinContext, pod: PeerPod, waits: str) -> None:
     """Tell a pod that asks for it that it is a member, or for what it waits."""
     status = "False" if waits else "True"
     found = condition_of(pod.status.conditions, JOINED)
@@ -33,10 +33,10 @@ async def tell(desk: JoinContext, pod: PeerPod, waits: str) -> None:
         status=status,
         reason="Waiting" if waits else "Member",
         message=waits,
-        last_transition_time=timestamp(desk.ctx.clock.now()),
+        last_transition_time=timestamp(context.ctx.clock.now()),
     )
     try:
-        await desk.ctx.client.set_status(pod, PeerStatus(conditions=(condition,)))
+        await context.ctx.client.set_status(pod, PeerStatus(conditions=(condition,)))
     except (Conflict, Invalid, NotFound):
         # This very pod is gone; its namesake is somebody else.
         return

@@ -36,7 +36,7 @@ class RecordWriter:
             peer.generation + 1,
         )  # fmt: skip
         self.memory.unsaved[peer.uid] = record
-        self.memory.tries.pop(peer.uid, None)
+        self.memory.waits_no_more(peer.uid)
         await self.save(peer.pod, record)
         return record
 
@@ -58,7 +58,7 @@ class RecordWriter:
 
     def warn(self, pod: PeerPod, reason: str, note: str) -> None:
         """Tell what is wrong with a pod, at most once a minute."""
-        if self.memory.may_say(pod.metadata.uid, reason, monotonic()):
+        if self.memory.warnings.allows(pod.metadata.uid, reason, monotonic()):
             self.ctx.event(pod, reason, note, type="Warning")
 
     async def _write(self, pod: PeerPod, annotations: Mapping[str, str]) -> None:

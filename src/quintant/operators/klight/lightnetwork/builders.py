@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.core.object import ObjectMeta, Request
-from quintant.operators.klight.api import LightNetwork, LightNetworkSpec
+from quintant.operators.klight.lightnetwork.api import LightNetwork, LightNetworkSpec
 
 
 def lightnetwork(place: Request, network: str) -> LightNetwork:

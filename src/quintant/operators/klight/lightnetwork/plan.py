@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 
 from quintant.api.meta import Condition, set_condition
-from quintant.operators.klight.act.probe import split_off
-from quintant.operators.klight.api import (
+from quintant.operators.klight.lightnetwork.api import (
     LightNetwork,
     LightNetworkStatus,
     NetworkPeer,
@@ -15,7 +14,8 @@ from quintant.operators.klight.api import (
 )
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
-from quintant.operators.klight.plan.repair import requested
+from quintant.operators.klight.plan.probe import split_off
+from quintant.operators.klight.plan.repair import handled, requested
 from quintant.operators.klight.rules import EVERYWHERE
 
 STACK_SHOWN = 50
@@ -43,7 +43,7 @@ def status_of(
         head_id=memory.head or None,
         height=memory.height or None,
         last_join=stack[0].record.joined_at if stack and stack[0].record else None,
-        repair_handled=requested(shown) if memory.repairs else _handled(shown),
+        repair_handled=requested(shown) if memory.repaired else handled(shown) or None,
         peers=tuple(_peers(network, memory))[:PEERS_SHOWN],
         conditions=_conditions(shown, phase, why, memory, now),
     )
@@ -70,9 +70,9 @@ def judged(network: Observed, memory: Memory) -> tuple[Phase, str]:
 
 def _waiting(network: Observed, memory: Memory) -> str:
     for peer in network.candidates:
-        known = memory.tries.get(peer.uid)
-        if known is not None and known.waiting:
-            return f"{peer.key}: {known.waiting}"
+        known = memory.waits.get(peer.uid)
+        if known is not None and known.reason:
+            return f"{peer.key}: {known.reason}"
     for peer in network.excluded:
         return f"{peer.key}: {peer.obstacle}"
     return "about to be formed"
@@ -90,9 +90,9 @@ def _conditions(
     found = set_condition(
         found, "Healthy", status=healthy, reason=phase, message=why, generation=generation, now=now
     )
-    if memory.repairs:
+    if memory.repaired:
         found = set_condition(
-            found, "Repairing", status=False, reason="Done", message=memory.repairs,
+            found, "Repairing", status=False, reason="Done", message=memory.repaired,
             generation=generation, now=now,
         )  # fmt: skip
     return found
@@ -102,8 +102,8 @@ def _peers(network: Observed, memory: Memory) -> Iterator[NetworkPeer]:
     for peer in network.stack:
         yield _shown(network, peer, "Suspect" if peer.uid in memory.misses else "Up")
     for peer in network.candidates:
-        known = memory.tries.get(peer.uid)
-        said = known.waiting if known is not None else ""
+        known = memory.waits.get(peer.uid)
+        said = known.reason if known is not None else ""
         state = "Moving" if peer.elsewhere else "Down" if peer.lapsed else "Waiting"
         yield _shown(network, peer, state, said)
     for peer in network.excluded:
@@ -129,12 +129,3 @@ def states(network: Observed, memory: Memory) -> dict[str, int]:
     for peer in _peers(network, memory):
         counts[peer.state] += 1
     return counts
-
-
-def _handled(shown: LightNetwork) -> str | None:
-    return shown.status.repair_handled if shown.status is not None else None
-
-
-def uids(peers: Iterable[Peer]) -> set[str]:
-    """Who they are."""
-    return {peer.uid for peer in peers}

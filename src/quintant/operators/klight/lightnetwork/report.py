@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quintant.core import codec
-from quintant.operators.klight.api import LightNetwork
+from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.runtime.cache.client import Client
 
 WORD = "networks"

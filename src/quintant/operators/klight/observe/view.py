@@ -97,6 +97,12 @@ class Observed:
         """Every pod with the network's label."""
         return (*self.stack, *self.candidates, *self.excluded)
 
+    @property
+    def uids(self) -> set[str]:
+        """Every pod that the network has to do with."""
+        leaving = {pod.metadata.uid for pod in self.leavers}
+        return {peer.uid for peer in self.peers} | leaving
+
 
 Rivals = Callable[[str], Iterable[PeerPod]]
 """All pods, of any network, that say they are at an address."""

@@ -1,4 +1,4 @@
-"""How one pod becomes a member: the steps of the reconciler, as one pure function.
+"""How one pod becomes a member: the steps of the reconciler, as a pure state machine.
 
     1    the stack is empty          -> found the network
     2    else                        -> try the head
@@ -7,33 +7,44 @@
 
 What is proven is the point: a live contact is never dropped, and nobody founds a second network
 beside a live one. A contact that the joiner cannot reach, though we can, is passed over and kept.
+
+`next_step` says whom to ask what, `after` takes the answer in, and `conclude` says what follows
+from how the attempt ended.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, auto
 
 from quintant.operators.klight.observe.view import Peer
-from quintant.operators.klight.plan.join_result import Health, JoinResult
+from quintant.operators.klight.plan.actions import (
+    Action,
+    Drop,
+    End,
+    Enrol,
+    Postpone,
+    foreign,
+    found,
+)
+from quintant.operators.klight.plan.join_result import (
+    NO_ANSWER,
+    Answer,
+    Health,
+    JoinResult,
+    join_result,
+)
 
 
-class End(Enum):
-    """How an attempt ended."""
+class Ask(Enum):
+    """What is asked next."""
 
-    FOUND = "founded"
-    JOINED = "joined"
-    RETRY = "joiner-down"
-    """The joiner's fault: try again later."""
-    UNSETTLED = "unsettled"
-    """Nobody knows: look again later, and join again only if it did not happen."""
-    NOT_A_PEER = "not-a-lightpeer"
-    REFUSED = "refused"
-    UNREACHABLE = "unreachable"
-    """The joiner reaches no member, though some live."""
-    SILENT = "silent"
-    """No member answers, and none is proven dead."""
-    TOO_LARGE = "too-large"
+    CHECK = auto()
+    """Of the contact, whether it serves, before anybody is sent to it."""
+    JOIN = auto()
+    """Of the joiner, to join the contact's network."""
+    INSPECT = auto()
+    """Of the contact, whether it lives, after the joiner could not join it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,13 @@ class Attempt:
     joiner: Peer
     contacts: tuple[Peer, ...]
     """Those still to be tried, newest first."""
+    precheck: bool = True
+    """Whether contacts are checked before anybody is sent to them."""
+    ask: Ask = Ask.CHECK
+    """What comes next, if there is a contact."""
+    end: End | None = None
+    answer: Answer = NO_ANSWER
+    """What the joiner said last."""
     dead: tuple[Peer, ...] = ()
     """Proven dead on the way: to be dropped from the stack."""
     bad: tuple[Peer, ...] = ()
@@ -52,28 +70,61 @@ class Attempt:
     unreachable: tuple[Peer, ...] = ()
     """Alive, but not for the joiner."""
 
-    @property
-    def contact(self) -> Peer | None:
-        """Whom to try next."""
-        return self.contacts[0] if self.contacts else None
 
-
-def begin(joiner: Peer, stack: tuple[Peer, ...]) -> Attempt:
+def begin(joiner: Peer, stack: tuple[Peer, ...], *, precheck: bool = True) -> Attempt:
     """An attempt with everybody but oneself as contacts."""
-    return Attempt(joiner, tuple(peer for peer in stack if peer.uid != joiner.uid))
+    contacts = tuple(peer for peer in stack if peer.uid != joiner.uid)
+    return _at_next(Attempt(joiner, (), precheck), contacts)
 
 
-def exhausted(attempt: Attempt) -> End:
-    """How an attempt ends that has no contacts left.
+def after(attempt: Attempt, outcome: Health | Answer | None) -> Attempt:
+    """The attempt with the outcome of its step; None for a contact that is not who it was."""
+    match outcome:
+        case None:
+            return _at_next(attempt, attempt.contacts[1:])
+        case Answer():
+            attempt, meaning = replace(attempt, answer=outcome), join_result(outcome)
+            blamed = meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
+            return replace(attempt, ask=Ask.INSPECT) if blamed else _ended(attempt, meaning)
+        case Health.SERVING if attempt.ask is Ask.CHECK:
+            return replace(attempt, ask=Ask.JOIN)
+    return _passed(attempt, outcome)
+
+
+def conclude(attempt: Attempt) -> tuple[Action, ...]:
+    """What follows from an attempt that ended: whom to drop, and what becomes of the joiner."""
+    drops = (
+        *(
+            Drop(each, "PeerDown", f"{each.address} does not answer; dropped")
+            for each in attempt.dead
+        ),
+        *(Drop(each, "NotALightpeer", foreign(each), long=True) for each in attempt.bad),
+    )
+    match attempt.end:
+        case End.FOUND if attempt.dead:
+            # The network has lost its last member just now: who founds it anew is chosen with care.
+            return drops
+        case End.FOUND:
+            return (*drops, found(attempt.joiner))
+        case End.JOINED:
+            return (*drops, _joined(attempt.joiner, attempt.contacts[0]))
+    return (*drops, _failed(attempt))
+
+
+def _at_next(attempt: Attempt, contacts: tuple[Peer, ...]) -> Attempt:
+    """The attempt with these contacts left, about to ask the first one.
 
     A silent contact may live and have everything: whoever founded anew would lose it.
     """
-    if attempt.unreachable:
-        return End.UNREACHABLE
-    return End.SILENT if attempt.silent else End.FOUND
+    ask = Ask.CHECK if attempt.precheck else Ask.JOIN
+    attempt = replace(attempt, contacts=contacts, ask=ask)
+    if contacts:
+        return attempt
+    alone = End.SILENT if attempt.silent else End.FOUND
+    return replace(attempt, end=End.UNREACHABLE if attempt.unreachable else alone)
 
 
-def passed(attempt: Attempt, health: Health) -> Attempt:
+def _passed(attempt: Attempt, health: Health) -> Attempt:
     """The attempt without its contact, by what our own look at the contact found.
 
     Dead ones and impostors are to be dropped; one that serves is only out of the joiner's reach.
@@ -81,22 +132,58 @@ def passed(attempt: Attempt, health: Health) -> Attempt:
     head, rest = attempt.contacts[0], attempt.contacts[1:]
     match health:
         case Health.SERVING:
-            return replace(attempt, contacts=rest, unreachable=(*attempt.unreachable, head))
+            attempt = replace(attempt, unreachable=(*attempt.unreachable, head))
         case Health.FOREIGN:
-            return replace(attempt, contacts=rest, bad=(*attempt.bad, head))
+            attempt = replace(attempt, bad=(*attempt.bad, head))
         case Health.REFUSED:
-            return replace(attempt, contacts=rest, dead=(*attempt.dead, head))
-    return replace(attempt, contacts=rest, silent=(*attempt.silent, head))
+            attempt = replace(attempt, dead=(*attempt.dead, head))
+        case _:
+            attempt = replace(attempt, silent=(*attempt.silent, head))
+    return _at_next(attempt, rest)
 
 
-def blamed(meaning: JoinResult) -> bool:
-    """Whether an answer blames the contact, so that we have to look at it ourselves."""
-    return meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
+def _ended(attempt: Attempt, meaning: JoinResult) -> Attempt:
+    return replace(attempt, end=_ENDS[meaning])
 
 
-def ended(meaning: JoinResult) -> End:
-    """How an attempt ends with an answer that does not blame the contact."""
-    return _ENDS[meaning]
+def _joined(joiner: Peer, contact: Peer) -> Enrol:
+    note = f"joined network {joiner.network.name} through {contact.key} at {contact.address}"
+    return Enrol(joiner, contact.address, End.JOINED, "Joined", note)
+
+
+def _failed(attempt: Attempt) -> Postpone:
+    assert attempt.end is not None, "an attempt is concluded when it has ended"
+    reason, note = _explained(attempt, attempt.end)
+    return Postpone(
+        attempt.joiner,
+        note,
+        reason,
+        attempt.end,
+        long=attempt.end in (End.NOT_A_PEER, End.TOO_LARGE),
+        trouble=attempt.end in (End.REFUSED, End.UNREACHABLE),
+        unsettled=attempt.end is End.UNSETTLED,
+    )
+
+
+def _explained(attempt: Attempt, end: End) -> tuple[str, str]:
+    """Reason and note of a failed attempt: what happened, and what to do."""
+    who, said = attempt.joiner.address, attempt.answer.text or attempt.answer.code
+    match end:
+        case End.NOT_A_PEER:
+            return "NotALightpeer", foreign(attempt.joiner)
+        case End.TOO_LARGE:
+            return "ChainBlockTooLarge", f"{said}; a block of the chain is too large to be sent"
+        case End.UNREACHABLE:
+            names = ", ".join(peer.address for peer in attempt.unreachable)
+            return "Unreachable", f"{who} cannot reach {names}: is there a NetworkPolicy between?"
+        case End.SILENT:
+            names = ", ".join(peer.address for peer in attempt.silent)
+            return "Waiting", f"no member answers ({names}); waiting until they do, or are down"
+        case End.UNSETTLED:
+            return "JoinFailed", f"{who} did not answer in time; looking again before any retry"
+        case End.REFUSED:
+            return "JoinFailed", f"the network refused {who}: {said}; it may need a repair"
+    return "JoinFailed", f"{who} failed while joining: {said}; trying again"
 
 
 _ENDS = {

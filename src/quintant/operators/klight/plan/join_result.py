@@ -23,6 +23,9 @@ class Answer:
     reason: str = ""
 
 
+NO_ANSWER = Answer("")
+
+
 class Health(Enum):
     """What our own look at a peer found."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.core.errors import ConfigError
-from quintant.operators.klight.flags import from_arguments, from_environment
-from quintant.operators.klight.options import Options
+from quintant.operators.klight.options import Options, from_arguments, from_environment
 
 
 def test_flags_of_the_original_are_understood() -> None:

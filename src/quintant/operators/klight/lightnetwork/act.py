@@ -1,0 +1,61 @@
+"""Shows a network: its LightNetwork, the gates of its pods, its series; and when to look again."""
+
+from __future__ import annotations
+
+from quintant.core.clock import monotonic
+from quintant.core.errors import AlreadyExists
+from quintant.operators.klight.act.context import JoinContext
+from quintant.operators.klight.act.readiness_gates import open_gates
+from quintant.operators.klight.lightnetwork import builders
+from quintant.operators.klight.lightnetwork.plan import states, status_of
+from quintant.operators.klight.observe.view import Observed
+from quintant.operators.klight.plan.candidates import PACE_SECONDS, next_look
+from quintant.runtime.controller.result import Result
+
+STATUS_SECONDS = 1.0
+"""The status of a network is written at most so often: a thousand joins are not a thousand."""
+
+
+async def show(context: JoinContext, observed: Observed) -> Result | None:
+    """Tell what a network is like now; None once it is no more."""
+    memory = context.memory
+    memory.retain(observed.uids)
+    memory.members = {peer.uid: peer.key for peer in observed.stack}
+    context.metrics.show(context.key, states(observed, memory), len(observed.stack))
+    await open_gates(context, observed)
+    if not observed.peers:
+        return await _retire(context)
+    memory.empty = None
+    due = next_look(observed, memory, monotonic())
+    waited = monotonic() - memory.written
+    if waited < STATUS_SECONDS:
+        return Result(max(PACE_SECONDS, min(due, STATUS_SECONDS - waited)))
+    await _write(context, observed)
+    return Result(due)
+
+
+async def _write(context: JoinContext, observed: Observed) -> None:
+    client, shown = context.ctx.client, await context.reader.lightnetwork()
+    if shown is None:
+        wanted = builders.lightnetwork(context.reader.place, context.key.name)
+        try:
+            shown = await client.create(wanted)
+        except AlreadyExists:
+            return
+    context.memory.written = monotonic()
+    status = status_of(shown, observed, context.memory, context.ctx.clock.now())
+    await client.set_status(shown, status)
+
+
+async def _retire(context: JoinContext) -> Result | None:
+    """Show an empty network for a while, then remove its object."""
+    memory, shown = context.memory, await context.reader.lightnetwork()
+    memory.empty = monotonic() if memory.empty is None else memory.empty
+    left = memory.empty + context.options.gc_after - monotonic()
+    if shown is not None and left > 0:
+        await _write(context, Observed(context.key))
+        return Result(left)
+    if shown is not None:
+        await context.ctx.client.delete(shown)
+    context.metrics.forget(context.key)
+    return None

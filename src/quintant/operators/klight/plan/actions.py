@@ -1,0 +1,111 @@
+"""What is to be done about a pod, as values: decided by the plan, carried out by `act`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from quintant.operators.klight.api import ADOPTED, FOUNDER
+from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan.join_result import Health
+
+START_SECONDS = 5.0
+"""How long a peer may take to start before its owner is told that it is waited for."""
+
+
+class End(Enum):
+    """How an attempt to join a pod ended, as the metrics have it."""
+
+    FOUND = "founded"
+    JOINED = "joined"
+    ADOPTED = "adopted"
+    """It was a member already."""
+    RETRY = "joiner-down"
+    """The joiner's fault: try again later."""
+    UNSETTLED = "unsettled"
+    """Nobody knows: look again later, and join again only if it did not happen."""
+    NOT_A_PEER = "not-a-lightpeer"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+    """The joiner reaches no member, though some live."""
+    SILENT = "silent"
+    """No member answers, and none is proven dead."""
+    TOO_LARGE = "too-large"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Take a member off the stack."""
+
+    peer: Peer
+    reason: str
+    note: str
+    long: bool = False
+    """Whether it is left alone for long: only a human can help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrol:
+    """Record a peer as a member, on top of the stack."""
+
+    peer: Peer
+    via: str
+    end: End
+    reason: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """Try a pod again later."""
+
+    peer: Peer
+    waiting: str
+    """For what it waits, in words."""
+    reason: str = ""
+    """That of the warning; empty if it is too early for one."""
+    end: End | None = None
+    """How an attempt ended; None if there was none."""
+    long: bool = False
+    trouble: bool = False
+    """Whether it says something about the network, too."""
+    unsettled: bool | None = None
+    """Whether a join may still be going on; None leaves what is known of it."""
+
+
+Action = Drop | Enrol | Postpone
+
+
+def found(peer: Peer) -> Enrol:
+    """A peer founds its network."""
+    note = f"founded network {peer.network.name}"
+    return Enrol(peer, FOUNDER, End.FOUND, "NetworkFormed", note)
+
+
+def adopt(peer: Peer) -> Enrol:
+    """A peer is a member already."""
+    note = f"is in network {peer.network.name} already"
+    return Enrol(peer, ADOPTED, End.ADOPTED, "Joined", note)
+
+
+def not_serving(peer: Peer, health: Health, waited: float) -> Postpone:
+    """A peer does not serve, for so many seconds by now."""
+    waiting = f"{peer.address} is {health.value}"
+    if health is Health.FOREIGN:
+        return Postpone(peer, waiting, "NotALightpeer", End.NOT_A_PEER, long=True)
+    return Postpone(peer, waiting, "Waiting" if waited > START_SECONDS else "")
+
+
+def warning(action: Postpone) -> str:
+    """What the owner of a pod is told."""
+    if action.reason == "NotALightpeer":
+        return foreign(action.peer)
+    return action.waiting if action.end else f"{action.waiting}; is lightpeer running there?"
+
+
+def foreign(peer: Peer) -> str:
+    """What is wrong with something else that listens where a peer should."""
+    return (
+        f"what listens at {peer.address} is no lightpeer; "
+        "name the right port, or run lightpeer there"
+    )

@@ -1,0 +1,87 @@
+"""Who is to be joined now, who founds a network, and when to look again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from quintant.core.clock import timestamp
+from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.probe import poverty
+from quintant.wire.peeradmin import Status
+
+BATCH = 64
+"""How many pods are checked for one turn: checks of thousands would be old when their turn comes.
+A network that is to be founded looks at all, for anyone may be the one with contents."""
+SPELLS = 10
+"""Pods that keep coming delay the founding of their network by so many quiet spells at most."""
+RETURN_SECONDS = 5.0
+"""How long a network that lost all its members waits for them before somebody founds it anew:
+one of them may have what the others have not."""
+EVICTION_SECONDS = 5.0
+"""After so long, peers of another make have surely forgotten one that was down."""
+DOUBLINGS = 2
+"""How often the deadline doubles for a pod whose joins took longer: a slow disk, a long chain."""
+PER_MEMBER_SECONDS = 0.01
+"""What each member adds to the deadline of a join: all are told."""
+PACE_SECONDS = 0.05
+"""A turn that left something to do is followed by the next one no sooner."""
+
+
+def due(observed: Observed, memory: Memory, now: float) -> list[Peer]:
+    """Whom to check and join now, those first who failed least."""
+    ready = [each for each in waiting(observed) if memory.attempts.due(each.uid) <= now]
+    ready.sort(key=lambda peer: memory.attempts.failures(peer.uid))
+    return ready[:BATCH] if observed.stack else ready
+
+
+def waiting(observed: Observed) -> list[Peer]:
+    """Those who are to become members, and have no other network to leave first."""
+    return [peer for peer in observed.candidates if not peer.elsewhere]
+
+
+def absent(observed: Observed, ready: Sequence[Peer]) -> bool:
+    """Whether a former member does not serve yet."""
+    former = {peer.uid for peer in observed.peers if peer.generation}
+    return not former <= {peer.uid for peer in ready}
+
+
+def founding_pause(options: Options, memory: Memory, missed: bool, now: float) -> float:
+    """Seconds until a network may be founded: its pods are still, and nobody is missed."""
+    quiet = options.found_after
+    still = min(memory.still + quiet, memory.born + SPELLS * quiet)
+    back = memory.bereft + RETURN_SECONDS if missed and memory.bereft is not None else now
+    return max(still, back) - now
+
+
+def founder_first(ready: Sequence[Peer], told: Mapping[str, Status | None]) -> list[Peer]:
+    """Those who are ready, the one that is to found the network first."""
+    return sorted(ready, key=lambda peer: (poverty(told[peer.uid]), peer.age))
+
+
+def eviction_pause(joiner: Peer, memory: Memory, since: float, now: float) -> float:
+    """Seconds for which peers of another make may still list one that was down for a moment."""
+    listed = joiner.uid in memory.foreign and joiner.generation
+    return since + EVICTION_SECONDS - now if listed else 0.0
+
+
+def join_deadline(options: Options, late: int, members: int) -> float:
+    """How long a join may take, of a pod that was late so often, in a network of so many."""
+    return 2.0 ** min(late, DOUBLINGS) * options.join_timeout + PER_MEMBER_SECONDS * members
+
+
+def precedes(peer: Peer, began: datetime) -> bool:
+    """Whether a pod was there before this process: somebody else may have joined it."""
+    return (peer.pod.metadata.creation_timestamp or "") < timestamp(began)
+
+
+def next_look(observed: Observed, memory: Memory, now: float) -> float:
+    """Seconds until there is something to do without anybody telling us."""
+    moments = [memory.sweep]
+    if not memory.paused:
+        leaving = [pod.metadata.uid for pod in observed.leavers]
+        uids = [*(peer.uid for peer in waiting(observed)), *leaving]
+        moments += [memory.attempts.due(uid) for uid in uids]
+    return max(PACE_SECONDS, min(moments) - now)

@@ -1,0 +1,16 @@
+"""Peers by name, for plans to decide about."""
+
+from __future__ import annotations
+
+from quintant.core.object import ObjectMeta, Request
+from quintant.operators.klight.api import GENERATION, PeerPod
+from quintant.operators.klight.observe.view import Peer
+
+
+def peer(name: str, *, made: str = "", generation: int = 0) -> Peer:
+    """A peer that runs; `generation` is how often it was joined before."""
+    annotations = {GENERATION: str(generation)} if generation else {}
+    meta = ObjectMeta(
+        name=name, namespace="ns", uid=name, creation_timestamp=made, annotations=annotations
+    )
+    return Peer(PeerPod(metadata=meta), Request("a", "ns"), f"{name}:9081", name, None, "")
