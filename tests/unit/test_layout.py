@@ -1,4 +1,4 @@
-"""The tests of a module stand where the module stands.
+"""The tests of a module stand where the module stands, and no room holds too many modules.
 
 `tests/unit/<room>/test_<module>.py` is about `src/quintant/<room>/<module>.py`, or about the room
 itself if it has its name. What holds for several modules at once is a promise, named below.
@@ -6,6 +6,7 @@ itself if it has its name. What holds for several modules at once is a promise, 
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +19,7 @@ ELSEWHERE = {
     "real": ROOT / "tests/real",
 }
 """Rooms of tests whose subject is no part of the product."""
+MOST_MODULES = 25
 PROMISES = {
     "test_docs.py": "documents name what there is, and their examples run",
     "test_imports.py": "what a command loads",
@@ -54,3 +56,9 @@ TESTS = sorted(path.relative_to(UNIT) for path in UNIT.rglob("test_*.py"))
 def test_a_test_module_stands_where_its_subject_does() -> None:
     lost = [test for test in TESTS if not any(path.is_file() for path in subjects(test))]
     assert {test.as_posix() for test in lost} == PROMISES.keys()
+
+
+def test_no_room_holds_too_many_modules() -> None:
+    count = Counter(path.parent.relative_to(PRODUCT).as_posix() for path in PRODUCT.rglob("*.py"))
+    assert count["."] > 0
+    assert {room: size for room, size in count.items() if size > MOST_MODULES} == {}
