@@ -15,23 +15,22 @@ from quintant.cluster.controllers import (
     disruption,
     garbage,
     job,
+    load_balancers,
     nodes,
     replicaset,
     statefulset,
 )
-from quintant.cluster.controllers import load_balancers as balancers
 from quintant.cluster.controllers.endpoints import endpoints, endpointslices
 from quintant.cluster.controllers.job import ttl
-from quintant.cluster.controllers.namespaces import defaults as equipment
-from quintant.cluster.controllers.namespaces import deletion as namespaces
-from quintant.cluster.controllers.pods import gc as podgc
+from quintant.cluster.controllers.namespaces import defaults as namespace_defaults
+from quintant.cluster.controllers.namespaces import deletion as namespace_deletion
+from quintant.cluster.controllers.pods import gc as pod_gc
 from quintant.cluster.controllers.volumes import claims, protection, volumes
 from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
-    balancers.declare,
     claims.declare,
     cronjob.declare,
     daemonset.declare,
@@ -39,12 +38,13 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     disruption.declare,
     endpoints.declare,
     endpointslices.declare,
-    equipment.declare,
     garbage.declare,
     job.declare,
-    namespaces.declare,
+    load_balancers.declare,
+    namespace_defaults.declare,
+    namespace_deletion.declare,
     nodes.declare,
-    podgc.declare,
+    pod_gc.declare,
     protection.declare,
     replicaset.declare,
     statefulset.declare,
@@ -63,5 +63,5 @@ def controllers(authority: bytes = b"") -> Manager:
     for declare in DECLARATIONS:
         declare(manager)
     if authority:
-        equipment.publishing(authority)(manager)
+        namespace_defaults.publishing(authority)(manager)
     return manager

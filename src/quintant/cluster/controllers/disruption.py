@@ -1,9 +1,9 @@
 """PodDisruptionBudgets say how many of their pods may go now.
 
-`assess` is pure: from the pods that a budget covers, and how many there should be, to its status.
-How many there should be is the number of pods there are, unless the budget is a percentage or names
-what may be unavailable: then those who control the pods are asked. Evictions are granted by the
-server (quintant.cluster.apiserver.handlers.eviction), which writes down whom it let go.
+`budget_status` is pure: from the pods that a budget covers, and how many there should be. That is
+the number of pods there are, unless the budget is a percentage or names what may be unavailable:
+then those who control the pods are asked. Evictions are granted by the server
+(quintant.cluster.apiserver.handlers.eviction), which writes down whom it let go.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ZERO = {
 """Numbers are written even if they are nothing."""
 
 
-class Unknown(Exception):
+class PodsUncountable(Exception):
     """Nobody can say how many pods there should be; the text says why."""
 
 
@@ -83,17 +83,17 @@ async def reconcile(
     now = ctx.clock.now()
     try:
         expected = await _expected(budget, pods, ctx)
-    except Unknown as error:
+    except PodsUncountable as error:
         ctx.event("CalculateExpectedPodCountFailed", str(error), type="Warning")
-        await _tell(budget, failed(budget, str(error), now), ctx.client)
+        await _tell(budget, failed_status(budget, str(error), now), ctx.client)
         return None
-    status = assess(budget, pods, expected, now)
+    status = budget_status(budget, pods, expected, now)
     await _tell(budget, status, ctx.client)
     # The server's word runs out at some time, and no change announces that.
     return Result(after=DELETION_SECONDS) if status.disrupted_pods else None
 
 
-def assess(
+def budget_status(
     budget: PodDisruptionBudget, pods: Sequence[PodState], expected: int, now: datetime
 ) -> BudgetStatus:
     """The status of a budget that covers these pods, of so many that there should be."""
@@ -118,7 +118,7 @@ def assess(
     )
 
 
-def failed(budget: PodDisruptionBudget, why: str, now: datetime) -> BudgetStatus:
+def failed_status(budget: PodDisruptionBudget, why: str, now: datetime) -> BudgetStatus:
     """The status of a budget whose pods cannot be counted: nobody may go."""
     generation = budget.metadata.generation
     conditions = set_condition(
@@ -170,7 +170,7 @@ async def _scale(held: OwnerReference, namespace: str, client: Client) -> tuple[
     """Who decides on the number of a controller's pods, and the number; no uid if it is gone."""
     kind = _SCALED.get(held.kind)
     if kind is None:
-        raise Unknown(f"{held.kind.lower()}s do not implement the scale subresource")
+        raise PodsUncountable(f"{held.kind.lower()}s do not implement the scale subresource")
     found = await client.find(kind, held.name, namespace)
     if found is None or found.metadata.uid != held.uid:
         return "", 0

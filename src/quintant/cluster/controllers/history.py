@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision
-from quintant.cluster.controllers.pods.templates import opened, short_hash
+from quintant.cluster.controllers.pods.templates import parse_template, short_hash
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import controller_of, owned
@@ -37,7 +37,7 @@ class Recorded(Struct, frozen=True):
     collisions: int | None
 
 
-def in_order(revisions: Iterable[ControllerRevision]) -> list[ControllerRevision]:
+def sorted_revisions(revisions: Iterable[ControllerRevision]) -> list[ControllerRevision]:
     """Revisions by number, the first one first."""
     return sorted(revisions, key=_age)
 
@@ -54,10 +54,12 @@ def patch_of(template: Opaque) -> Opaque:
     return Opaque(msgspec.json.encode(value, order="sorted"))
 
 
-def same(revisions: Iterable[ControllerRevision], template: Opaque) -> list[ControllerRevision]:
+def equal_revisions(
+    revisions: Iterable[ControllerRevision], template: Opaque
+) -> list[ControllerRevision]:
     """The revisions that hold a template, by number."""
     wanted = patch_of(template)
-    return in_order(each for each in revisions if _sorted(each.data) == wanted)
+    return sorted_revisions(each for each in revisions if _sorted(each.data) == wanted)
 
 
 async def record(
@@ -71,7 +73,7 @@ async def record(
 
     `label` carries its hash. A hash whose name is taken by another revision counts as a collision.
     """
-    known = same(revisions, template)
+    known = equal_revisions(revisions, template)
     others = [each.revision for each in revisions if not known or each is not known[-1]]
     number = 1 + max(others, default=0)
     if not known:
@@ -91,16 +93,16 @@ async def _new(
             return Recorded(await ctx.client.create(wanted), collisions)
         except AlreadyExists:
             there = await ctx.client.find(ControllerRevision, *wanted.key, live=True)
-            if there is not None and _ours(there, ctx.obj) and same([there], template):
+            if there is not None and _ours(there, ctx.obj) and equal_revisions([there], template):
                 return Recorded(there, collisions)
             collisions = (collisions or 0) + 1
 
 
-def forgotten(
+def revisions_to_delete(
     revisions: Iterable[ControllerRevision], alive: Collection[str], limit: int | None
 ) -> list[ControllerRevision]:
     """The revisions that go: beyond the limit, and without a name or hash that is `alive`."""
-    past = [each for each in in_order(revisions) if not _marks(each) & set(alive)]
+    past = [each for each in sorted_revisions(revisions) if not _marks(each) & set(alive)]
     return past[: len(past) - limit] if limit is not None and limit < len(past) else []
 
 
@@ -118,7 +120,7 @@ def _made(
         metadata=ObjectMeta(
             name=f"{meta.name[:PREFIX_LENGTH]}-{name}",
             namespace=meta.namespace,
-            labels={**opened(template).metadata.labels, label: name},
+            labels={**parse_template(template).metadata.labels, label: name},
             annotations=meta.annotations,
         ),
         data=data,

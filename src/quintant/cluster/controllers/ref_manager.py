@@ -28,21 +28,21 @@ SELECTORS = "selectors"
 C = TypeVar("C", bound=Object)
 
 
-class Selecting(Protocol):
+class LabelSelectingSpec(Protocol):
     """The spec of what selects its children."""
 
     @property
     def selector(self) -> LabelSelector: ...
 
 
-class Selector(Protocol):
+class LabelSelecting(Protocol):
     """What selects its children."""
 
     @property
-    def spec(self) -> Selecting: ...
+    def spec(self) -> LabelSelectingSpec: ...
 
 
-class Claims(Struct, Generic[C], frozen=True):
+class ClaimedChildren(Struct, Generic[C], frozen=True):
     """What a controller makes of the children it could have."""
 
     kept: tuple[C, ...] = ()
@@ -50,12 +50,12 @@ class Claims(Struct, Generic[C], frozen=True):
     released: tuple[C, ...] = ()
 
 
-def orphaned(child: Object) -> Iterable[str]:
+def orphan_index(child: Object) -> Iterable[str]:
     """The index function of ORPHANS."""
     return () if controller_of(child) else (child.metadata.namespace,)
 
 
-def selecting(controller: Selector) -> Iterable[str]:
+def selector_index(controller: LabelSelecting) -> Iterable[str]:
     """The index function of SELECTORS: one label of those it asks for, or all of the namespace."""
     wanted = sorted(controller.spec.selector.match_labels.items())
     return (_label(controller, *wanted[0]) if wanted else _label(controller),)
@@ -71,7 +71,9 @@ def selectable(child: Object) -> Iterable[str]:
     return (_label(child), *(_label(child, *label) for label in child.metadata.labels.items()))
 
 
-def claim(selector: LabelSelector, mine: Iterable[C], orphans: Iterable[C]) -> Claims[C]:
+def match_children(
+    selector: LabelSelector, mine: Iterable[C], orphans: Iterable[C]
+) -> ClaimedChildren[C]:
     """Decide about the children of a controller, and about those without one."""
     kept: list[C] = []
     released: list[C] = []
@@ -80,10 +82,10 @@ def claim(selector: LabelSelector, mine: Iterable[C], orphans: Iterable[C]) -> C
     adopted = (
         child for child in orphans if not child.deleting and selector.matches(child.metadata.labels)
     )
-    return Claims(tuple(kept), tuple(adopted), tuple(released))
+    return ClaimedChildren(tuple(kept), tuple(adopted), tuple(released))
 
 
-async def claimed(
+async def claim_children(
     client: Client,
     owner: Object,
     selector: LabelSelector,
@@ -97,7 +99,7 @@ async def claimed(
     """
     mine = await client.list(kind, index=(OWNER_INDEX, owner.metadata.uid))
     orphans = await client.list(kind, index=(ORPHANS, owner.metadata.namespace))
-    claims = claim(selector, filter(only, mine), filter(only, orphans))
+    claims = match_children(selector, filter(only, mine), filter(only, orphans))
     for child in claims.released:
         await _release(client, child, owner)
     if not claims.adopted or not await _lives(client, owner):
@@ -130,6 +132,6 @@ async def _lives(client: Client, owner: Object) -> bool:
     return found is not None and found.metadata.uid == owner.metadata.uid and not found.deleting
 
 
-def _label(obj: Object | Selector, key: str = "", value: str = "") -> str:
+def _label(obj: Object | LabelSelecting, key: str = "", value: str = "") -> str:
     assert isinstance(obj, Object)
     return f"{obj.metadata.namespace}/{key}={value}" if key else f"{obj.metadata.namespace}/"

@@ -22,11 +22,11 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 @resource(group="*", version="*", plural="*")
-class Everything(Object):
+class AllKinds(Object):
     """Stands for every kind in the permissions of a controller that works on all of them."""
 
 
-class Served(Struct, frozen=True):
+class ServedResource(Struct, frozen=True):
     """One resource, in one version, and what can be done with it."""
 
     resource: Resource
@@ -67,16 +67,16 @@ class _Groups(Model):
 _groups = msgspec.json.Decoder(_Groups)
 
 
-async def discover(client: Client) -> tuple[Served, ...]:
+async def discover(client: Client) -> tuple[ServedResource, ...]:
     """Every resource of every version that is served now."""
-    found: list[Served] = []
+    found: list[ServedResource] = []
     for root in ROOTS:
         body = await client.raw("GET", root, headers={"accept": AGGREGATED})
         found += read(_groups.decode(body).items)
     return tuple(found)
 
 
-def read(groups: Iterable[_Group]) -> Iterator[Served]:
+def read(groups: Iterable[_Group]) -> Iterator[ServedResource]:
     """The resources of a discovery document; each is preferred in the first version that has it."""
     for group in groups:
         seen: set[str] = set()
@@ -89,7 +89,7 @@ def read(groups: Iterable[_Group]) -> Iterator[Served]:
                     entry.resource,
                     namespaced=entry.scope == "Namespaced",
                 )
-                yield Served(where, frozenset(entry.verbs), entry.resource not in seen)
+                yield ServedResource(where, frozenset(entry.verbs), entry.resource not in seen)
                 seen.add(entry.resource)
 
 

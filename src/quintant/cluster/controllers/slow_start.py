@@ -23,14 +23,14 @@ async def slow_start(count: int, work: Work) -> ApiError | None:
     done, size = 0, 1
     while done < count:
         size = min(size, count - done)
-        refusal = await together([work] * size)
+        refusal = await run_all([work] * size)
         if refusal is not None:
             return refusal
         done, size = done + size, size * 2
     return None
 
 
-async def together(works: Sequence[Work]) -> ApiError | None:
+async def run_all(works: Sequence[Work]) -> ApiError | None:
     """Do things at once, each to its end; the first refusal, if there is one."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_done(work)) for work in works]

@@ -14,7 +14,7 @@ REMEMBERED = 10_000
 """Clients whose backend is remembered, the latest ones: a bound for memory, not for users."""
 
 
-class LoadBalancer(Struct):
+class RoundRobinBalancer(Struct):
     """The choices of one route. Time is whatever clock the caller reads."""
 
     route: ServiceRoute

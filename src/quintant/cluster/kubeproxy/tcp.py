@@ -12,7 +12,7 @@ import asyncio
 import socket
 from contextlib import suppress
 
-from quintant.cluster.kubeproxy.load_balancing import LoadBalancer
+from quintant.cluster.kubeproxy.load_balancing import RoundRobinBalancer
 from quintant.cluster.kubeproxy.ports import address_of, bind_virtual_server, port_unavailable
 from quintant.cluster.kubeproxy.routes import RealServer, ServiceRoute
 from quintant.cluster.kubeproxy.splice import SplicedSocket
@@ -30,7 +30,7 @@ class TcpListener:
     def __init__(
         self, route: ServiceRoute, group: asyncio.TaskGroup, sockets: set[SplicedSocket]
     ) -> None:
-        self._balancer = LoadBalancer(route)
+        self._balancer = RoundRobinBalancer(route)
         self._group, self._sockets = group, sockets
         self._server: asyncio.Server | None = None
         self._socket: socket.socket | None = bind_virtual_server(route.virtual_server)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from quintant.cluster.kubeproxy.load_balancing import LoadBalancer
+from quintant.cluster.kubeproxy.load_balancing import RoundRobinBalancer
 from quintant.cluster.kubeproxy.ports import address_of, bind_virtual_server
 from quintant.cluster.kubeproxy.routes import RealServer, ServiceRoute
 from quintant.core.clock import monotonic
@@ -23,7 +23,7 @@ class UdpListener(asyncio.DatagramProtocol):
     """One UDP virtual server."""
 
     def __init__(self, route: ServiceRoute, group: asyncio.TaskGroup) -> None:
-        self._balancer, self._group = LoadBalancer(route), group
+        self._balancer, self._group = RoundRobinBalancer(route), group
         self._bound = bind_virtual_server(route.virtual_server)
         self._transport: asyncio.DatagramTransport | None = None
         self._flows: dict[_Client, _Flow] = {}

@@ -14,7 +14,7 @@ from quintant.api.meta import LabelSelector
 from quintant.api.policy import BudgetSpec, BudgetStatus, PodDisruptionBudget
 from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers import disruption
-from quintant.cluster.controllers.disruption import assess
+from quintant.cluster.controllers.disruption import budget_status
 from quintant.core.clock import timestamp
 from quintant.core.errors import ApiError, BadRequest, Conflict, NotFound, TooManyRequests
 from quintant.core.object import Opaque, replace
@@ -55,7 +55,7 @@ def test_budget_spares_what_is_healthy_beyond_need(
     allowed: int,
 ) -> None:
     pods = [seen(pod(f"p{at}", f"10.0.0.{at + 1}")) for at in range(healthy)]
-    status = assess(budget(min_available=least, max_unavailable=most), pods, expected, NOW)
+    status = budget_status(budget(min_available=least, max_unavailable=most), pods, expected, NOW)
     assert (status.desired_healthy, status.disruptions_allowed) == (desired, allowed)
     assert (status.current_healthy, status.expected_pods) == (healthy, expected)
     (condition,) = status.conditions
@@ -66,9 +66,9 @@ def test_pod_that_was_let_go_counts_no_more_until_that_is_old() -> None:
     pods = [seen(pod("a")), seen(pod("b", "10.0.0.2"))]
     granted = BudgetStatus(disrupted_pods={"a": timestamp(NOW), "gone": timestamp(NOW)})
     made = replace(budget(min_available=1), status=granted)
-    status = assess(made, pods, 2, NOW + timedelta(seconds=60))
+    status = budget_status(made, pods, 2, NOW + timedelta(seconds=60))
     assert (status.current_healthy, list(status.disrupted_pods)) == (1, ["a"])
-    later = assess(made, pods, 2, NOW + timedelta(seconds=121))
+    later = budget_status(made, pods, 2, NOW + timedelta(seconds=121))
     assert (later.current_healthy, list(later.disrupted_pods)) == (2, [])
 
 

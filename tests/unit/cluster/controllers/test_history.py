@@ -7,10 +7,10 @@ import pytest
 from quintant.api.apps import ControllerRevision
 from quintant.cluster.controllers.history import (
     HASH,
-    forgotten,
-    in_order,
+    equal_revisions,
     patch_of,
-    same,
+    revisions_to_delete,
+    sorted_revisions,
     template_of,
 )
 from quintant.core.object import ObjectMeta, Opaque
@@ -41,13 +41,13 @@ def test_template_is_found_whatever_the_order_of_its_fields() -> None:
         b'{"spec":{"template":{"metadata":{},"$patch":"replace","spec":{"image":"one"}}}}'
     )
     odd = ControllerRevision(metadata=ObjectMeta(name="odd"), data=held, revision=9)
-    found = same([odd, revision("b", 2), revision("c", 3, TWO)], ONE)
+    found = equal_revisions([odd, revision("b", 2), revision("c", 3, TWO)], ONE)
     assert names(found) == ["b", "odd"]
 
 
 def test_revisions_are_ordered_by_number() -> None:
     held = [revision("c", 10), revision("a", 9), revision("b", 10)]
-    assert names(in_order(held)) == ["a", "b", "c"]
+    assert names(sorted_revisions(held)) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_oldest_are_forgotten_first_and_those_in_use_never(
     limit: int | None, gone: list[str]
 ) -> None:
     held = [revision("c", 3), revision("a", 1), revision("b", 2), revision("d", 4, hash="h")]
-    assert names(forgotten(held, {"b", "h", ""}, limit)) == gone
+    assert names(revisions_to_delete(held, {"b", "h", ""}, limit)) == gone

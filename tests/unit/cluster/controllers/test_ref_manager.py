@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.meta import LabelSelector, Requirement
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.ref_manager import claim, labelled, orphaned, selecting
+from quintant.cluster.controllers.ref_manager import (
+    labelled,
+    match_children,
+    orphan_index,
+    selector_index,
+)
 from quintant.core.object import ObjectMeta, OwnerReference
 
 LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))
@@ -37,15 +42,15 @@ def replicas(selector: LabelSelector) -> ReplicaSet:
 def test_children_are_kept_adopted_and_released_by_labels() -> None:
     mine = [pod("kept", "a"), pod("strange", "b"), pod("going", "a", deleted=True)]
     orphans = [pod("free", "a"), pod("other", "b"), pod("leaving", "a", deleted=True)]
-    claims = claim(SELECTOR, mine, orphans)
+    claims = match_children(SELECTOR, mine, orphans)
     assert [it.metadata.name for it in claims.kept] == ["kept", "going"]
     assert [it.metadata.name for it in claims.adopted] == ["free"]
     assert [it.metadata.name for it in claims.released] == ["strange"]
 
 
 def test_only_those_without_a_controller_are_orphans() -> None:
-    assert tuple(orphaned(pod("a"))) == ("n",)
-    assert tuple(orphaned(pod("a", owner="x"))) == ()
+    assert tuple(orphan_index(pod("a"))) == ("n",)
+    assert tuple(orphan_index(pod("a", owner="x"))) == ()
     assert tuple(labelled(pod("a", "a", owner="x"))) == ()
 
 
@@ -56,11 +61,11 @@ def test_whoever_may_adopt_a_child_is_found_by_its_labels(
     """The index may find too many, never too few."""
     selector = LabelSelector(match_labels=wanted)
     if selector.matches(given):
-        found = set(selecting(replicas(selector)))
+        found = set(selector_index(replicas(selector)))
         child = PodState(metadata=ObjectMeta(name="x", namespace="n", labels=given))
         assert found & set(labelled(child))
 
 
 def test_selector_without_labels_is_found_by_any_child() -> None:
     selector = LabelSelector(match_expressions=(Requirement(key="a", operator="Exists"),))
-    assert set(selecting(replicas(selector))) <= set(labelled(pod("x")))
+    assert set(selector_index(replicas(selector))) <= set(labelled(pod("x")))

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from quintant.cluster.controllers.slow_start import slow_start, together
+from quintant.cluster.controllers.slow_start import run_all, slow_start
 from quintant.core.errors import ApiError, Forbidden, Status
 
 REFUSAL = Forbidden(Status(code=403, message="no"))
@@ -45,13 +45,13 @@ async def test_refusal_ends_the_row() -> None:
 async def test_nothing_is_done_no_times() -> None:
     server = LimitedServer()
     assert await slow_start(0, server.serve) is None
-    assert await together([]) is None
+    assert await run_all([]) is None
     assert server.came == 0
 
 
 async def test_all_are_done_even_if_one_is_refused() -> None:
     server = LimitedServer(served=1)
-    assert await together([server.serve] * 3) is REFUSAL
+    assert await run_all([server.serve] * 3) is REFUSAL
     assert server.batches == [3]
 
 
@@ -60,4 +60,4 @@ async def test_failure_that_is_no_refusal_is_raised() -> None:
         raise RuntimeError("broken")
 
     with pytest.RaisesGroup(RuntimeError):
-        await together([broken])
+        await run_all([broken])

@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.meta.status import unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
-from quintant.cluster.apiserver.webhooks.configuration import WebhookClientConfig
+from quintant.cluster.apiserver.webhooks.configuration import WebhookTarget
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
 from quintant.core.clock import Random
@@ -51,7 +51,7 @@ class ConversionNeeded(Exception):
 class Converter:
     """The conversion webhook of one definition."""
 
-    client: WebhookClientConfig
+    client: WebhookTarget
     review: str
     caller: WebhookClient
     random: Random

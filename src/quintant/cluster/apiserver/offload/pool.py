@@ -25,7 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TypeVar
 
-from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_deadline
+from quintant.cluster.apiserver.offload.timeouts import TooManyInFlight, request_deadline
 from quintant.core.gc import GcPause
 
 STACK_BYTES = 16 * 1024 * 1024
@@ -126,7 +126,7 @@ class WorkerThread:
     async def run(self, work: Callable[[], T]) -> T:
         """The result of work, in its turn; Overrun if too many wait already."""
         if len(self._waiting) >= WAITING:
-            raise TooManyRequests()
+            raise TooManyInFlight()
         await self._turn()
         loop = asyncio.get_running_loop()
         try:

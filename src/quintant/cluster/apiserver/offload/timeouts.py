@@ -58,7 +58,7 @@ class RequestTimeout(StatusError):
 _UNSAID = ("kind", "apiVersion")
 
 
-class TooManyRequests(StatusError):
+class TooManyInFlight(StatusError):
     """429: too many others wait; nothing of the request has happened."""
 
     def __init__(self) -> None:

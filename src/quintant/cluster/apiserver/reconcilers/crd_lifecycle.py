@@ -34,7 +34,7 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
-from quintant.cluster.apiserver.webhooks.configuration import read_client_config
+from quintant.cluster.apiserver.webhooks.configuration import read_target
 from quintant.core.clock import Clock, Random, timestamp
 
 GROUP = "apiextensions.k8s.io"
@@ -141,7 +141,7 @@ class CrdLifecycle:
             return None
         webhook = conversion["webhook"]
         review = next(each for each in webhook["conversionReviewVersions"] if each in REVIEWS)
-        client = read_client_config(webhook["clientConfig"])
+        client = read_target(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
     def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> StorageEpochs:

@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.meta.status import StatusError, internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
-from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, WebhookClientConfig
+from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, WebhookTarget
 from quintant.cluster.apiserver.webhooks.dialer import (
     WebhookDialer,
     WebhookRequest,
@@ -69,7 +69,7 @@ class WebhookClient:
         except InvalidReviewResponse as error:
             raise WebhookCallError(hook, str(error)) from None
 
-    async def post(self, client: WebhookClientConfig, body: bytes, seconds: int) -> ApiResponse:
+    async def post(self, client: WebhookTarget, body: bytes, seconds: int) -> ApiResponse:
         """Post a document and wait so long for what comes back; Unreachable says why none did."""
         url = f"{client.url}?timeout={seconds}s"
         service = client.service

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
-from quintant.cluster.apiserver.webhooks.match_conditions import MatchCondition
+from quintant.cluster.apiserver.webhooks.match_conditions import CompiledCondition
 
 ANY = "*"
 _PORT = 443
@@ -44,7 +44,7 @@ class WebhookRule(Struct, frozen=True):
         )
 
 
-class ServiceReference(Struct, frozen=True):
+class WebhookService(Struct, frozen=True):
     """A Service in front of a webhook."""
 
     name: str
@@ -52,12 +52,12 @@ class ServiceReference(Struct, frozen=True):
     port: int = _PORT
 
 
-class WebhookClientConfig(Struct, frozen=True):
+class WebhookTarget(Struct, frozen=True):
     """Where a webhook is, and the authorities that vouch for it; without any, the machine's."""
 
     url: str
     bundle: bytes = b""
-    service: ServiceReference | None = None
+    service: WebhookService | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +66,13 @@ class ConfiguredWebhook:
 
     name: str
     mutating: bool
-    client: WebhookClientConfig
+    client: WebhookTarget
     rules: tuple[WebhookRule, ...] = ()
     exact: bool = False
     """Only the very versions of the rules, not others of the same resource."""
     namespaces: Selector = EVERYTHING
     objects: Selector = EVERYTHING
-    conditions: tuple[MatchCondition, ...] = field(default=(), repr=False)
+    conditions: tuple[CompiledCondition, ...] = field(default=(), repr=False)
     ignorable: bool = False
     """A webhook that cannot be asked does not stand in the way."""
     timeout: int = 10
@@ -89,13 +89,13 @@ def read_webhooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Conf
         yield ConfiguredWebhook(
             name=entry["name"],
             mutating=mutating,
-            client=read_client_config(entry["clientConfig"]),
+            client=read_target(entry["clientConfig"]),
             rules=tuple(map(_rule, entry.get("rules") or ())),
             exact=entry.get("matchPolicy") == "Exact",
             namespaces=from_object(entry.get("namespaceSelector") or {}),
             objects=from_object(entry.get("objectSelector") or {}),
             conditions=tuple(
-                MatchCondition(each["expression"]) for each in entry.get("matchConditions") or ()
+                CompiledCondition(each["expression"]) for each in entry.get("matchConditions") or ()
             ),
             ignorable=entry.get("failurePolicy") == "Ignore",
             timeout=entry["timeoutSeconds"],
@@ -104,18 +104,16 @@ def read_webhooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Conf
         )
 
 
-def read_client_config(config: Mapping[str, Any]) -> WebhookClientConfig:
+def read_target(config: Mapping[str, Any]) -> WebhookTarget:
     """How a webhook is reached, from a `clientConfig`."""
     bundle = b64decode(config.get("caBundle") or "")
     service = config.get("service")
     if service is None:
-        return WebhookClientConfig(config.get("url") or "", bundle)
+        return WebhookTarget(config.get("url") or "", bundle)
     port = service.get("port", _PORT)
     where = f"https://{service['name']}.{service['namespace']}.svc:{port}"
     url = f"{where}/{(service.get('path') or '').lstrip('/')}"
-    return WebhookClientConfig(
-        url, bundle, ServiceReference(service["name"], service["namespace"], port)
-    )
+    return WebhookTarget(url, bundle, WebhookService(service["name"], service["namespace"], port))
 
 
 def _rule(rule: JsonObject) -> WebhookRule:

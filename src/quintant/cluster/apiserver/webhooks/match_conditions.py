@@ -34,7 +34,7 @@ class MatchConditionError(Exception):
     """A condition could not be evaluated; the text says why."""
 
 
-class MatchCondition(Struct, frozen=True):
+class CompiledCondition(Struct, frozen=True):
     """One expression; it compiles, for its configuration was found valid."""
 
     expression: str
@@ -45,7 +45,7 @@ class MatchCondition(Struct, frozen=True):
 
 
 def conditions_match(
-    conditions: tuple[MatchCondition, ...], attributes: Attributes, request: Any, decide: Decide
+    conditions: tuple[CompiledCondition, ...], attributes: Attributes, request: Any, decide: Decide
 ) -> bool:
     """Whether every condition holds; Unmet if one fails while none of the others is false."""
     from quintant.cluster.apiserver.cel import CelError

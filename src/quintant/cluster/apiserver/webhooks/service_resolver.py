@@ -13,7 +13,7 @@ import msgspec
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
-from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
+from quintant.cluster.apiserver.webhooks.configuration import WebhookService
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.core.address import BindAddress
 
@@ -36,7 +36,7 @@ class _Endpoints(msgspec.Struct, frozen=True):
     subsets: list[dict[str, Any]] | None = None
 
 
-def resolve_service(store: RevisionStore, service: ServiceReference) -> BindAddress:
+def resolve_service(store: RevisionStore, service: WebhookService) -> BindAddress:
     """Where to connect for a service; Unreachable if it leads nowhere."""
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
@@ -55,7 +55,7 @@ def resolve_service(store: RevisionStore, service: ServiceReference) -> BindAddr
     return found
 
 
-def _endpoint(store: RevisionStore, service: ServiceReference, port: str) -> BindAddress | None:
+def _endpoint(store: RevisionStore, service: WebhookService, port: str) -> BindAddress | None:
     """The first endpoint that is ready, in slices, or else in the older Endpoints."""
     for _, entry in store.table(SLICES).now.scan(f"{service.namespace}/"):
         if entry.labels.get(_OWNER) == service.name:

@@ -17,7 +17,7 @@ MANY = 100
 _SECOND = timedelta(seconds=1)
 
 
-class Due(Struct, frozen=True):
+class ScheduledRun(Struct, frozen=True):
     """The time for which a job is to be made, and how many before it were missed."""
 
     at: datetime
@@ -28,7 +28,7 @@ class Due(Struct, frozen=True):
         return self.missed > MANY
 
 
-def due(cron: CronJob, schedule: Schedule, now: datetime) -> Due | None:
+def next_due(cron: CronJob, schedule: Schedule, now: datetime) -> ScheduledRun | None:
     """The newest time that has come and has no job yet; None if there is none.
 
     ValueError if the schedule means no time at all.
@@ -43,7 +43,7 @@ def due(cron: CronJob, schedule: Schedule, now: datetime) -> Due | None:
     if now < first:
         return None
     missed = int((now - first) / (second - first)) + 1 if now >= second else 0
-    return Due(_latest(schedule, first, now, second - first), missed)
+    return ScheduledRun(_latest(schedule, first, now, second - first), missed)
 
 
 def too_late(cron: CronJob, at: datetime, now: datetime) -> bool:
@@ -52,7 +52,7 @@ def too_late(cron: CronJob, at: datetime, now: datetime) -> bool:
     return limit is not None and at + timedelta(seconds=limit) < now
 
 
-def superfluous(cron: CronJob, jobs: Iterable[Job]) -> list[Job]:
+def jobs_to_remove(cron: CronJob, jobs: Iterable[Job]) -> list[Job]:
     """Ended jobs beyond those that are kept, the oldest first."""
     ended = [job for job in jobs if job.outcome and not job.deleting]
     limits = {

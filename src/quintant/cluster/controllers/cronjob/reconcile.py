@@ -7,7 +7,7 @@ from datetime import datetime
 
 from quintant.api.batch import CronJob, CronJobStatus, Job
 from quintant.api.meta import ObjectReference
-from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
+from quintant.cluster.controllers.cronjob.plan import job_name, jobs_to_remove, next_due, too_late
 from quintant.core.clock import timestamp
 from quintant.core.cron import Schedule, parse
 from quintant.core.errors import AlreadyExists, ApiError
@@ -34,7 +34,7 @@ async def reconcile(cron: CronJob, ctx: Context[CronJob]) -> Result | None:
     """Make the jobs of a CronJob in time."""
     jobs = await ctx.owned(Job)
     status = _observed(cron, jobs, ctx)
-    for job in superfluous(cron, jobs):
+    for job in jobs_to_remove(cron, jobs):
         await _delete(job, ctx)
     cron = replace(cron, status=status)
     if cron.spec.suspend:
@@ -141,7 +141,7 @@ def _time(
 ) -> datetime | None:
     """The time for which a job is to be made now."""
     try:
-        found = due(cron, schedule, now)
+        found = next_due(cron, schedule, now)
     except ValueError as error:
         note = f"invalid schedule: {cron.spec.schedule} : {error}"
         ctx.event("InvalidSchedule", note, type="Warning")

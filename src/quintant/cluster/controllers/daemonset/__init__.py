@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.apps import ControllerRevision, DaemonSet
-from quintant.cluster.controllers.daemonset.reconcile import Reconciler
+from quintant.cluster.controllers.daemonset.reconcile import DaemonSetReconciler
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
-    orphaned,
-    selecting,
+    orphan_index,
+    selector_index,
 )
 from quintant.core.object import Object
 from quintant.runtime.controller.declaration import by_index
@@ -32,16 +32,16 @@ ALL = "all"
 
 def declare(manager: Manager) -> None:
     """Add the controller to a manager."""
-    reconciler = Reconciler()
+    reconciler = DaemonSetReconciler()
     (
         manager.controls(DaemonSet, name=NAME)
-        .index(SELECTORS, selecting)
+        .index(SELECTORS, selector_index)
         .index(ALL, _all)
-        .owns(PodState, index={ORPHANS: orphaned})
-        .owns(ControllerRevision, index={ORPHANS: orphaned})
+        .owns(PodState, index={ORPHANS: orphan_index})
+        .owns(ControllerRevision, index={ORPHANS: orphan_index})
         .watches(PodState, to=by_index(SELECTORS, labelled))
         .watches(NodeState, to=by_index(ALL, _all), when=_matters)
-        .on_deleted(reconciler.patience.forget)
+        .on_deleted(reconciler.backoff.forget)
         .reconcile(reconciler)
     )
 

@@ -25,7 +25,11 @@ from quintant.cluster.common.taints import (
 from quintant.cluster.common.views import PodSpecView, PodView
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods.templates import NewPod, labelled, pod_of
+from quintant.cluster.controllers.pods.templates import (
+    NewPod,
+    pod_from_template,
+    with_template_labels,
+)
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Model, Opaque, replace
 
@@ -46,7 +50,7 @@ _BORNE_BY_HOST = (f"{_PREFIX}/network-unavailable", NO_SCHEDULE)
 """What a pod in the network of its host tolerates beyond that."""
 
 
-class Fit(Enum):
+class ShouldRun(Enum):
     """Whether a node is meant."""
 
     RUN = "run"
@@ -69,22 +73,22 @@ class DaemonTemplate(Model):
     spec: DaemonSpec = DaemonSpec()
 
 
-def fit(daemons: DaemonSet, node: NodeState) -> Fit:
+def node_should_run_pod(daemons: DaemonSet, node: NodeState) -> ShouldRun:
     """Whether a DaemonSet means a node."""
     spec = _opened(daemons.spec.template)
     if spec.node_name not in ("", node.metadata.name) or not matches_node_affinity(
         PodView(spec=spec), node
     ):
-        return Fit.LEAVE
+        return ShouldRun.LEAVE
     if find_untolerated_taint(node.spec.taints, spec.tolerations, HARD) is None:
-        return Fit.RUN
+        return ShouldRun.RUN
     bearable = (
         find_untolerated_taint(node.spec.taints, spec.tolerations, frozenset({NO_EXECUTE})) is None
     )
-    return Fit.STAY if bearable else Fit.LEAVE
+    return ShouldRun.STAY if bearable else ShouldRun.LEAVE
 
 
-def target(pod: PodState) -> str:
+def target_node(pod: PodState) -> str:
     """The node that a pod is on, or is meant for; empty if it names none."""
     if pod.spec.node_name:
         return pod.spec.node_name
@@ -97,17 +101,17 @@ def target(pod: PodState) -> str:
     return ""
 
 
-def updated(daemons: DaemonSet, pod: PodState, name: str) -> bool:
+def pod_is_updated(daemons: DaemonSet, pod: PodState, name: str) -> bool:
     """Whether a pod is of the newest template, whose hash is `name`."""
     labels, generation = pod.metadata.labels, _generation(daemons)
     return labels.get(HASH) == name or bool(generation and labels.get(GENERATION) == generation)
 
 
-def pod_for(daemons: DaemonSet, node: str, name: str) -> NewPod:
+def new_pod(daemons: DaemonSet, node: str, name: str) -> NewPod:
     """A pod for a node, from the newest template, whose hash is `name`."""
     generation = _generation(daemons)
     labels = {HASH: name, **({GENERATION: generation} if generation else {})}
-    pod = pod_of(labelled(daemons.spec.template, labels), daemons)
+    pod = pod_from_template(with_template_labels(daemons.spec.template, labels), daemons)
     spec: dict[str, Any] = pod.spec.value
     spec["tolerations"] = _tolerations(spec)
     affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})

@@ -13,7 +13,12 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.api.apps import DaemonRollout, DaemonSet
-from quintant.cluster.controllers.daemonset.placement import Fit, fit, target, updated
+from quintant.cluster.controllers.daemonset.placement import (
+    ShouldRun,
+    node_should_run_pod,
+    pod_is_updated,
+    target_node,
+)
 from quintant.cluster.controllers.int_or_percent import amount
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_finished, pod_ready
@@ -21,11 +26,11 @@ from quintant.cluster.controllers.pods.views import PodState, pod_available, pod
 ROLLING = "RollingUpdate"
 
 
-class Site(Struct, frozen=True):
+class NodePods(Struct, frozen=True):
     """A node, whether it is meant, and the pods on it, the oldest first."""
 
     name: str
-    fit: Fit
+    fit: ShouldRun
     pods: tuple[PodState, ...] = ()
 
     @property
@@ -39,7 +44,7 @@ class Site(Struct, frozen=True):
         return [pod for pod in self.pods if pod_finished(pod) and not pod.deleting]
 
 
-class Plan(Struct, frozen=True):
+class DaemonSetPlan(Struct, frozen=True):
     """What to do next: nodes that get a pod, and pods that go."""
 
     create: tuple[str, ...] = ()
@@ -49,11 +54,11 @@ class Plan(Struct, frozen=True):
         return bool(self.create or self.delete)
 
 
-class Daemons(Struct, frozen=True):
+class DaemonSetState(Struct, frozen=True):
     """A DaemonSet, where it is, and the hash of its newest template."""
 
     daemons: DaemonSet
-    sites: tuple[Site, ...]
+    sites: tuple[NodePods, ...]
     lost: tuple[PodState, ...]
     """Pods for nodes that are not there, and that no node has taken."""
     hash: str
@@ -66,27 +71,27 @@ class Daemons(Struct, frozen=True):
         pods: Iterable[PodState],
         name: str,
         now: datetime,
-    ) -> Daemons:
+    ) -> DaemonSetState:
         """Tell the pods apart by their nodes; what is over and going does not count."""
         by_node: dict[str, list[PodState]] = {}
         for pod in pods:
-            if not (pod_finished(pod) and pod.deleting) and target(pod):
-                by_node.setdefault(target(pod), []).append(pod)
+            if not (pod_finished(pod) and pod.deleting) and target_node(pod):
+                by_node.setdefault(target_node(pod), []).append(pod)
         sites = tuple(
-            Site(
+            NodePods(
                 node.metadata.name,
-                fit(daemons, node),
+                node_should_run_pod(daemons, node),
                 tuple(sorted(by_node.pop(node.metadata.name, ()), key=_age)),
             )
             for node in nodes
         )
         lost = [pod for rest in by_node.values() for pod in rest if not pod.spec.node_name]
-        return Daemons(daemons, sites, tuple(lost), name, now)
+        return DaemonSetState(daemons, sites, tuple(lost), name, now)
 
     @property
     def meant(self) -> int:
         """On how many nodes a pod belongs."""
-        return sum(site.fit is Fit.RUN for site in self.sites)
+        return sum(site.fit is ShouldRun.RUN for site in self.sites)
 
     @property
     def surge(self) -> int:
@@ -104,11 +109,11 @@ class Daemons(Struct, frozen=True):
 
     def new(self, pods: Iterable[PodState]) -> list[PodState]:
         """Those of the newest template."""
-        return [pod for pod in pods if updated(self.daemons, pod, self.hash)]
+        return [pod for pod in pods if pod_is_updated(self.daemons, pod, self.hash)]
 
     def old(self, pods: Iterable[PodState]) -> list[PodState]:
         """Those of older templates."""
-        return [pod for pod in pods if not updated(self.daemons, pod, self.hash)]
+        return [pod for pod in pods if not pod_is_updated(self.daemons, pod, self.hash)]
 
     @property
     def _limits(self) -> DaemonRollout:
@@ -117,30 +122,30 @@ class Daemons(Struct, frozen=True):
         return rolling or DaemonRollout()
 
 
-def manage(daemons: Daemons, spared: Sequence[PodState]) -> Plan:
+def manage(daemons: DaemonSetState, spared: Sequence[PodState]) -> DaemonSetPlan:
     """Give each node what it should have; `spared` are pods that are over and stay for now."""
     create: list[str] = []
     delete: list[PodState] = list(daemons.lost)
     for site in daemons.sites:
-        if site.fit is Fit.LEAVE:
+        if site.fit is ShouldRun.LEAVE:
             delete += (pod for pod in site.pods if not pod.deleting)
             continue
         delete += (pod for pod in site.ended if pod not in spared)
         delete += _excess(daemons, site)
         lacks = not (site.alive if daemons.surge else site.pods)
-        if site.fit is Fit.RUN and lacks:
+        if site.fit is ShouldRun.RUN and lacks:
             create.append(site.name)
-    return Plan(tuple(create), tuple(delete))
+    return DaemonSetPlan(tuple(create), tuple(delete))
 
 
-def roll(daemons: Daemons) -> Plan:
+def roll(daemons: DaemonSetState) -> DaemonSetPlan:
     """The next step of a rollout."""
     if daemons.daemons.spec.update_strategy.type != ROLLING:
-        return Plan()
+        return DaemonSetPlan()
     return _surge(daemons) if daemons.surge else _replace(daemons)
 
 
-def _excess(daemons: Daemons, site: Site) -> list[PodState]:
+def _excess(daemons: DaemonSetState, site: NodePods) -> list[PodState]:
     """All but the oldest pod of a node; while it surges, all but the oldest of each kind."""
     alive = site.alive
     if not daemons.surge or len(alive) <= 1:
@@ -152,11 +157,11 @@ def _excess(daemons: Daemons, site: Site) -> list[PodState]:
     return excess
 
 
-def _replace(daemons: Daemons) -> Plan:
+def _replace(daemons: DaemonSetState) -> DaemonSetPlan:
     """Delete outdated pods: those that are not available, and of the others as many as may be."""
     missing, broken, candidates = 0, [], []
     for site in daemons.sites:
-        if site.fit is not Fit.RUN and not site.pods:
+        if site.fit is not ShouldRun.RUN and not site.pods:
             continue
         there = [pod for pod in site.pods if not pod.deleting]
         new, old = daemons.new(there), daemons.old(there)
@@ -169,10 +174,10 @@ def _replace(daemons: Daemons) -> Plan:
             missing += 1
         else:
             candidates.append(old[0])
-    return Plan(delete=(*broken, *candidates[: max(0, daemons.unavailable - missing)]))
+    return DaemonSetPlan(delete=(*broken, *candidates[: max(0, daemons.unavailable - missing)]))
 
 
-def _surge(daemons: Daemons) -> Plan:
+def _surge(daemons: DaemonSetState) -> DaemonSetPlan:
     """Make new pods beside outdated ones, and delete these once the new ones are available."""
     surging, working = 0, 0
     delete: list[PodState] = []
@@ -191,14 +196,14 @@ def _surge(daemons: Daemons) -> Plan:
                 delete += old
             else:
                 surging += 1
-        elif old and site.fit is not Fit.RUN:
+        elif old and site.fit is not ShouldRun.RUN:
             (leaving if daemons.available(old[0]) else delete).append(old[0])
         elif old:
             (candidates if daemons.available(old[0]) else urgent).append(site.name)
     # Who asks for surge wants no gap: a pod leaves its node once enough others do their work.
     delete += leaving[: max(0, working - daemons.meant)]
     create = (*urgent, *candidates[: max(0, daemons.surge - surging)])
-    return Plan(create, tuple(delete))
+    return DaemonSetPlan(create, tuple(delete))
 
 
 def _age(pod: PodState) -> tuple[bool, str, str]:

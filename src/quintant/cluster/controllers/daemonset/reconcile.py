@@ -11,16 +11,16 @@ from functools import partial
 from msgspec import Struct, field
 
 from quintant.api.apps import ControllerRevision, DaemonSet
-from quintant.cluster.controllers.daemonset.patience import Patience
-from quintant.cluster.controllers.daemonset.placement import pod_for, target
-from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
+from quintant.cluster.controllers.daemonset.backoff import FailedPodsBackoff
+from quintant.cluster.controllers.daemonset.placement import new_pod, target_node
+from quintant.cluster.controllers.daemonset.plan import DaemonSetPlan, DaemonSetState, manage, roll
 from quintant.cluster.controllers.daemonset.status import report
-from quintant.cluster.controllers.history import HASH, Recorded, forgotten, record
+from quintant.cluster.controllers.history import HASH, Recorded, record, revisions_to_delete
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.control import create_pod, delete_pod
 from quintant.cluster.controllers.pods.views import PodState, next_available, pod_finished
-from quintant.cluster.controllers.ref_manager import claimed
-from quintant.cluster.controllers.slow_start import BURST, slow_start, together
+from quintant.cluster.controllers.ref_manager import claim_children
+from quintant.cluster.controllers.slow_start import BURST, run_all, slow_start
 from quintant.core.errors import ApiError
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
@@ -29,14 +29,16 @@ RETRY_SECONDS = 5.0
 """Before pods that were refused are tried again."""
 
 
-class Reconciler(Struct, frozen=True):
+class DaemonSetReconciler(Struct, frozen=True):
     """Brings the pods of DaemonSets to their nodes."""
 
-    patience: Patience = field(default_factory=Patience)
+    backoff: FailedPodsBackoff = field(default_factory=FailedPodsBackoff)
 
     async def __call__(self, daemons: DaemonSet, ctx: Context[DaemonSet]) -> Result | None:
         """Bring a DaemonSet one step further, and tell how it is."""
-        history = await claimed(ctx.client, daemons, daemons.spec.selector, ControllerRevision)
+        history = await claim_children(
+            ctx.client, daemons, daemons.spec.selector, ControllerRevision
+        )
         collisions = daemons.status.collision_count
         recorded = await record(ctx, daemons.spec.template, history, collisions, HASH)
         world = await _world(ctx, recorded)
@@ -47,29 +49,31 @@ class Reconciler(Struct, frozen=True):
         await _forget(world, [*history, recorded.revision], ctx)
         return self._next(world, spared, refusal)
 
-    def _spared(self, world: Daemons) -> list[PodState]:
+    def _spared(self, world: DaemonSetState) -> list[PodState]:
         """The failed pods of nodes that have to wait."""
         key = world.daemons.key
-        sites = [site for site in world.sites if self.patience.left(key, site.name)]
+        sites = [site for site in world.sites if self.backoff.left(key, site.name)]
         return [pod for site in sites for pod in site.ended if pod.status.phase == "Failed"]
 
-    async def _act(self, world: Daemons, plan: Plan, ctx: Context[DaemonSet]) -> ApiError | None:
+    async def _act(
+        self, world: DaemonSetState, plan: DaemonSetPlan, ctx: Context[DaemonSet]
+    ) -> ApiError | None:
         for pod in plan.delete:
             self._mourn(pod, ctx)
         nodes = iter(plan.create)
 
         async def create() -> ApiError | None:
-            return await create_pod(ctx, pod_for(world.daemons, next(nodes), world.hash))
+            return await create_pod(ctx, new_pod(world.daemons, next(nodes), world.hash))
 
         refusal = await slow_start(min(len(plan.create), BURST), create)
         deletes = [partial(delete_pod, ctx, pod) for pod in plan.delete[:BURST]]
-        return await together(deletes) or refusal
+        return await run_all(deletes) or refusal
 
     def _mourn(self, pod: PodState, ctx: Context[DaemonSet]) -> None:
         """Tell of a pod that ended, and remember it if it failed."""
         if not pod_finished(pod):
             return
-        failed, node = pod.status.phase == "Failed", target(pod)
+        failed, node = pod.status.phase == "Failed", target_node(pod)
         what, will = ("failed", "kill") if failed else ("succeeded", "delete")
         ctx.event(
             f"{what.capitalize()}DaemonPod",
@@ -78,34 +82,34 @@ class Reconciler(Struct, frozen=True):
             action=f"Delete {pod.metadata.name}",
         )
         if failed:
-            self.patience.lose(ctx.request, node)
+            self.backoff.lose(ctx.request, node)
 
     def _next(
-        self, world: Daemons, spared: Sequence[PodState], refusal: ApiError | None
+        self, world: DaemonSetState, spared: Sequence[PodState], refusal: ApiError | None
     ) -> Result | None:
         if refusal is not None:
             return Result(after=RETRY_SECONDS)
         key, seconds = world.daemons.key, world.daemons.spec.min_ready_seconds
         pods = [pod for site in world.sites for pod in site.pods]
-        waits = [self.patience.left(key, target(pod)) for pod in spared]
+        waits = [self.backoff.left(key, target_node(pod)) for pod in spared]
         ready = next_available(pods, seconds, world.now)
         return Result(after=min([*waits, *([] if ready is None else [ready])], default=None))
 
 
-async def _world(ctx: Context[DaemonSet], recorded: Recorded) -> Daemons:
+async def _world(ctx: Context[DaemonSet], recorded: Recorded) -> DaemonSetState:
     """The DaemonSet and its pods as they are now."""
     daemons, name = ctx.obj, recorded.revision.metadata.labels.get(HASH, "")
-    pods = await claimed(ctx.client, daemons, daemons.spec.selector, PodState)
+    pods = await claim_children(ctx.client, daemons, daemons.spec.selector, PodState)
     nodes = await ctx.client.list(NodeState)
-    return Daemons.of(daemons, nodes, pods, name, ctx.clock.now())
+    return DaemonSetState.of(daemons, nodes, pods, name, ctx.clock.now())
 
 
 async def _forget(
-    world: Daemons, history: Sequence[ControllerRevision], ctx: Context[DaemonSet]
+    world: DaemonSetState, history: Sequence[ControllerRevision], ctx: Context[DaemonSet]
 ) -> None:
     """Delete the revisions that no pod has and nobody needs."""
     pods = await ctx.owned(PodState)
     alive = {world.hash, *(pod.metadata.labels.get(HASH, "") for pod in pods)}
     limit = world.daemons.spec.revision_history_limit
-    for revision in forgotten(history, alive, limit):
+    for revision in revisions_to_delete(history, alive, limit):
         await ctx.client.delete(revision)

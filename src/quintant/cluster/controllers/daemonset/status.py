@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from quintant.api.apps import DaemonSetStatus
-from quintant.cluster.controllers.daemonset.placement import Fit
-from quintant.cluster.controllers.daemonset.plan import Daemons
+from quintant.cluster.controllers.daemonset.placement import ShouldRun
+from quintant.cluster.controllers.daemonset.plan import DaemonSetState
 from quintant.cluster.controllers.pods.views import pod_ready
 
 
-def report(daemons: Daemons, collisions: int | None) -> DaemonSetStatus:
+def report(daemons: DaemonSetState, collisions: int | None) -> DaemonSetStatus:
     """The status: of each node that is meant, the oldest pod counts."""
-    meant = [site for site in daemons.sites if site.fit is Fit.RUN]
-    others = [site for site in daemons.sites if site.fit is not Fit.RUN]
+    meant = [site for site in daemons.sites if site.fit is ShouldRun.RUN]
+    others = [site for site in daemons.sites if site.fit is not ShouldRun.RUN]
     pods = [site.pods[0] for site in meant if site.pods]
     working = sum(map(daemons.available, pods))
     return DaemonSetStatus(

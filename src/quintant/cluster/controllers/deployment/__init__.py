@@ -15,8 +15,8 @@ from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
-    orphaned,
-    selecting,
+    orphan_index,
+    selector_index,
 )
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
@@ -28,8 +28,8 @@ def declare(manager: Manager) -> None:
     """Add the controller to a manager."""
     (
         manager.controls(Deployment, name=NAME)
-        .index(SELECTORS, selecting)
-        .owns(ReplicaSet, index={ORPHANS: orphaned})
+        .index(SELECTORS, selector_index)
+        .owns(ReplicaSet, index={ORPHANS: orphan_index})
         .watches(ReplicaSet, to=by_index(SELECTORS, labelled))
         .reconcile(reconcile)
     )

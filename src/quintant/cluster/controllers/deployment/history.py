@@ -14,9 +14,9 @@ from quintant.cluster.controllers.deployment.rollout import UNLIMITED, Rollout, 
 from quintant.cluster.controllers.pods.templates import (
     HASH_LABEL,
     NAME_LENGTH,
-    hashed,
-    labelled,
-    opened,
+    parse_template,
+    template_hash,
+    with_template_labels,
 )
 from quintant.core.object import ObjectMeta, replace
 from quintant.core.owner import owned
@@ -45,12 +45,12 @@ def next_revision(rollout: Rollout) -> int:
     return 1 + max((number(each, REVISION) or 0 for each in rollout.old), default=0)
 
 
-def marks(rollout: Rollout) -> dict[str, str]:
+def size_annotations(rollout: Rollout) -> dict[str, str]:
     """The annotations by which a set knows the size of the whole."""
     return {DESIRED: str(rollout.desired), MAXIMUM: str(rollout.limit)}
 
 
-def renewed(rollout: Rollout, new: ReplicaSet) -> ReplicaSet:
+def described_set(rollout: Rollout, new: ReplicaSet) -> ReplicaSet:
     """The new set as it should be described: annotations, revision, time to become available."""
     deployment, held = rollout.deployment, new.metadata.annotations
     annotations = {**held, **_inherited(deployment)}
@@ -64,11 +64,11 @@ def renewed(rollout: Rollout, new: ReplicaSet) -> ReplicaSet:
     return replace(new, metadata=meta, spec=spec)
 
 
-def first(rollout: Rollout, replicas: int) -> ReplicaSet:
+def new_replica_set(rollout: Rollout, replicas: int) -> ReplicaSet:
     """The set of a new revision, so many pods large."""
     deployment = rollout.deployment
     wanted = deployment.spec
-    name = hashed(wanted.template, deployment.status.collision_count)
+    name = template_hash(wanted.template, deployment.status.collision_count)
     label = {HASH_LABEL: name}
     spec = ReplicaSetSpec(
         replicas=replicas,
@@ -77,7 +77,7 @@ def first(rollout: Rollout, replicas: int) -> ReplicaSet:
             match_labels={**wanted.selector.match_labels, **label},
             match_expressions=wanted.selector.match_expressions,
         ),
-        template=labelled(wanted.template, label),
+        template=with_template_labels(wanted.template, label),
     )
     return owned(ReplicaSet(metadata=_described(rollout, name), spec=spec), by=deployment)
 
@@ -89,12 +89,12 @@ def _described(rollout: Rollout, name: str) -> ObjectMeta:
     return ObjectMeta(
         name=f"{meta.name[: NAME_LENGTH - 1 - len(name)]}-{name}",
         namespace=meta.namespace,
-        labels={**opened(deployment.spec.template).metadata.labels, HASH_LABEL: name},
-        annotations={**_inherited(deployment), **revision, **marks(rollout)},
+        labels={**parse_template(deployment.spec.template).metadata.labels, HASH_LABEL: name},
+        annotations={**_inherited(deployment), **revision, **size_annotations(rollout)},
     )
 
 
-def forgotten(rollout: Rollout) -> Sequence[ReplicaSet]:
+def sets_to_delete(rollout: Rollout) -> Sequence[ReplicaSet]:
     """The old sets that go: those beyond the history limit, unless they still have pods."""
     limit = rollout.deployment.spec.revision_history_limit
     alive = [each for each in rollout.old if not each.deleting]

@@ -10,27 +10,27 @@ from datetime import datetime
 from quintant.api.apps import Deployment, ReplicaSet
 from quintant.cluster.controllers.deployment.history import (
     REVISION,
-    first,
-    forgotten,
-    marks,
-    renewed,
+    described_set,
+    new_replica_set,
+    sets_to_delete,
+    size_annotations,
 )
-from quintant.cluster.controllers.deployment.replicas import Scale, step
+from quintant.cluster.controllers.deployment.replicas import ReplicaSetScale, next_step
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
 from quintant.cluster.controllers.deployment.status import (
     NOT_CREATED,
     PROGRESSING,
     check_after,
-    conditioned,
-    created,
-    found,
-    paused,
+    new_condition,
     report,
-    verdict,
+    with_condition,
+    with_created_condition,
+    with_found_condition,
+    with_paused_condition,
 )
-from quintant.cluster.controllers.pods.control import patience
-from quintant.cluster.controllers.pods.templates import essence
-from quintant.cluster.controllers.ref_manager import claimed
+from quintant.cluster.controllers.pods.control import retry_delay
+from quintant.cluster.controllers.pods.templates import canonical_template
+from quintant.cluster.controllers.ref_manager import claim_children
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import replace
 from quintant.core.owner import controller_of
@@ -43,9 +43,9 @@ SCALING = "ScalingReplicaSet"
 async def reconcile(deployment: Deployment, ctx: Context[Deployment]) -> Result | None:
     """Bring a Deployment one step further, and tell how it is."""
     now = ctx.clock.now()
-    sets = await claimed(ctx.client, deployment, deployment.spec.selector, ReplicaSet)
-    rollout = await _renew(paused(Rollout.of(deployment, sets), now), ctx, now)
-    next_ = step(rollout)
+    sets = await claim_children(ctx.client, deployment, deployment.spec.selector, ReplicaSet)
+    rollout = await _renew(with_paused_condition(Rollout.of(deployment, sets), now), ctx, now)
+    next_ = next_step(rollout)
     if next_.create is not None:
         try:
             rollout = await _create(rollout, next_.create, ctx, now)
@@ -56,7 +56,7 @@ async def reconcile(deployment: Deployment, ctx: Context[Deployment]) -> Result 
             return await _refused(rollout, error, ctx, now)
     for scale in next_.scales:
         await _scale(rollout, scale, ctx)
-    for each in forgotten(rollout) if next_.tidy else ():
+    for each in sets_to_delete(rollout) if next_.tidy else ():
         await ctx.client.delete(each)
     await _number(rollout, ctx)
     status = report(rollout, now, rolling=next_.rolling)
@@ -68,17 +68,17 @@ async def _renew(rollout: Rollout, ctx: Context[Deployment], now: datetime) -> R
     """Describe the new set anew: it may be one that was new before."""
     if rollout.new is None:
         return rollout
-    new = renewed(rollout, rollout.new)
+    new = described_set(rollout, rollout.new)
     if new != rollout.new:
         new = await ctx.client.patch(new, since=rollout.new)
-    return found(rollout.having(new), now)
+    return with_found_condition(rollout.having(new), now)
 
 
 async def _create(
     rollout: Rollout, replicas: int, ctx: Context[Deployment], now: datetime
 ) -> Rollout:
     """Make the set of a new revision; one that is there already will do if it is just that."""
-    wanted = first(rollout, replicas)
+    wanted = new_replica_set(rollout, replicas)
     try:
         new = await ctx.client.create(wanted)
     except AlreadyExists:
@@ -88,13 +88,15 @@ async def _create(
         return rollout.having(there)
     if replicas:
         _tell(rollout, new, 0, replicas, ctx)
-    return created(rollout.having(new), now)
+    return with_created_condition(rollout.having(new), now)
 
 
 def _same(replicas: ReplicaSet, deployment: Deployment) -> bool:
     owner = controller_of(replicas)
     ours = owner is not None and owner.uid == deployment.metadata.uid
-    return ours and essence(replicas.spec.template) == essence(deployment.spec.template)
+    return ours and canonical_template(replicas.spec.template) == canonical_template(
+        deployment.spec.template
+    )
 
 
 async def _collided(deployment: Deployment, ctx: Context[Deployment]) -> None:
@@ -107,23 +109,23 @@ async def _refused(
     rollout: Rollout, error: ApiError, ctx: Context[Deployment], now: datetime
 ) -> Result:
     """Tell that a set cannot be made, and try again with growing patience."""
-    name = first(rollout, 0).metadata.name
+    name = new_replica_set(rollout, 0).metadata.name
     text = f'Failed to create new replica set "{name}": {error.message}'
     ctx.event(NOT_CREATED, text, type="Warning")
-    condition = verdict(PROGRESSING, "False", NOT_CREATED, text, now)
+    condition = new_condition(PROGRESSING, "False", NOT_CREATED, text, now)
     if rollout.deadline is not None:
-        rollout = conditioned(rollout, condition)
+        rollout = with_condition(rollout, condition)
         await ctx.client.set_status(ctx.obj, rollout.deployment.status)
     held = rollout.deployment.status.conditions
-    return Result(after=patience(next((c for c in held if c.type == PROGRESSING), None), now))
+    return Result(after=retry_delay(next((c for c in held if c.type == PROGRESSING), None), now))
 
 
-async def _scale(rollout: Rollout, scale: Scale, ctx: Context[Deployment]) -> None:
+async def _scale(rollout: Rollout, scale: ReplicaSetScale, ctx: Context[Deployment]) -> None:
     """Give a set its size, and its idea of the size of the whole."""
     replicas, before = scale.replicas, size(scale.replicas)
     if before == scale.size and not scale.marked:
         return
-    annotations = {**replicas.metadata.annotations, **marks(rollout)}
+    annotations = {**replicas.metadata.annotations, **size_annotations(rollout)}
     scaled = replace(
         replicas,
         metadata=replace(replicas.metadata, annotations=annotations),

@@ -17,7 +17,7 @@ from quintant.cluster.controllers.deployment.history import DESIRED, MAXIMUM, nu
 from quintant.cluster.controllers.deployment.rollout import Rollout, age, size
 
 
-class Scale(Struct, frozen=True):
+class ReplicaSetScale(Struct, frozen=True):
     """A set and the size it gets."""
 
     replicas: ReplicaSet
@@ -26,24 +26,24 @@ class Scale(Struct, frozen=True):
     """Whether its annotations follow even if its size stays."""
 
 
-class Step(Struct, frozen=True):
+class RolloutStep(Struct, frozen=True):
     """What to do next."""
 
     create: int | None = None
     """The size of a new set to be made."""
-    scales: tuple[Scale, ...] = ()
+    scales: tuple[ReplicaSetScale, ...] = ()
     rolling: bool = True
     """Whether this is part of a rollout, whose progress counts."""
     tidy: bool = False
     """Whether old sets that nobody needs any more may go."""
 
 
-def step(rollout: Rollout) -> Step:
+def next_step(rollout: Rollout) -> RolloutStep:
     """The next step of a Deployment."""
     if rollout.deployment.spec.paused:
-        return Step(scales=_spread(rollout), rolling=False, tidy=True)
+        return RolloutStep(scales=_spread(rollout), rolling=False, tidy=True)
     if _resized(rollout):
-        return Step(scales=_spread(rollout), rolling=False)
+        return RolloutStep(scales=_spread(rollout), rolling=False)
     moved = _recreate(rollout) if rollout.recreates else _roll(rollout)
     if moved.create is not None or moved.scales:
         return moved
@@ -56,13 +56,13 @@ def _resized(rollout: Rollout) -> bool:
     return any(mark is not None and mark != rollout.desired for mark in marks)
 
 
-def _recreate(rollout: Rollout) -> Step:
-    shrink = tuple(Scale(each, 0) for each in rollout.old if size(each))
+def _recreate(rollout: Rollout) -> RolloutStep:
+    shrink = tuple(ReplicaSetScale(each, 0) for each in rollout.old if size(each))
     if shrink or any(map(_busy, rollout.old)):
-        return Step(scales=shrink)
+        return RolloutStep(scales=shrink)
     if rollout.new is None:
-        return Step(create=rollout.desired)
-    return Step(scales=_changed([Scale(rollout.new, rollout.desired)]))
+        return RolloutStep(create=rollout.desired)
+    return RolloutStep(scales=_changed([ReplicaSetScale(rollout.new, rollout.desired)]))
 
 
 def _busy(replicas: ReplicaSet) -> bool:
@@ -72,13 +72,13 @@ def _busy(replicas: ReplicaSet) -> bool:
     return late or bool(status.replicas or status.terminating_replicas)
 
 
-def _roll(rollout: Rollout) -> Step:
+def _roll(rollout: Rollout) -> RolloutStep:
     new = rollout.new
     if new is None:
-        return Step(create=_room(rollout, 0))
+        return RolloutStep(create=_room(rollout, 0))
     grown = rollout.desired if size(new) > rollout.desired else _room(rollout, size(new))
-    scales = _changed([Scale(new, grown)])
-    return Step(scales=scales or _shrink(rollout, new))
+    scales = _changed([ReplicaSetScale(new, grown)])
+    return RolloutStep(scales=scales or _shrink(rollout, new))
 
 
 def _room(rollout: Rollout, present: int) -> int:
@@ -87,7 +87,7 @@ def _room(rollout: Rollout, present: int) -> int:
     return present + min(room, rollout.desired - present)
 
 
-def _shrink(rollout: Rollout, new: ReplicaSet) -> tuple[Scale, ...]:
+def _shrink(rollout: Rollout, new: ReplicaSet) -> tuple[ReplicaSetScale, ...]:
     """Take from the old sets what the others can spare."""
     least = rollout.desired - rollout.unavailable
     broken = size(new) - new.status.available_replicas
@@ -100,7 +100,7 @@ def _shrink(rollout: Rollout, new: ReplicaSet) -> tuple[Scale, ...]:
     sizes = _taken([size(each) for each in old], useless, spare)
     spare = sum(each.status.available_replicas for each in (*old, new)) - least
     sizes = _taken(sizes, sizes, spare)
-    return _changed([Scale(each, left) for each, left in zip(old, sizes, strict=True)])
+    return _changed([ReplicaSetScale(each, left) for each, left in zip(old, sizes, strict=True)])
 
 
 def _taken(sizes: Sequence[int], most: Sequence[int], spare: int) -> list[int]:
@@ -113,18 +113,18 @@ def _taken(sizes: Sequence[int], most: Sequence[int], spare: int) -> list[int]:
     return left
 
 
-def _spread(rollout: Rollout) -> tuple[Scale, ...]:
+def _spread(rollout: Rollout) -> tuple[ReplicaSetScale, ...]:
     """Give a change of size to the one set there is, or to each its share."""
     working = [each for each in rollout.sets if size(each)]
     if len(working) <= 1:
         latest = [rollout.new] if rollout.new is not None else rollout.old[-1:]
-        return _changed([Scale(each, rollout.desired) for each in working or latest])
+        return _changed([ReplicaSetScale(each, rollout.desired) for each in working or latest])
     if rollout.new is not None and _saturated(rollout, rollout.new):
-        return tuple(Scale(each, 0) for each in rollout.old if size(each))
+        return tuple(ReplicaSetScale(each, 0) for each in rollout.old if size(each))
     return () if rollout.recreates else _proportional(rollout, working)
 
 
-def _proportional(rollout: Rollout, working: list[ReplicaSet]) -> tuple[Scale, ...]:
+def _proportional(rollout: Rollout, working: list[ReplicaSet]) -> tuple[ReplicaSetScale, ...]:
     """Grow or shrink sets as their sizes are; the largest takes what is left by rounding."""
     allowed = rollout.limit if rollout.desired else 0
     wanted = allowed - sum(map(size, working))
@@ -138,7 +138,8 @@ def _proportional(rollout: Rollout, working: list[ReplicaSet]) -> tuple[Scale, .
         added += share
     sizes[0] = max(0, sizes[0] + wanted - added)
     return tuple(
-        Scale(each, next_, marked=True) for each, next_ in zip(working, sizes, strict=True)
+        ReplicaSetScale(each, next_, marked=True)
+        for each, next_ in zip(working, sizes, strict=True)
     )
 
 
@@ -165,5 +166,5 @@ def _saturated(rollout: Rollout, new: ReplicaSet) -> bool:
     return counts == (rollout.desired,) * 3
 
 
-def _changed(scales: Sequence[Scale]) -> tuple[Scale, ...]:
+def _changed(scales: Sequence[ReplicaSetScale]) -> tuple[ReplicaSetScale, ...]:
     return tuple(each for each in scales if each.size != size(each.replicas))

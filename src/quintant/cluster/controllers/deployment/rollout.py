@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
 from quintant.cluster.controllers.int_or_percent import amount
-from quintant.cluster.controllers.pods.templates import essence
+from quintant.cluster.controllers.pods.templates import canonical_template
 from quintant.core.object import replace as changed
 
 RECREATE = "Recreate"
@@ -29,8 +29,10 @@ class Rollout(Struct, frozen=True):
     @staticmethod
     def of(deployment: Deployment, sets: Sequence[ReplicaSet]) -> Rollout:
         """Tell the sets of a Deployment apart; of several new ones the oldest is taken."""
-        wanted, ordered = essence(deployment.spec.template), sorted(sets, key=age)
-        new = next((each for each in ordered if essence(each.spec.template) == wanted), None)
+        wanted, ordered = canonical_template(deployment.spec.template), sorted(sets, key=age)
+        new = next(
+            (each for each in ordered if canonical_template(each.spec.template) == wanted), None
+        )
         return Rollout(deployment, new, tuple(each for each in ordered if each is not new))
 
     def having(self, new: ReplicaSet) -> Rollout:

@@ -27,7 +27,9 @@ NOT_CREATED = "ReplicaSetCreateError"
 Conditions = tuple[WorkloadCondition, ...]
 
 
-def verdict(type: str, status: str, reason: str, message: str, now: datetime) -> WorkloadCondition:
+def new_condition(
+    type: str, status: str, reason: str, message: str, now: datetime
+) -> WorkloadCondition:
     """A condition that is reached now."""
     at = timestamp(now)
     return WorkloadCondition(
@@ -36,51 +38,53 @@ def verdict(type: str, status: str, reason: str, message: str, now: datetime) ->
     )  # fmt: skip
 
 
-def settled(conditions: Conditions, new: WorkloadCondition) -> Conditions:
+def set_condition(conditions: Conditions, new: WorkloadCondition) -> Conditions:
     """The conditions with one of them new; unchanged if it has the same status and reason."""
     held = _held(conditions, new.type)
     if held is not None and (held.status, held.reason) == (new.status, new.reason):
         return conditions
     if held is not None and held.status == new.status:
         new = replace(new, last_transition_time=held.last_transition_time)
-    return (*without(conditions, new.type), new)
+    return (*remove_condition(conditions, new.type), new)
 
 
-def without(conditions: Conditions, type: str) -> Conditions:
+def remove_condition(conditions: Conditions, type: str) -> Conditions:
     """The conditions but one."""
     return tuple(each for each in conditions if each.type != type)
 
 
-def paused(rollout: Rollout, now: datetime) -> Rollout:
+def with_paused_condition(rollout: Rollout, now: datetime) -> Rollout:
     """The rollout with a word on being paused or resumed: neither is a lack of progress."""
     spec, held = rollout.deployment.spec, _progressing(rollout)
     reason = held.reason if held is not None else ""
     if rollout.deadline is None or reason == LATE or spec.paused == (reason == PAUSED):
         return rollout
     word, text = (PAUSED, "paused") if spec.paused else (RESUMED, "resumed")
-    return conditioned(rollout, verdict(PROGRESSING, "Unknown", word, f"Deployment is {text}", now))
+    return with_condition(
+        rollout, new_condition(PROGRESSING, "Unknown", word, f"Deployment is {text}", now)
+    )
 
 
-def found(rollout: Rollout, now: datetime) -> Rollout:
+def with_found_condition(rollout: Rollout, now: datetime) -> Rollout:
     """The rollout with a first word on its progress, if a new set was there before any."""
     if rollout.deadline is None or rollout.new is None or _progressing(rollout) is not None:
         return rollout
     text = f'Found new replica set "{rollout.new.metadata.name}"'
-    return conditioned(rollout, verdict(PROGRESSING, "True", FOUND, text, now))
+    return with_condition(rollout, new_condition(PROGRESSING, "True", FOUND, text, now))
 
 
-def created(rollout: Rollout, now: datetime) -> Rollout:
+def with_created_condition(rollout: Rollout, now: datetime) -> Rollout:
     """The rollout with a word on the set that was made for it."""
     if rollout.deadline is None or rollout.new is None:
         return rollout
     text = f'Created new replica set "{rollout.new.metadata.name}"'
-    return conditioned(rollout, verdict(PROGRESSING, "True", CREATED, text, now))
+    return with_condition(rollout, new_condition(PROGRESSING, "True", CREATED, text, now))
 
 
-def conditioned(rollout: Rollout, condition: WorkloadCondition) -> Rollout:
+def with_condition(rollout: Rollout, condition: WorkloadCondition) -> Rollout:
     """The rollout with one condition more, or another."""
     status = rollout.deployment.status
-    return rollout.saying(replace(status, conditions=settled(status.conditions, condition)))
+    return rollout.saying(replace(status, conditions=set_condition(status.conditions, condition)))
 
 
 def report(rollout: Rollout, now: datetime, *, rolling: bool) -> DeploymentStatus:
@@ -115,7 +119,9 @@ def _counted(rollout: Rollout, now: datetime) -> DeploymentStatus:
         unavailable_replicas=max(0, sum(map(size, sets)) - available),
         terminating_replicas=_terminating(sets),
         collision_count=deployment.status.collision_count,
-        conditions=settled(deployment.status.conditions, _availability(rollout, available, now)),
+        conditions=set_condition(
+            deployment.status.conditions, _availability(rollout, available, now)
+        ),
     )
 
 
@@ -129,14 +135,14 @@ def _terminating(sets: Sequence[ReplicaSet]) -> int | None:
 def _availability(rollout: Rollout, available: int, now: datetime) -> WorkloadCondition:
     if available >= rollout.desired - rollout.unavailable:
         text = "Deployment has minimum availability."
-        return verdict(AVAILABLE, "True", ENOUGH, text, now)
+        return new_condition(AVAILABLE, "True", ENOUGH, text, now)
     text = "Deployment does not have minimum availability."
-    return verdict(AVAILABLE, "False", NOT_ENOUGH, text, now)
+    return new_condition(AVAILABLE, "False", NOT_ENOUGH, text, now)
 
 
 def _progress(rollout: Rollout, status: DeploymentStatus, now: datetime) -> Conditions:
     if rollout.deadline is None:
-        return without(status.conditions, PROGRESSING)
+        return remove_condition(status.conditions, PROGRESSING)
     held = _progressing(rollout)
     over = held is not None and held.reason == DONE
     if over and status.replicas == status.updated_replicas:
@@ -144,15 +150,17 @@ def _progress(rollout: Rollout, status: DeploymentStatus, now: datetime) -> Cond
     about = _about(rollout)
     if rollout.complete(status):
         text = f"{about} has successfully progressed."
-        return settled(status.conditions, verdict(PROGRESSING, "True", DONE, text, now))
+        return set_condition(status.conditions, new_condition(PROGRESSING, "True", DONE, text, now))
     if _moved(rollout.deployment.status, status):
-        moved = verdict(PROGRESSING, "True", MOVED, f"{about} is progressing.", now)
+        moved = new_condition(PROGRESSING, "True", MOVED, f"{about} is progressing.", now)
         if held is not None and held.status == "True":
             moved = replace(moved, last_transition_time=held.last_transition_time)
-        return (*without(status.conditions, PROGRESSING), moved)
+        return (*remove_condition(status.conditions, PROGRESSING), moved)
     if _late(rollout, status, now):
         text = f"{about} has timed out progressing."
-        return settled(status.conditions, verdict(PROGRESSING, "False", LATE, text, now))
+        return set_condition(
+            status.conditions, new_condition(PROGRESSING, "False", LATE, text, now)
+        )
     return status.conditions
 
 
@@ -195,8 +203,8 @@ def _failures(rollout: Rollout, conditions: Conditions) -> Conditions:
                 message=failed.message, last_update_time=failed.last_transition_time,
                 last_transition_time=failed.last_transition_time,
             )  # fmt: skip
-            return settled(conditions, told)
-    return without(conditions, FAILURE)
+            return set_condition(conditions, told)
+    return remove_condition(conditions, FAILURE)
 
 
 def _progressing(rollout: Rollout) -> WorkloadCondition | None:

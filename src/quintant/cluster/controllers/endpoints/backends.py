@@ -30,7 +30,7 @@ SELECTOR_INDEX = "selector"
 _TCP = "TCP"
 
 
-class Port(NamedTuple):
+class ServicePodPort(NamedTuple):
     """A port of a backend, by the name it has in the service."""
 
     name: str
@@ -39,11 +39,11 @@ class Port(NamedTuple):
     application: str | None = None
 
 
-class Backend(Struct, frozen=True):
+class ServicePod(Struct, frozen=True):
     """A pod as a service sees it."""
 
     pod: PodState
-    ports: tuple[Port, ...]
+    ports: tuple[ServicePodPort, ...]
     hostname: str = ""
 
     @property
@@ -66,24 +66,24 @@ class Backend(Struct, frozen=True):
         return next((ip for ip in given if ip and family_of(ip) == family), "")
 
 
-def managed(service: Service) -> bool:
+def has_selector(service: Service) -> bool:
     """Whether the pods behind a service are found by its selector; else somebody else says."""
     return bool(service.spec.selector) and service.spec.type != EXTERNAL_NAME
 
 
-def headless(service: Service) -> bool:
+def is_headless(service: Service) -> bool:
     """Whether a service has no address of its own."""
     return service.spec.cluster_ip == HEADLESS
 
 
-def backends(service: Service, pods: Iterable[PodState]) -> list[Backend]:
+def service_pods(service: Service, pods: Iterable[PodState]) -> list[ServicePod]:
     """The pods behind a service, by name."""
-    found = [Backend(pod, tuple(_ports(service, pod)), _hostname(service, pod))
-             for pod in pods if selected(service, pod)]  # fmt: skip
+    found = [ServicePod(pod, tuple(_ports(service, pod)), _hostname(service, pod))
+             for pod in pods if selects_pod(service, pod)]  # fmt: skip
     return sorted(found, key=lambda backend: backend.pod.metadata.name)
 
 
-def selected(service: Service, pod: PodState) -> bool:
+def selects_pod(service: Service, pod: PodState) -> bool:
     """Whether a pod is behind a service, ready or not."""
     alive = bool(pod.status.pod_ip) and not pod_finished(pod)
     here = pod.metadata.namespace == service.metadata.namespace
@@ -92,7 +92,7 @@ def selected(service: Service, pod: PodState) -> bool:
 
 def selector_values(service: Service) -> Iterator[str]:
     """Where the index files a service: under the first of the labels it selects by."""
-    if managed(service):
+    if has_selector(service):
         name, value = min(service.spec.selector.items())
         yield f"{service.metadata.namespace}/{name}={value}"
 
@@ -106,14 +106,14 @@ def label_values(pod: PodState) -> Iterator[str]:
 def labels(service: Service, own: Mapping[str, str]) -> dict[str, str]:
     """What an object that lists the backends of a service is labelled with."""
     given = {key: value for key, value in service.metadata.labels.items() if key != HEADLESS_LABEL}
-    return given | ({HEADLESS_LABEL: ""} if headless(service) else {}) | dict(own)
+    return given | ({HEADLESS_LABEL: ""} if is_headless(service) else {}) | dict(own)
 
 
-def _ports(service: Service, pod: PodState) -> Iterator[Port]:
+def _ports(service: Service, pod: PodState) -> Iterator[ServicePodPort]:
     for port in service.spec.ports:
         number = _target(port, pod)
         if number:
-            yield Port(port.name, number, port.protocol or _TCP, port.app_protocol)
+            yield ServicePodPort(port.name, number, port.protocol or _TCP, port.app_protocol)
 
 
 def _target(port: ServicePort, pod: PodState) -> int:

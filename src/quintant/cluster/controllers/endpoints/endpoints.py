@@ -19,16 +19,16 @@ from quintant.api.core import (
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers.endpoints.backends import (
     SELECTOR_INDEX,
-    Backend,
-    Port,
-    backends,
-    headless,
+    ServicePod,
+    ServicePodPort,
+    has_selector,
+    is_headless,
     label_values,
     labels,
-    managed,
     selector_values,
+    service_pods,
 )
-from quintant.cluster.controllers.namespaces.terminating import unless_ending
+from quintant.cluster.controllers.namespaces.terminating import ignore_terminating
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
 from quintant.runtime.controller import predicates
@@ -67,10 +67,10 @@ def declare(manager: Manager) -> None:
 
 async def reconcile(service: Service, ctx: Context[Service]) -> None:
     """Make the Endpoints of a service list the pods behind it."""
-    if not managed(service):
+    if not has_selector(service):
         return
-    found = backends(service, await ctx.client.list(PodState, service.metadata.namespace))
-    with unless_ending():
+    found = service_pods(service, await ctx.client.list(PodState, service.metadata.namespace))
+    with ignore_terminating():
         await ctx.apply(endpoints(service, found))
 
 
@@ -82,7 +82,7 @@ async def clean(request: Request, ctx: KeyContext) -> None:
             await ctx.client.delete(left)
 
 
-def endpoints(service: Service, found: Iterable[Backend]) -> Endpoints:
+def endpoints(service: Service, found: Iterable[ServicePod]) -> Endpoints:
     """What the Endpoints of a service should be."""
     early = service.spec.publish_not_ready_addresses
     # Services without an address may do without ports; others have nothing to offer then.
@@ -90,7 +90,7 @@ def endpoints(service: Service, found: Iterable[Backend]) -> Endpoints:
         each
         for each in found
         if (early or not each.terminating)
-        and (each.ports or headless(service))
+        and (each.ports or is_headless(service))
         and each.address(service.spec.ip_families[0])
     ]
     listed = sorted(able, key=lambda each: not (early or each.serving))
@@ -104,9 +104,9 @@ def _ours(obj: Endpoints) -> bool:
     return obj.metadata.labels.get(MANAGER_LABEL) == NAME
 
 
-def _subsets(service: Service, found: Sequence[Backend]) -> Iterator[EndpointSubset]:
+def _subsets(service: Service, found: Sequence[ServicePod]) -> Iterator[EndpointSubset]:
     """Backends by port: ports of the same backends share a subset."""
-    alike: dict[tuple[int, ...], list[Port]] = {}
+    alike: dict[tuple[int, ...], list[ServicePodPort]] = {}
     for port in sorted({port for backend in found for port in backend.ports}):
         members = tuple(at for at, each in enumerate(found) if port in each.ports)
         alike.setdefault(members, []).append(port)
@@ -116,7 +116,9 @@ def _subsets(service: Service, found: Sequence[Backend]) -> Iterator[EndpointSub
         yield _subset(service, [found[at] for at in places], ports)
 
 
-def _subset(service: Service, members: Iterable[Backend], ports: Iterable[Port]) -> EndpointSubset:
+def _subset(
+    service: Service, members: Iterable[ServicePod], ports: Iterable[ServicePodPort]
+) -> EndpointSubset:
     early, family = service.spec.publish_not_ready_addresses, service.spec.ip_families[0]
     split: dict[bool, list[EndpointAddress]] = {True: [], False: []}
     for each in members:
@@ -128,7 +130,7 @@ def _subset(service: Service, members: Iterable[Backend], ports: Iterable[Port])
     )
 
 
-def _address(backend: Backend, address: str) -> EndpointAddress:
+def _address(backend: ServicePod, address: str) -> EndpointAddress:
     return EndpointAddress(
         ip=address,
         hostname=backend.hostname,
@@ -137,7 +139,7 @@ def _address(backend: Backend, address: str) -> EndpointAddress:
     )
 
 
-def _port(port: Port) -> EndpointPort:
+def _port(port: ServicePodPort) -> EndpointPort:
     return EndpointPort(
         port=port.number, name=port.name, protocol=port.protocol, app_protocol=port.application
     )

@@ -11,14 +11,19 @@ from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.cluster.apiserver.kinds.metadata_rules import generate_name
 from quintant.cluster.controllers.endpoints.backends import (
     SELECTOR_INDEX,
-    Backend,
-    backends,
+    ServicePod,
+    has_selector,
     label_values,
-    managed,
     selector_values,
+    service_pods,
 )
-from quintant.cluster.controllers.endpoints.slices import MANAGER, MANAGER_LABEL, lost, plan
-from quintant.cluster.controllers.namespaces.terminating import unless_ending
+from quintant.cluster.controllers.endpoints.slices import (
+    MANAGER,
+    MANAGER_LABEL,
+    plan,
+    pods_without_node,
+)
+from quintant.cluster.controllers.namespaces.terminating import ignore_terminating
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import replace
@@ -46,18 +51,18 @@ def declare(manager: Manager) -> None:
 
 async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     """Make the slices of a service list the pods behind it."""
-    if not managed(service):
+    if not has_selector(service):
         return None
     client, namespace = ctx.client, service.metadata.namespace
-    found = backends(service, await client.list(PodState, namespace))
+    found = service_pods(service, await client.list(PodState, namespace))
     nodes = {node.metadata.name: node for node in await client.list(NodeState)}
     mine = {SERVICE_LABEL: service.metadata.name, MANAGER_LABEL: MANAGER}
     existing = await client.list(EndpointSlice, namespace, labels=mine)
-    missing = lost(service, found, nodes)
+    missing = pods_without_node(service, found, nodes)
     planned = plan(service, [each for each in found if each not in missing], nodes, existing)
     for made in planned.write:
         name = made.metadata.name or generate_name(made.metadata.generate_name, ctx.random)
-        with unless_ending():
+        with ignore_terminating():
             await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
     for old in planned.delete:
         await client.delete(old)
@@ -67,7 +72,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     return Result(after=NODE_SECONDS)
 
 
-def _told(service: Service, missing: list[Backend]) -> str:
+def _told(service: Service, missing: list[ServicePod]) -> str:
     skipped = [
         f"skipping Pod {each.pod.metadata.name} for Service {service.key}: "
         f"Node {each.pod.spec.node_name} Not Found"

@@ -20,7 +20,7 @@ from quintant.api.discovery import (
     SlicePort,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.cluster.controllers.endpoints.backends import Backend, labels
+from quintant.cluster.controllers.endpoints.backends import ServicePod, labels
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.core.object import replace
 from quintant.core.owner import owned
@@ -35,7 +35,7 @@ _Ports = tuple[SlicePort, ...] | None
 _Wanted = dict[tuple[str, ...], Endpoint]
 
 
-class Plan(Struct, frozen=True):
+class SlicePlan(Struct, frozen=True):
     """What is to be done; a slice without a name is a new one."""
 
     write: tuple[EndpointSlice, ...] = ()
@@ -44,10 +44,10 @@ class Plan(Struct, frozen=True):
 
 def plan(
     service: Service,
-    found: Iterable[Backend],
+    found: Iterable[ServicePod],
     nodes: Mapping[str, NodeState],
     existing: Sequence[EndpointSlice],
-) -> Plan:
+) -> SlicePlan:
     """What brings the slices of a service in line with the pods behind it."""
     found, families = list(found), service.spec.ip_families
     write: list[EndpointSlice] = []
@@ -59,12 +59,12 @@ def plan(
             write.append(made)
     known = {each.metadata.name: each for each in existing}
     changed = tuple(each for each in write if not _same(each, known.get(each.metadata.name)))
-    return Plan(changed, tuple(each for name, each in known.items() if name not in kept))
+    return SlicePlan(changed, tuple(each for name, each in known.items() if name not in kept))
 
 
-def lost(
-    service: Service, found: Iterable[Backend], nodes: Mapping[str, NodeState]
-) -> list[Backend]:
+def pods_without_node(
+    service: Service, found: Iterable[ServicePod], nodes: Mapping[str, NodeState]
+) -> list[ServicePod]:
     """The backends that cannot be listed because nobody knows their node."""
     if service.spec.publish_not_ready_addresses:
         return []
@@ -72,7 +72,7 @@ def lost(
 
 
 def _wanted(
-    service: Service, found: Iterable[Backend], nodes: Mapping[str, NodeState], family: str
+    service: Service, found: Iterable[ServicePod], nodes: Mapping[str, NodeState], family: str
 ) -> dict[_Ports, _Wanted]:
     """The endpoints of one family by their ports, each by its address and pod."""
     groups: dict[_Ports, _Wanted] = {}
@@ -89,7 +89,7 @@ def _wanted(
 
 
 def _endpoint(
-    service: Service, backend: Backend, address: str, nodes: Mapping[str, NodeState]
+    service: Service, backend: ServicePod, address: str, nodes: Mapping[str, NodeState]
 ) -> Endpoint:
     node = nodes.get(backend.pod.spec.node_name)
     ready = backend.serving and not backend.terminating

@@ -1,6 +1,6 @@
 """Garbage collection: what is owned goes when its owners have gone.
 
-    served      which resources there are           following   a watch on each
+    served_kinds  which resources there are       graph_builder  a watch on each
     graph       who owns whom                       plan        what becomes of an object
     collector   from a changed graph to a deletion
 
@@ -11,8 +11,8 @@ Background, foreground and orphan deletion are asked for by finalizers that the 
 from __future__ import annotations
 
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.cluster.controllers.garbage.collector import KINDS, Collector
-from quintant.cluster.controllers.served_kinds import Everything
+from quintant.cluster.controllers.garbage.collector import KINDS, GarbageCollector
+from quintant.cluster.controllers.served_kinds import AllKinds
 from quintant.core.object import Metadata
 from quintant.runtime.manager.manager import Manager
 
@@ -23,12 +23,12 @@ WORKERS = 20
 
 def declare(manager: Manager) -> None:
     """Add the garbage collector to a manager."""
-    collector = Collector()
+    collector = GarbageCollector()
     (
         manager.keyed(NAME)
         .watches(Metadata[CustomResourceDefinition], to=lambda _: (KINDS,))
         .on(collector.follow)
-        .uses(Everything, "get", "list", "watch", "patch", "delete")
+        .uses(AllKinds, "get", "list", "watch", "patch", "delete")
         .workers(WORKERS)
         .reconcile(collector.reconcile)
     )

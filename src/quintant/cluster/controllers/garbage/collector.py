@@ -12,19 +12,19 @@ from contextlib import suppress
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.cluster.apiserver.meta.types import DeletionPropagation
-from quintant.cluster.controllers.garbage.following import Following
-from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
+from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, GraphNode, OwnerGraph
+from quintant.cluster.controllers.garbage.graph_builder import GraphBuilder
 from quintant.cluster.controllers.garbage.plan import (
     Action,
-    Delete,
-    Standing,
-    Strip,
-    Surroundings,
+    DeleteObject,
+    KnownDependents,
+    OwnerState,
+    StripOwners,
     plan,
     unblocked,
     without,
 )
-from quintant.cluster.controllers.served_kinds import Served, discover, metadata_of
+from quintant.cluster.controllers.served_kinds import ServedResource, discover, metadata_of
 from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource
@@ -46,20 +46,20 @@ ABSENT_LIMIT = 500
 """Owners remembered as absent: the dependents of one are many, and ask one after another."""
 
 
-class Collector:
+class GarbageCollector:
     """The garbage collector of one cluster."""
 
     def __init__(self) -> None:
-        self._following: Following | None = None
+        self._builder: GraphBuilder | None = None
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._absent: dict[tuple[str, ...], None] = {}
 
     async def follow(self, feed: SourceContext) -> None:
         """Keep a graph for as long as the controller runs: its source of keys."""
         self._kinds, self._absent = {}, {}
-        self._following = Following(feed.queue)
+        self._builder = GraphBuilder(feed.queue)
         feed.queue.add(KINDS)
-        await self._following.run()
+        await self._builder.run()
 
     async def reconcile(self, request: Request, ctx: KeyContext) -> Result | None:
         """Look at one object, or at which resources there are."""
@@ -73,14 +73,14 @@ class Collector:
         served = await discover(ctx.client)
         self._kinds = {(s.resource.api_version, s.resource.kind): s.resource for s in served}
         wanted = {each.resource for each in served if _collectable(each)}
-        for resource in wanted - set(self._now.followed):
-            self._now.begin(resource, ctx.client.rest, ctx.random)
-        for resource in set(self._now.followed) - wanted:
+        for resource in wanted - set(self._now.monitored):
+            self._now.start_monitor(resource, ctx.client.rest, ctx.random)
+        for resource in set(self._now.monitored) - wanted:
             crd = await ctx.client.find(Metadata[CustomResourceDefinition], resource.full_name)
-            self._now.end(resource, gone=crd is None)
+            self._now.stop_monitor(resource, gone=crd is None)
         self._now.wake(self._graph.pending())
 
-    async def _look(self, node: Node, ctx: KeyContext) -> Result | None:
+    async def _look(self, node: GraphNode, ctx: KeyContext) -> Result | None:
         obj = await _live(ctx.client, node)
         if obj is None:
             self._now.wake(self._graph.remove(node.uid))
@@ -89,17 +89,17 @@ class Collector:
             await self._finish(node, obj, ctx)
             return None
         self._complain(node, obj, ctx)
-        standings = {}
+        owner_states = {}
         for ref in obj.metadata.owner_references:
-            standing = await self._standing(node, ref, ctx)
-            if standing is None:
+            owner_state = await self._owner_state(node, ref, ctx)
+            if owner_state is None:
                 return None
-            standings[ref.uid] = standing
-        action = plan(obj.metadata, standings, self._around(node))
+            owner_states[ref.uid] = owner_state
+        action = plan(obj.metadata, owner_states, self._around(node))
         await _act(obj, action, ctx.client)
         return Result(after=UNSEEN_SECONDS) if not action and self._graph.unseen(node) else None
 
-    async def _finish(self, node: Node, obj: Object, ctx: KeyContext) -> None:
+    async def _finish(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Go on with a deletion that waits for dependents."""
         kind, meta = type(obj), obj.metadata
         if node.waiting and FOREGROUND in meta.finalizers:
@@ -112,23 +112,25 @@ class Collector:
                 await _let_go(dependent, node.uid, ctx.client)
             await finalizer.remove(ctx.client, kind, meta, ORPHAN)
 
-    async def _standing(self, node: Node, ref: OwnerReference, ctx: KeyContext) -> Standing | None:
+    async def _owner_state(
+        self, node: GraphNode, ref: OwnerReference, ctx: KeyContext
+    ) -> OwnerState | None:
         """What a reference leads to; None if that cannot be told."""
         if self._graph.gone(ref.uid, node.key.namespace):
-            return Standing.ABSENT
+            return OwnerState.ABSENT
         resource = self._kinds.get((ref.api_version, ref.kind))
         if resource is None or (resource.namespaced and not node.key.namespace):
             return None
         place = node.key.namespace if resource.namespaced else ""
         where = (ref.api_version, ref.kind, place, ref.name, ref.uid)
         if where in self._absent:
-            return Standing.ABSENT
+            return OwnerState.ABSENT
         owner = await ctx.client.find(metadata_of(resource), ref.name, place, live=True)
         if owner is None or owner.metadata.uid != ref.uid:
             self._remember(where)
-            return Standing.ABSENT
+            return OwnerState.ABSENT
         going = owner.deleting and FOREGROUND in owner.metadata.finalizers
-        return Standing.WAITING if going else Standing.SOLID
+        return OwnerState.WAITING if going else OwnerState.SOLID
 
     def _remember(self, where: tuple[str, ...]) -> None:
         """Note where nobody is: a uid never comes back."""
@@ -136,11 +138,11 @@ class Collector:
         if len(self._absent) > ABSENT_LIMIT:
             del self._absent[next(iter(self._absent))]
 
-    def _around(self, node: Node) -> Surroundings:
+    def _around(self, node: GraphNode) -> KnownDependents:
         dependents = self._graph.dependents(node.uid)
-        return Surroundings(bool(dependents), any(each.waiting for each in dependents))
+        return KnownDependents(bool(dependents), any(each.waiting for each in dependents))
 
-    def _complain(self, node: Node, obj: Object, ctx: KeyContext) -> None:
+    def _complain(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Tell the user of owners that cannot be any: they live in another namespace."""
         for ref in self._graph.misplaced(node):
             place = node.key.namespace
@@ -152,27 +154,27 @@ class Collector:
             ctx.event(obj, "OwnerRefInvalidNamespace", note, type="Warning", action="Collect")
 
     @property
-    def _now(self) -> Following:
-        assert self._following is not None, "a source runs before the workers do"
-        return self._following
+    def _now(self) -> GraphBuilder:
+        assert self._builder is not None, "a source runs before the workers do"
+        return self._builder
 
     @property
-    def _graph(self) -> Graph:
+    def _graph(self) -> OwnerGraph:
         return self._now.graph
 
 
-def _collectable(served: Served) -> bool:
+def _collectable(served: ServedResource) -> bool:
     name = served.resource.full_name
     return served.preferred and served.verbs >= NEEDED and name not in IGNORED
 
 
-async def _live(client: Client, node: Node) -> Object | None:
+async def _live(client: Client, node: GraphNode) -> Object | None:
     """A node's object as the server has it now; None if it is gone, whoever has its name."""
     found = await client.find(metadata_of(node.resource), *node.key, live=True)
     return found if found is not None and found.metadata.uid == node.uid else None
 
 
-async def _let_go(dependent: Node, owner: str, client: Client) -> None:
+async def _let_go(dependent: GraphNode, owner: str, client: Client) -> None:
     obj = await _live(client, dependent)
     if obj is not None:
         with suppress(NotFound):
@@ -187,9 +189,9 @@ async def _owned_by(obj: Object, owners: tuple[OwnerReference, ...], client: Cli
 
 async def _act(obj: Object, action: Action, client: Client) -> None:
     match action:
-        case Strip(owners):
+        case StripOwners(owners):
             await _owned_by(obj, owners, client)
-        case Delete(propagation, unblock):
+        case DeleteObject(propagation, unblock):
             if unblock:
                 obj = await _owned_by(obj, unblocked(obj.metadata), client)
             await client.delete(

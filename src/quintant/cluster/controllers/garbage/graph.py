@@ -24,7 +24,7 @@ GONE_LIMIT = 10_000
 Uids = Iterable[str]
 
 
-class Node(Struct, frozen=True):
+class GraphNode(Struct, frozen=True):
     """An object, as far as ownership goes."""
 
     uid: str
@@ -55,10 +55,10 @@ class Node(Struct, frozen=True):
         return ref is not None and bool(ref.block_owner_deletion)
 
 
-def node(resource: Resource, meta: ObjectMeta) -> Node:
+def graph_node(resource: Resource, meta: ObjectMeta) -> GraphNode:
     """The node of an object."""
     going = meta.deletion_timestamp is not None
-    return Node(
+    return GraphNode(
         meta.uid,
         resource,
         Request(meta.name, meta.namespace),
@@ -68,15 +68,15 @@ def node(resource: Resource, meta: ObjectMeta) -> Node:
     )
 
 
-class Graph:
+class OwnerGraph:
     """Nodes by uid, and dependents by the uid of their owner, seen or not."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, GraphNode] = {}
         self._dependents: dict[str, set[str]] = {}
         self._gone: dict[str, str] = {}
 
-    def get(self, uid: str) -> Node | None:
+    def get(self, uid: str) -> GraphNode | None:
         return self._nodes.get(uid)
 
     def gone(self, uid: str, place: str) -> bool:
@@ -86,15 +86,15 @@ class Graph:
         """
         return self._gone.get(uid) in (place, "")
 
-    def dependents(self, uid: str) -> list[Node]:
+    def dependents(self, uid: str) -> list[GraphNode]:
         """Every node that refers to an owner."""
         return [self._nodes[each] for each in sorted(self._dependents.get(uid, ()))]
 
-    def blocking(self, uid: str) -> list[Node]:
+    def blocking(self, uid: str) -> list[GraphNode]:
         """The dependents that an owner has to wait for when it is deleted in the foreground."""
         return [each for each in self.dependents(uid) if each.blocks(uid)]
 
-    def put(self, new: Node) -> Uids:
+    def put(self, new: GraphNode) -> Uids:
         """Note an object, new or changed."""
         old = self._nodes.get(new.uid)
         self._nodes[new.uid] = new
@@ -129,7 +129,7 @@ class Graph:
             uid for each in self._nodes.values() for uid in self._stirred(None, each)
         )
 
-    def misplaced(self, dependent: Node) -> list[OwnerReference]:
+    def misplaced(self, dependent: GraphNode) -> list[OwnerReference]:
         """References to objects that are known to live in another namespace."""
         return [
             ref
@@ -139,16 +139,16 @@ class Graph:
             and owner.key.namespace != dependent.key.namespace
         ]
 
-    def unseen(self, dependent: Node) -> bool:
+    def unseen(self, dependent: GraphNode) -> bool:
         """Whether it has an owner that no watch has shown yet."""
         return any(ref.uid not in self._nodes for ref in dependent.owners)
 
-    def _bury(self, owner: Node) -> None:
+    def _bury(self, owner: GraphNode) -> None:
         self._gone[owner.uid] = owner.key.namespace
         if len(self._gone) > GONE_LIMIT:
             del self._gone[next(iter(self._gone))]
 
-    def _stirred(self, old: Node | None, new: Node) -> Iterator[str]:
+    def _stirred(self, old: GraphNode | None, new: GraphNode) -> Iterator[str]:
         if self._news(old, new):
             yield new.uid
         if old is not None:
@@ -163,18 +163,18 @@ class Graph:
                 if ref is not None and not self._matches(each, ref):
                     yield each.uid
 
-    def _news(self, old: Node | None, new: Node) -> bool:
+    def _news(self, old: GraphNode | None, new: GraphNode) -> bool:
         """Whether a node itself has to be looked at: it begins to wait, or has a new owner."""
         if new.pending and (old is None or old.status != new.status):
             return True
         known = old.owners if old is not None else ()
         return any(self._suspicious(new, ref) for ref in new.owners if ref not in known)
 
-    def _suspicious(self, dependent: Node, ref: OwnerReference) -> bool:
+    def _suspicious(self, dependent: GraphNode, ref: OwnerReference) -> bool:
         owner = self._nodes.get(ref.uid)
         return owner is None or owner.waiting or not self._matches(dependent, ref)
 
-    def _matches(self, dependent: Node, ref: OwnerReference) -> bool:
+    def _matches(self, dependent: GraphNode, ref: OwnerReference) -> bool:
         """Whether a reference leads to the object that has its uid."""
         owner = self._nodes.get(ref.uid)
         if owner is None:

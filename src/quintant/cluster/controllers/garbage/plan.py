@@ -22,7 +22,7 @@ from quintant.core.object import ObjectMeta, OwnerReference, replace
 
 
 @fast_members
-class Standing(Enum):
+class OwnerState(Enum):
     """What an owner reference leads to."""
 
     SOLID = auto()
@@ -30,23 +30,23 @@ class Standing(Enum):
     ABSENT = auto()
 
 
-class Strip(Struct, frozen=True):
+class StripOwners(Struct, frozen=True):
     """Leave these owner references, and no others."""
 
     owners: tuple[OwnerReference, ...]
 
 
-class Delete(Struct, frozen=True):
+class DeleteObject(Struct, frozen=True):
     """Delete the object; with `unblock`, make its references non-blocking first."""
 
     propagation: DeletionPropagation
     unblock: bool = False
 
 
-Action = Strip | Delete | None
+Action = StripOwners | DeleteObject | None
 
 
-class Surroundings(Struct, frozen=True):
+class KnownDependents(Struct, frozen=True):
     """What the graph knows of an object's dependents."""
 
     dependents: bool = False
@@ -55,18 +55,20 @@ class Surroundings(Struct, frozen=True):
 
 
 def plan(
-    meta: ObjectMeta, standings: Mapping[str, Standing], around: Surroundings = Surroundings()
+    meta: ObjectMeta,
+    owner_states: Mapping[str, OwnerState],
+    known: KnownDependents = KnownDependents(),
 ) -> Action:
-    """What to do with an object that is not being deleted; `standings` are by owner's uid."""
+    """What to do with an object that is not being deleted; `owner_states` are by owner's uid."""
     if not meta.owner_references:
         return None
-    found = set(standings.values())
-    if Standing.SOLID in found:
-        kept = [ref for ref in meta.owner_references if standings[ref.uid] is Standing.SOLID]
-        return None if found == {Standing.SOLID} else Strip(tuple(kept))
-    if Standing.WAITING in found and around.dependents:
-        return Delete(DeletionPropagation.FOREGROUND, unblock=around.circular)
-    return Delete(_inherited(meta))
+    found = set(owner_states.values())
+    if OwnerState.SOLID in found:
+        kept = [ref for ref in meta.owner_references if owner_states[ref.uid] is OwnerState.SOLID]
+        return None if found == {OwnerState.SOLID} else StripOwners(tuple(kept))
+    if OwnerState.WAITING in found and known.dependents:
+        return DeleteObject(DeletionPropagation.FOREGROUND, unblock=known.circular)
+    return DeleteObject(_inherited(meta))
 
 
 def without(meta: ObjectMeta, owner: str) -> tuple[OwnerReference, ...]:

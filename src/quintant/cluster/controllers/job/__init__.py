@@ -14,7 +14,7 @@ from quintant.api.batch import Job
 from quintant.cluster.controllers.job import tracking
 from quintant.cluster.controllers.job.reconcile import reconcile
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.ref_manager import ORPHANS, orphaned
+from quintant.cluster.controllers.ref_manager import ORPHANS, orphan_index
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
 from quintant.runtime.manager.manager import Manager
@@ -26,7 +26,7 @@ def declare(manager: Manager) -> None:
     """Add the controllers of jobs and of their pods to a manager."""
     (
         manager.controls(Job, name=NAME)
-        .owns(PodState, index={ORPHANS: orphaned})
+        .owns(PodState, index={ORPHANS: orphan_index})
         .watches(PodState, to=_adopters)
         .reconcile(reconcile)
     )
@@ -41,7 +41,7 @@ def declare(manager: Manager) -> None:
 
 def _adopters(pod: PodState) -> Iterable[Request]:
     """The job that a pod without controller names by its labels."""
-    name = tracking.named(pod) if controller_of(pod) is None else ""
+    name = tracking.job_name(pod) if controller_of(pod) is None else ""
     return [Request(name, pod.metadata.namespace)] if name else []
 
 

@@ -11,8 +11,12 @@ from datetime import datetime
 
 from quintant.api.batch import Job, JobSpec
 from quintant.cluster.controllers.job import backoff, indexes
-from quintant.cluster.controllers.job.policy import meaning
-from quintant.cluster.controllers.job.traits import has_failed, tracked, valid
+from quintant.cluster.controllers.job.policy import match_pod_failure_policy
+from quintant.cluster.controllers.job.traits import (
+    has_tracking_finalizer,
+    has_valid_index,
+    is_pod_failed,
+)
 from quintant.cluster.controllers.pods.views import PodState, pod_active
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
@@ -20,29 +24,31 @@ IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
 """The annotations of a pod that say how often its index failed before it."""
 
 
-def limited(spec: JobSpec) -> bool:
+def has_index_backoff(spec: JobSpec) -> bool:
     """Whether each index has a limit of its own."""
     return spec.backoff_limit_per_index is not None
 
 
-def lost(job: Job, pods: Iterable[PodState]) -> frozenset[int]:
+def failed_indexes(job: Job, pods: Iterable[PodState]) -> frozenset[int]:
     """The indexes that have failed for good."""
-    if not limited(job.spec):
+    if not has_index_backoff(job.spec):
         return frozenset()
-    known = indexes.read(job.status.failed_indexes or "", job.spec.completions or 0)
+    known = indexes.parse_indexes(job.status.failed_indexes or "", job.spec.completions or 0)
     found = (indexes.index_of(pod) for pod in _failed(job.spec, pods) if _final(job.spec, pod))
     return known | {index for index in found if index is not None}
 
 
-def waiting(job: Job, pods: Iterable[PodState], settled: Iterable[int]) -> dict[int, PodState]:
+def indexes_to_retry(
+    job: Job, pods: Iterable[PodState], settled: Iterable[int]
+) -> dict[int, PodState]:
     """The last failed pod of each index that nobody has taken over, and that is not settled."""
-    if not limited(job.spec):
+    if not has_index_backoff(job.spec):
         return {}
     pods = list(pods)
     busy = {*settled, *(indexes.index_of(pod) for pod in pods if pod_active(pod))}
     last: dict[int, PodState] = {}
     for pod in sorted(
-        _failed(job.spec, pods), key=lambda pod: (_count(pod), backoff.finished(pod))
+        _failed(job.spec, pods), key=lambda pod: (_count(pod), backoff.finish_time(pod))
     ):
         index = indexes.index_of(pod)
         if index is not None and index not in busy:
@@ -50,30 +56,34 @@ def waiting(job: Job, pods: Iterable[PodState], settled: Iterable[int]) -> dict[
     return last
 
 
-def pause(replaced: PodState | None, now: datetime) -> float:
+def index_backoff(replaced: PodState | None, now: datetime) -> float:
     """How many seconds an index has to wait for its next pod."""
     if replaced is None:
         return 0.0
-    return backoff.left(_count(replaced) + 1, backoff.finished(replaced), now)
+    return backoff.backoff_left(_count(replaced) + 1, backoff.finish_time(replaced), now)
 
 
-def marks(spec: JobSpec, replaced: PodState | None) -> dict[str, str]:
+def retry_annotations(spec: JobSpec, replaced: PodState | None) -> dict[str, str]:
     """The annotations of the next pod of an index."""
-    if not limited(spec):
+    if not has_index_backoff(spec):
         return {}
     failures, ignored = (_number(replaced, name) for name in (FAILURES, IGNORED))
     if replaced is not None:
-        counts = meaning(spec, replaced).counts
+        counts = match_pod_failure_policy(spec, replaced).counts
         failures, ignored = failures + counts, ignored + (not counts)
     return {FAILURES: str(failures)} | ({IGNORED: str(ignored)} if ignored else {})
 
 
 def _failed(spec: JobSpec, pods: Iterable[PodState]) -> list[PodState]:
-    return [pod for pod in pods if tracked(pod) and valid(spec, pod) and has_failed(spec, pod)]
+    return [
+        pod
+        for pod in pods
+        if has_tracking_finalizer(pod) and has_valid_index(spec, pod) and is_pod_failed(spec, pod)
+    ]
 
 
 def _final(spec: JobSpec, pod: PodState) -> bool:
-    told = meaning(spec, pod)
+    told = match_pod_failure_policy(spec, pod)
     limit = spec.backoff_limit_per_index or 0
     return told.dooms or (told.counts and _number(pod, FAILURES) >= limit)
 

@@ -17,20 +17,22 @@ BITS = 16
 """Doublings after which every pause is the longest."""
 
 
-def remaining(succeeded: Iterable[PodState], failed: Iterable[PodState], now: datetime) -> float:
+def remaining_backoff(
+    succeeded: Iterable[PodState], failed: Iterable[PodState], now: datetime
+) -> float:
     """How many seconds are left before the next pod may be made; 0 if none are."""
-    since = max(map(finished, succeeded), default=None)
-    ends = [end for end in map(finished, failed) if since is None or end > since]
-    return left(len(ends), max(ends), now) if ends else 0.0
+    since = max(map(finish_time, succeeded), default=None)
+    ends = [end for end in map(finish_time, failed) if since is None or end > since]
+    return backoff_left(len(ends), max(ends), now) if ends else 0.0
 
 
-def left(failures: int, last: datetime, now: datetime) -> float:
+def backoff_left(failures: int, last: datetime, now: datetime) -> float:
     """How many seconds are left after so many failures, the last of them at that time."""
     pause = min(FIRST_SECONDS * float(1 << min(failures - 1, BITS)), LONGEST_SECONDS)
     return max(0.0, pause - (now - last).total_seconds())
 
 
-def finished(pod: PodState) -> datetime:
+def finish_time(pod: PodState) -> datetime:
     """When a pod ended, as well as can be told."""
     return _containers_end(pod) or _unready(pod) or _deleted(pod) or _created(pod)
 

@@ -17,12 +17,12 @@ def index_of(pod: Object) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def written(indexes: Iterable[int]) -> str:
+def format_indexes(indexes: Iterable[int]) -> str:
     """A set of indexes as text: three or more in a row become an interval."""
     return ",".join(part for run in _runs(sorted(set(indexes))) for part in _part(run))
 
 
-def read(text: str, completions: int) -> frozenset[int]:
+def parse_indexes(text: str, completions: int) -> frozenset[int]:
     """The indexes that a text names, as far as there are such; none if it is no such text."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):

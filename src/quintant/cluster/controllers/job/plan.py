@@ -16,10 +16,15 @@ from msgspec import Struct
 from quintant.api.batch import Job, JobCondition, JobSpec
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.job import attempts, backoff, indexes
-from quintant.cluster.controllers.job.counting import Tally, tally
-from quintant.cluster.controllers.job.policy import meaning, success
-from quintant.cluster.controllers.job.traits import SUCCEEDED, has_failed, indexed, only_failed
-from quintant.cluster.controllers.pods.templates import opened
+from quintant.cluster.controllers.job.counting import PodCounts, count_pods
+from quintant.cluster.controllers.job.policy import match_pod_failure_policy, match_success_policy
+from quintant.cluster.controllers.job.traits import (
+    SUCCEEDED,
+    is_indexed,
+    is_pod_failed,
+    replaces_only_failed,
+)
+from quintant.cluster.controllers.pods.templates import parse_template
 from quintant.cluster.controllers.pods.views import (
     PodState,
     parse_time,
@@ -27,7 +32,7 @@ from quintant.cluster.controllers.pods.views import (
     pod_ready,
     pod_terminating,
 )
-from quintant.cluster.controllers.replicaset.ranking import surplus
+from quintant.cluster.controllers.replicaset.ranking import pods_to_delete
 from quintant.cluster.controllers.slow_start import BURST
 from quintant.core.clock import timestamp
 from quintant.core.object import Model, Opaque
@@ -38,14 +43,14 @@ LIMIT = 6
 """Failures that a job survives unless it says otherwise."""
 
 
-class Place(Struct, frozen=True):
+class PodSlot(Struct, frozen=True):
     """What a pod is to be made for: an index, if it has one, and what it takes over."""
 
     index: int | None = None
     marks: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-class Verdict(Struct, frozen=True):
+class JobPlan(Struct, frozen=True):
     """What is to be done about a job's pods."""
 
     ending: JobCondition | None = None
@@ -53,7 +58,7 @@ class Verdict(Struct, frozen=True):
     delete: tuple[PodState, ...] = ()
     forgiven: bool = False
     """Whether the deleted pods do not count as failed."""
-    create: tuple[Place, ...] = ()
+    create: tuple[PodSlot, ...] = ()
     """The pods to make."""
     after: float | None = None
     """In how many seconds to look again, if nothing happens before."""
@@ -63,21 +68,21 @@ class _Restart(Model):
     restart_policy: str = ""
 
 
-def judge(job: Job, pods: Sequence[PodState], now: datetime) -> Verdict:
+def plan_job(job: Job, pods: Sequence[PodState], now: datetime) -> JobPlan:
     """Decide how a job goes on."""
-    sum_, working = tally(job, pods), [pod for pod in pods if pod_active(pod)]
+    sum_, working = count_pods(job, pods), [pod for pod in pods if pod_active(pod)]
     ending = _ending(job, pods, sum_, now)
     if ending is not None:
-        return Verdict(ending, delete=tuple(working))
+        return JobPlan(ending, delete=tuple(working))
     if job.spec.suspend:
-        return Verdict(delete=tuple(working), forgiven=True)
-    verdict = _managed(job, pods, sum_, now)
-    if sum_.succeeded >= _needed(job.spec) and len(working) == len(verdict.delete):
+        return JobPlan(delete=tuple(working), forgiven=True)
+    decided = _managed(job, pods, sum_, now)
+    if sum_.succeeded >= _needed(job.spec) and len(working) == len(decided.delete):
         message = "Reached expected number of succeeded pods"
         ending = condition(CRITERIA_MET, "CompletionsReached", message, now)
-        return msgspec.structs.replace(verdict, ending=ending)
-    waits = [wait for wait in (verdict.after, _deadline(job, now)) if wait is not None]
-    return msgspec.structs.replace(verdict, after=min(waits, default=None))
+        return msgspec.structs.replace(decided, ending=ending)
+    waits = [wait for wait in (decided.after, _deadline(job, now)) if wait is not None]
+    return msgspec.structs.replace(decided, after=min(waits, default=None))
 
 
 def condition(
@@ -95,14 +100,18 @@ def condition(
     )
 
 
-def _ending(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> JobCondition | None:
+def _ending(
+    job: Job, pods: Sequence[PodState], sum_: PodCounts, now: datetime
+) -> JobCondition | None:
     """How a job ends that has not come to its completions: as it was said before, or by failure."""
     for type in (CRITERIA_MET, FAILURE_TARGET):
         said = condition_of(job.status.conditions, type)
         if isinstance(said, JobCondition) and said.status == "True":
             return said
     spec = job.spec
-    reasons = (meaning(spec, pod).failure for pod in pods if has_failed(spec, pod))
+    reasons = (
+        match_pod_failure_policy(spec, pod).failure for pod in pods if is_pod_failed(spec, pod)
+    )
     failure = next(filter(None, reasons), "")
     if failure:
         return condition(FAILURE_TARGET, "PodFailurePolicy", failure, now)
@@ -116,11 +125,11 @@ def _ending(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> J
     doomed = _doom(spec, sum_)
     if doomed is not None:
         return condition(FAILURE_TARGET, *doomed, now)
-    enough = success(spec, sum_.indexes) if indexed(spec) else ""
+    enough = match_success_policy(spec, sum_.indexes) if is_indexed(spec) else ""
     return condition(CRITERIA_MET, "SuccessPolicy", enough, now) if enough else None
 
 
-def _doom(spec: JobSpec, sum_: Tally) -> tuple[str, str] | None:
+def _doom(spec: JobSpec, sum_: PodCounts) -> tuple[str, str] | None:
     """Why a job fails by its failed indexes: reason and message."""
     limit, failed = spec.max_failed_indexes, len(sum_.lost)
     if limit is not None and failed > limit:
@@ -131,43 +140,45 @@ def _doom(spec: JobSpec, sum_: Tally) -> tuple[str, str] | None:
     return None
 
 
-def _managed(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> Verdict:
+def _managed(job: Job, pods: Sequence[PodState], sum_: PodCounts, now: datetime) -> JobPlan:
     """The pods that are too many, or those that are missing."""
     spec, working = job.spec, [pod for pod in pods if pod_active(pod)]
     wanted = _wanted(spec, sum_, len(working))
     doomed = _doomed(spec, working, len(working) - wanted, now)
     if doomed:
-        return Verdict(delete=tuple(doomed[:BURST]), forgiven=True)
-    going = [pod for pod in pods if pod_terminating(pod)] if only_failed(spec) else []
+        return JobPlan(delete=tuple(doomed[:BURST]), forgiven=True)
+    going = [pod for pod in pods if pod_terminating(pod)] if replaces_only_failed(spec) else []
     missing = wanted - len(working) - len(going)
     if missing <= 0:
-        return Verdict()
+        return JobPlan()
     missing = min(missing, BURST)
-    if attempts.limited(spec):
+    if attempts.has_index_backoff(spec):
         return _next_attempts(job, pods, sum_, missing, now)
     wait = _pause(spec, pods, now)
     if wait > 0:
-        return Verdict(after=wait)
-    if not indexed(spec):
-        return Verdict(create=(Place(),) * missing)
-    return Verdict(create=tuple(map(Place, islice(_pending(job, pods, sum_), missing))))
+        return JobPlan(after=wait)
+    if not is_indexed(spec):
+        return JobPlan(create=(PodSlot(),) * missing)
+    return JobPlan(create=tuple(map(PodSlot, islice(_pending(job, pods, sum_), missing))))
 
 
 def _next_attempts(
-    job: Job, pods: Sequence[PodState], sum_: Tally, missing: int, now: datetime
-) -> Verdict:
+    job: Job, pods: Sequence[PodState], sum_: PodCounts, missing: int, now: datetime
+) -> JobPlan:
     """Pods for the indexes that need not wait, or word of when the first need not."""
-    last = attempts.waiting(job, pods, sum_.indexes | sum_.lost)
+    last = attempts.indexes_to_retry(job, pods, sum_.indexes | sum_.lost)
     wanted = list(islice(_pending(job, pods, sum_), missing))
-    waits = {index: attempts.pause(last.get(index), now) for index in wanted}
+    waits = {index: attempts.index_backoff(last.get(index), now) for index in wanted}
     due = [index for index in wanted if not waits[index]]
     if not due:
-        return Verdict(after=min(waits.values(), default=None))
-    places = (Place(index, attempts.marks(job.spec, last.get(index))) for index in due)
-    return Verdict(create=tuple(places))
+        return JobPlan(after=min(waits.values(), default=None))
+    places = (
+        PodSlot(index, attempts.retry_annotations(job.spec, last.get(index))) for index in due
+    )
+    return JobPlan(create=tuple(places))
 
 
-def _wanted(spec: JobSpec, sum_: Tally, working: int) -> int:
+def _wanted(spec: JobSpec, sum_: PodCounts, working: int) -> int:
     """How many pods should work."""
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if spec.completions is None:
@@ -185,7 +196,7 @@ def _doomed(
 ) -> list[PodState]:
     """The pods to delete: those beyond the indexes or with an index twice, then any."""
     doomed: list[PodState] = []
-    if indexed(spec):
+    if is_indexed(spec):
         seen: set[int] = set()
         for pod in sorted(working, key=_seniority):
             index = indexes.index_of(pod)
@@ -194,13 +205,17 @@ def _doomed(
             else:
                 seen.add(index)
     left = [pod for pod in working if pod not in doomed]
-    return doomed + surplus(left, left, max(0, excess - len(doomed)), now)
+    return doomed + pods_to_delete(left, left, max(0, excess - len(doomed)), now)
 
 
-def _pending(job: Job, pods: Iterable[PodState], sum_: Tally) -> Iterator[int]:
+def _pending(job: Job, pods: Iterable[PodState], sum_: PodCounts) -> Iterator[int]:
     """The indexes that nobody works on and that are not settled, lowest first."""
     spec = job.spec
-    busy = (pod for pod in pods if pod_active(pod) or (only_failed(spec) and pod_terminating(pod)))
+    busy = (
+        pod
+        for pod in pods
+        if pod_active(pod) or (replaces_only_failed(spec) and pod_terminating(pod))
+    )
     taken = sum_.indexes | sum_.lost | {indexes.index_of(pod) for pod in busy}
     return (index for index in range(spec.completions or 0) if index not in taken)
 
@@ -208,7 +223,7 @@ def _pending(job: Job, pods: Iterable[PodState], sum_: Tally) -> Iterator[int]:
 def _pause(spec: JobSpec, pods: Sequence[PodState], now: datetime) -> float:
     """How long the job has to wait after failures before it makes a pod."""
     good = [pod for pod in pods if pod.status.phase == SUCCEEDED]
-    return backoff.remaining(good, [pod for pod in pods if has_failed(spec, pod)], now)
+    return backoff.remaining_backoff(good, [pod for pod in pods if is_pod_failed(spec, pod)], now)
 
 
 def _worn_out(job: Job, pods: Iterable[PodState]) -> bool:
@@ -237,7 +252,7 @@ def _limit(spec: JobSpec) -> int:
 
 
 def _restart(template: Opaque) -> str:
-    return msgspec.json.decode(opened(template).spec, type=_Restart).restart_policy
+    return msgspec.json.decode(parse_template(template).spec, type=_Restart).restart_policy
 
 
 def _seniority(pod: PodState) -> tuple[bool, bool, str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from quintant.api.batch import Job
 from quintant.cluster.controllers.job.indexes import INDEX
-from quintant.cluster.controllers.job.plan import Place
+from quintant.cluster.controllers.job.plan import PodSlot
 from quintant.cluster.controllers.job.traits import TRACKING
-from quintant.cluster.controllers.pods.templates import NewPod, pod_of
+from quintant.cluster.controllers.pods.templates import NewPod, pod_from_template
 from quintant.core.object import Opaque, replace
 
 VARIABLE = "JOB_COMPLETION_INDEX"
@@ -17,10 +17,10 @@ PREFIX_LENGTH = 58
 """What is left of a name before five random characters."""
 
 
-def pod_for(job: Job, place: Place) -> NewPod:
+def pod_for(job: Job, slot: PodSlot) -> NewPod:
     """The pod that works on an index, or on none."""
-    index = place.index
-    pod = pod_of(job.spec.template, job)
+    index = slot.index
+    pod = pod_from_template(job.spec.template, job)
     meta = pod.metadata
     if TRACKING not in meta.finalizers:
         meta = replace(meta, finalizers=(*meta.finalizers, TRACKING))
@@ -31,7 +31,7 @@ def pod_for(job: Job, place: Place) -> NewPod:
         meta,
         generate_name=prefix(name, index),
         labels={**meta.labels, **number},
-        annotations={**meta.annotations, **number, **place.marks},
+        annotations={**meta.annotations, **number, **slot.marks},
     )
     return replace(pod, metadata=meta, spec=_numbered(pod.spec, f"{name}-{index}"))
 

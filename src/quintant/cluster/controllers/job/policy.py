@@ -13,7 +13,7 @@ from quintant.cluster.controllers.pods.views import PodState, PodStateContainerS
 FAIL_JOB, FAIL_INDEX, IGNORE = "FailJob", "FailIndex", "Ignore"
 
 
-class Meaning(Struct, frozen=True):
+class PodFailureAction(Struct, frozen=True):
     """What a failed pod means."""
 
     counts: bool = True
@@ -24,7 +24,7 @@ class Meaning(Struct, frozen=True):
     """Whether its index has failed for good."""
 
 
-def meaning(spec: JobSpec, pod: PodState) -> Meaning:
+def match_pod_failure_policy(spec: JobSpec, pod: PodState) -> PodFailureAction:
     """What a failed pod means for its job: the first rule that fits says so."""
     rules = spec.pod_failure_policy.rules if spec.pod_failure_policy else ()
     for number, rule in enumerate(rules):
@@ -32,15 +32,17 @@ def meaning(spec: JobSpec, pod: PodState) -> Meaning:
         if told:
             failure = f"{told} matching {rule.action} rule at index {number}"
             failure = failure if rule.action == FAIL_JOB else ""
-            return Meaning(rule.action != IGNORE, failure, rule.action == FAIL_INDEX)
-    return Meaning()
+            return PodFailureAction(rule.action != IGNORE, failure, rule.action == FAIL_INDEX)
+    return PodFailureAction()
 
 
-def success(spec: JobSpec, succeeded: Collection[int]) -> str:
+def match_success_policy(spec: JobSpec, succeeded: Collection[int]) -> str:
     """Why these indexes are enough; empty if they are not."""
     for number, rule in enumerate(spec.success_policy.rules if spec.success_policy else ()):
         wanted = rule.succeeded_indexes
-        needed = indexes.read(wanted, spec.completions or 0) if wanted is not None else None
+        needed = (
+            indexes.parse_indexes(wanted, spec.completions or 0) if wanted is not None else None
+        )
         if needed is not None and not needed:
             continue
         done = len(needed & set(succeeded)) if needed is not None else len(succeeded)

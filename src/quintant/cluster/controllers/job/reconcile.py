@@ -9,14 +9,14 @@ from functools import partial
 
 from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
-from quintant.cluster.controllers.job.plan import Verdict, judge
+from quintant.cluster.controllers.job.plan import JobPlan, plan_job
 from quintant.cluster.controllers.job.pods import pod_for
-from quintant.cluster.controllers.job.report import COMPLETE, Report, report
-from quintant.cluster.controllers.job.traits import TRACKING, tracked
+from quintant.cluster.controllers.job.report import COMPLETE, JobReport, report
+from quintant.cluster.controllers.job.traits import TRACKING, has_tracking_finalizer
 from quintant.cluster.controllers.pods.control import create_pod, delete_pod
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.ref_manager import ORPHANS, claim, claimed
-from quintant.cluster.controllers.slow_start import slow_start, together
+from quintant.cluster.controllers.ref_manager import ORPHANS, claim_children, match_children
+from quintant.cluster.controllers.slow_start import run_all, slow_start
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import finalizer
@@ -34,16 +34,16 @@ async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
     if job.outcome or (job.spec.managed_by or OURS) != OURS:
         return None
     pods = await _claimed(job, ctx)
-    verdict = judge(job, pods, ctx.clock.now())
-    refusal = await _act(job, verdict, ctx)
-    told = report(job, await ctx.owned(PodState), verdict, ctx.clock.now())
+    plan = plan_job(job, pods, ctx.clock.now())
+    refusal = await _act(job, plan, ctx)
+    told = report(job, await ctx.owned(PodState), plan, ctx.clock.now())
     await ctx.client.set_status(job, told.status)
     _tell(told, ctx)
     for pod in told.release:
         await release(ctx.client, pod)
     if refusal is not None:
         return Result(after=REFUSED_SECONDS)
-    return Result(after=0.0 if told.release else verdict.after)
+    return Result(after=0.0 if told.release else plan.after)
 
 
 async def release(client: Client, pod: PodState) -> None:
@@ -55,30 +55,30 @@ async def _claimed(job: Job, ctx: Context[Job]) -> list[PodState]:
     """The pods of a job; those that join are held from now on, and those that leave are not."""
     selector = job.spec.selector or LabelSelector()
     orphans = await ctx.client.list(PodState, index=(ORPHANS, job.metadata.namespace))
-    claims = claim(selector, await ctx.owned(PodState), orphans)
-    for pod in filter(tracked, claims.released):
+    claims = match_children(selector, await ctx.owned(PodState), orphans)
+    for pod in filter(has_tracking_finalizer, claims.released):
         await release(ctx.client, pod)
     for pod in claims.adopted:
-        if not tracked(pod):
+        if not has_tracking_finalizer(pod):
             await finalizer.add(ctx.client, pod, TRACKING)
-    return await claimed(ctx.client, job, selector, PodState)
+    return await claim_children(ctx.client, job, selector, PodState)
 
 
-async def _act(job: Job, verdict: Verdict, ctx: Context[Job]) -> ApiError | None:
+async def _act(job: Job, plan: JobPlan, ctx: Context[Job]) -> ApiError | None:
     """Delete and make pods; the first refusal, if there is one."""
-    if verdict.forgiven:
-        for pod in filter(tracked, verdict.delete):
+    if plan.forgiven:
+        for pod in filter(has_tracking_finalizer, plan.delete):
             await release(ctx.client, pod)
-    refusal = await together([partial(delete_pod, ctx, pod) for pod in verdict.delete])
-    places = iter(verdict.create)
+    refusal = await run_all([partial(delete_pod, ctx, pod) for pod in plan.delete])
+    slots = iter(plan.create)
 
     async def make() -> ApiError | None:
-        return await create_pod(ctx, pod_for(job, next(places)))
+        return await create_pod(ctx, pod_for(job, next(slots)))
 
-    return refusal or await slow_start(len(verdict.create), make)
+    return refusal or await slow_start(len(plan.create), make)
 
 
-def _tell(told: Report, ctx: Context[Job]) -> None:
+def _tell(told: JobReport, ctx: Context[Job]) -> None:
     if told.turned is not None:
         word = "suspended" if told.turned else "resumed"
         ctx.event(word.capitalize(), f"Job {word}")

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from quintant.api.batch import Job, JobCondition, JobStatus, Uncounted
 from quintant.api.meta import condition_of
-from quintant.cluster.controllers.job.counting import note
+from quintant.cluster.controllers.job.counting import record_finished_pods
 from quintant.cluster.controllers.job.plan import (
     CRITERIA_MET,
     FAILURE_TARGET,
-    Verdict,
+    JobPlan,
     condition,
 )
 from quintant.cluster.controllers.pods.views import PodState, pod_active, pod_ready, pod_terminating
@@ -26,7 +26,7 @@ SUSPENDED = "Suspended"
 _ENDS = {CRITERIA_MET: COMPLETE, FAILURE_TARGET: FAILED}
 
 
-class Report(Struct, frozen=True):
+class JobReport(Struct, frozen=True):
     """What is to be written of a job, and which pods may go when it is."""
 
     status: JobStatus
@@ -37,15 +37,15 @@ class Report(Struct, frozen=True):
     """Whether it was just suspended, or resumed."""
 
 
-def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) -> Report:
+def report(job: Job, pods: Sequence[PodState], plan: JobPlan, now: datetime) -> JobReport:
     """Tell how a job is, after its verdict was carried out."""
-    ending = verdict.ending
-    entry = note(
+    ending = plan.ending
+    entry = record_finished_pods(
         job,
         pods,
         ending=ending is not None,
         failing=ending is not None and ending.type == FAILURE_TARGET,
-        stopped=verdict.delete,
+        stopped=plan.delete,
     )
     working = [pod for pod in pods if pod_active(pod)]
     status = replace(
@@ -56,15 +56,15 @@ def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) 
         start_time=job.status.start_time or (None if job.spec.suspend else timestamp(now)),
     )
     if ending is None:
-        return _turned(job, Report(status, entry.release), now)
+        return _turned(job, JobReport(status, entry.release), now)
     known = condition_of(job.status.conditions, ending.type)
     if known is None:
         status = replace(status, conditions=(*status.conditions, ending))
-        return Report(status, entry.release)
-    return _ended(job, Report(status, entry.release), ending, now)
+        return JobReport(status, entry.release)
+    return _ended(job, JobReport(status, entry.release), ending, now)
 
 
-def _ended(job: Job, told: Report, ending: JobCondition, now: datetime) -> Report:
+def _ended(job: Job, told: JobReport, ending: JobCondition, now: datetime) -> JobReport:
     """The report of a job that has come to its end, if nothing keeps it any more."""
     status = told.status
     # What was noted is counted in a write of its own: a field that is emptied by an apply vanishes,
@@ -85,7 +85,7 @@ def _noting(status: JobStatus) -> bool:
     return (status.uncounted_terminated_pods or Uncounted()) != Uncounted()
 
 
-def _turned(job: Job, told: Report, now: datetime) -> Report:
+def _turned(job: Job, told: JobReport, now: datetime) -> JobReport:
     """The report of a job, with word of whether it is suspended."""
     status, was = told.status, condition_of(job.status.conditions, SUSPENDED)
     held = was is not None and was.status == "True"

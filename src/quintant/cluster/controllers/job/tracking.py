@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.job.reconcile import OURS, release
-from quintant.cluster.controllers.job.traits import tracked
+from quintant.cluster.controllers.job.traits import has_tracking_finalizer
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
@@ -24,16 +24,16 @@ NAME_LABELS = ("batch.kubernetes.io/job-name", "job-name")
 
 def job_of(pod: PodState) -> Request | None:
     """The job that a held pod belongs or belonged to."""
-    if not tracked(pod):
+    if not has_tracking_finalizer(pod):
         return None
     held = controller_of(pod)
     if held is not None and held.kind != "Job":
         return None
-    name = held.name if held is not None else named(pod)
+    name = held.name if held is not None else job_name(pod)
     return Request(name, pod.metadata.namespace) if name else None
 
 
-def named(pod: PodState) -> str:
+def job_name(pod: PodState) -> str:
     """The name of the job that a pod was made for, by its labels; empty for other pods."""
     labels = (pod.metadata.labels.get(label, "") for label in NAME_LABELS)
     return next(filter(None, labels), "")

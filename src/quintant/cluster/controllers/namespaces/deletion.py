@@ -2,7 +2,7 @@
 
 Every deletable resource is deleted as a collection and listed again. What remains (pods that take
 their time, whatever has finalizers) is named in the namespace's conditions, and looked at again.
-`remains` and `conditions` are pure; their texts are those of a real cluster.
+`count_remaining` and `conditions` are pure; their texts are those of a real cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from quintant.api.meta import Condition, set_condition
 from quintant.api.node import NamespaceStatus
 from quintant.cluster.apiserver.registry.prepare_create import NAMESPACE_FINALIZER
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.served_kinds import Everything, Served, discover, metadata_of
+from quintant.cluster.controllers.served_kinds import (
+    AllKinds,
+    ServedResource,
+    discover,
+    metadata_of,
+)
 from quintant.core import codec
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import ApiError
@@ -62,7 +67,7 @@ _FINE = {
 }
 
 
-class Remains(Struct, frozen=True):
+class RemainingContent(Struct, frozen=True):
     """What is left of a namespace's content."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -83,7 +88,7 @@ def declare(manager: Manager) -> None:
         .watches(PodState, to=_vacated)
         .uses(Namespace, "patch", sub="status")
         .uses(Namespace, "update", sub="finalize")
-        .uses(Everything, "list", "delete", "deletecollection")
+        .uses(AllKinds, "list", "delete", "deletecollection")
         .reconcile(reconcile)
     )
 
@@ -103,17 +108,19 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
     )
     await ctx.client.set_status(namespace, status)
     if not left.empty:
-        return Result(after=pause((now - parse_timestamp(since)).total_seconds()))
+        return Result(after=retry_seconds((now - parse_timestamp(since)).total_seconds()))
     await _finalize(namespace, ctx.client)
     return None
 
 
-def pause(age: float) -> float:
+def retry_seconds(age: float) -> float:
     """In how many seconds to look again at a namespace that has been going for so many."""
     return min(max(age * PATIENCE, SOONEST_SECONDS), LATEST_SECONDS)
 
 
-def remains(found: Mapping[Resource, Iterable[Object]], failures: Iterable[str] = ()) -> Remains:
+def count_remaining(
+    found: Mapping[Resource, Iterable[Object]], failures: Iterable[str] = ()
+) -> RemainingContent:
     """What is left, counted."""
     listed = {resource: list(objects) for resource, objects in found.items()}
     held = Counter(
@@ -124,11 +131,11 @@ def remains(found: Mapping[Resource, Iterable[Object]], failures: Iterable[str] 
         for resource, objects in listed.items()
         if objects
     }
-    return Remains(counts, held, tuple(sorted(failures)))
+    return RemainingContent(counts, held, tuple(sorted(failures)))
 
 
 def conditions(
-    before: tuple[Condition, ...], left: Remains, now: datetime
+    before: tuple[Condition, ...], left: RemainingContent, now: datetime
 ) -> tuple[Condition, ...]:
     """The conditions of a namespace that is being deleted."""
     bad = dict(_troubles(left))
@@ -140,7 +147,7 @@ def conditions(
     return before
 
 
-def _troubles(left: Remains) -> Iterator[tuple[str, tuple[str, str]]]:
+def _troubles(left: RemainingContent) -> Iterator[tuple[str, tuple[str, str]]]:
     """Each condition that something is wrong with, its reason and its message."""
     if left.failures:
         text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
@@ -165,7 +172,7 @@ def _vacated(pod: PodState) -> Iterable[Request]:
     return [Request(pod.metadata.namespace)] if pod.deleting else []
 
 
-async def _empty(namespace: str, client: Client) -> tuple[Remains, Remains]:
+async def _empty(namespace: str, client: Client) -> tuple[RemainingContent, RemainingContent]:
     """Delete what is in a namespace: what is left, and what is to be told of it.
 
     As long as there are pods, everything they may need stays. A real cluster says nothing of them.
@@ -174,12 +181,14 @@ async def _empty(namespace: str, client: Client) -> tuple[Remains, Remains]:
     first = [each for each in resources if each.resource.full_name == _PODS]
     left = await _delete(namespace, first, client)
     if not left.empty:
-        return left, Remains(failures=left.failures)
+        return left, RemainingContent(failures=left.failures)
     left = await _delete(namespace, [each for each in resources if each not in first], client)
     return left, left
 
 
-async def _delete(namespace: str, resources: Iterable[Served], client: Client) -> Remains:
+async def _delete(
+    namespace: str, resources: Iterable[ServedResource], client: Client
+) -> RemainingContent:
     found: dict[Resource, Iterable[Object]] = {}
     failures: list[str] = []
     for each in resources:
@@ -187,10 +196,10 @@ async def _delete(namespace: str, resources: Iterable[Served], client: Client) -
             found[each.resource] = await _cleared(namespace, each, client)
         except ApiError as error:
             failures.append(error.message)
-    return remains(found, failures)
+    return count_remaining(found, failures)
 
 
-async def _cleared(namespace: str, served: Served, client: Client) -> Iterable[Object]:
+async def _cleared(namespace: str, served: ServedResource, client: Client) -> Iterable[Object]:
     """What is left of a resource after everything was deleted."""
     kind = metadata_of(served.resource)
     there = await client.list(kind, namespace, live=True)
@@ -215,5 +224,5 @@ async def _finalize(namespace: Namespace, client: Client) -> None:
     await client.raw("PUT", f"{path}/finalize", body=codec.encode(whole), headers=_BODY)
 
 
-def _deletable(served: Served) -> bool:
+def _deletable(served: ServedResource) -> bool:
     return served.preferred and served.resource.namespaced and "delete" in served.verbs

@@ -10,7 +10,7 @@ from quintant.core.errors import Forbidden
 
 
 @contextmanager
-def unless_ending() -> Iterator[None]:
+def ignore_terminating() -> Iterator[None]:
     """Pass over the refusal of a new object whose namespace is being deleted."""
     try:
         yield

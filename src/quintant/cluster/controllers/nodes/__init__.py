@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.core import Node
-from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, Watch
+from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, NodeLifecycle
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Object, Request
@@ -30,7 +30,7 @@ def declare(manager: Manager) -> None:
         .uses(PodState, "delete")
         .uses(PodState, "patch", sub="status")
         .workers(1)
-        .reconcile(Watch())
+        .reconcile(NodeLifecycle())
     )
 
 

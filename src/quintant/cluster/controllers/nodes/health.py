@@ -29,7 +29,7 @@ UNKNOWN = "Unknown"
 _WATCHED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
-class Sign(Struct, frozen=True):
+class NodeHealth(Struct, frozen=True):
     """The last sign of life of a node."""
 
     renewed: str | None
@@ -38,14 +38,14 @@ class Sign(Struct, frozen=True):
     """When it was first seen here."""
 
 
-class Signs:
+class NodeHealthMap:
     """Remembers the last sign of life of every node."""
 
     def __init__(self) -> None:
-        self._signs: dict[str, Sign] = {}
+        self._signs: dict[str, NodeHealth] = {}
         self._looked: float | None = None
 
-    def look(self, now: float) -> None:
+    def begin_round(self, now: float) -> None:
         """Note that all nodes are looked at; what was missed since the last time does not count."""
         away = 0.0 if self._looked is None else now - self._looked
         self._looked = now
@@ -54,14 +54,14 @@ class Signs:
                 uid: replaced(sign, at=sign.at + away) for uid, sign in self._signs.items()
             }
 
-    def silence(self, node: NodeState, lease: LeaseState | None, now: float) -> float:
+    def seconds_silent(self, node: NodeState, lease: LeaseState | None, now: float) -> float:
         """Seconds since a node was last heard of."""
         renewed = lease.spec.renew_time if lease is not None else None
         ready = condition_of(node.status.conditions, READY)
         confirmed = ready.last_heartbeat_time if isinstance(ready, NodeCondition) else None
         known = self._signs.get(node.metadata.uid)
         if known is None or (known.renewed, known.confirmed) != (renewed, confirmed):
-            known = self._signs[node.metadata.uid] = Sign(renewed, confirmed, now)
+            known = self._signs[node.metadata.uid] = NodeHealth(renewed, confirmed, now)
         return now - known.at
 
     def keep(self, uids: Container[str]) -> None:
@@ -69,12 +69,12 @@ class Signs:
         self._signs = {uid: sign for uid, sign in self._signs.items() if uid in uids}
 
 
-def patience(node: NodeState) -> float:
+def grace_period(node: NodeState) -> float:
     """How many seconds of silence a node is granted."""
     return GRACE_SECONDS if node.ready else STARTUP_SECONDS
 
 
-def lost(node: NodeState, now: datetime) -> tuple[NodeCondition, ...]:
+def unreachable_conditions(node: NodeState, now: datetime) -> tuple[NodeCondition, ...]:
     """The conditions of a node that is not heard of any more."""
     return tuple(_unknown(node, type, now) for type in _WATCHED)
 

@@ -13,8 +13,12 @@ from datetime import datetime
 from quintant.api.core import Taint
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.client.rest import MERGE
-from quintant.cluster.controllers.nodes.health import Signs, lost, patience
-from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
+from quintant.cluster.controllers.nodes.health import (
+    NodeHealthMap,
+    grace_period,
+    unreachable_conditions,
+)
+from quintant.cluster.controllers.nodes.taints import desired_taints, eviction_time
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStateStatus
 from quintant.cluster.controllers.pods.views import (
     PodState,
@@ -46,11 +50,11 @@ _EVICTED = (
 )
 
 
-class Watch:
+class NodeLifecycle:
     """Looks after all nodes."""
 
     def __init__(self) -> None:
-        self._signs = Signs()
+        self._signs = NodeHealthMap()
         self._ready: dict[str, bool] = {}
         """Whether each node was ready when it was last looked at."""
         self._drive = False
@@ -71,7 +75,7 @@ class Watch:
         nodes = [node for node in await ctx.client.list(NodeState) if not node.deleting]
         known = {node.metadata.uid for node in nodes}
         self._signs.keep(known)
-        self._signs.look(monotonic())
+        self._signs.begin_round(monotonic())
         self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
         self._drive = any(node.ready == "True" for node in nodes)
         waits = [PERIOD_SECONDS]
@@ -86,7 +90,7 @@ class Watch:
     async def _look(self, node: NodeState, ctx: KeyContext) -> float:
         """Do what one node needs; seconds until it needs something again."""
         node = await self._judge(node, ctx)
-        wanted = tainted(node, ctx.clock.now(), drive=self._drive)
+        wanted = desired_taints(node, ctx.clock.now(), drive=self._drive)
         if wanted != node.spec.taints:
             await self._taint(node, wanted, ctx)
         await self._announce(node, ctx)
@@ -94,9 +98,9 @@ class Watch:
 
     async def _judge(self, node: NodeState, ctx: KeyContext) -> NodeState:
         lease = await ctx.client.find(LeaseState, node.metadata.name, LEASES)
-        if self._signs.silence(node, lease, monotonic()) <= patience(node):
+        if self._signs.seconds_silent(node, lease, monotonic()) <= grace_period(node):
             return node
-        conditions = lost(node, ctx.clock.now())
+        conditions = unreachable_conditions(node, ctx.clock.now())
         if all(each in node.status.conditions for each in conditions):
             return node
         return await ctx.client.set_status(node, NodeStateStatus(conditions=conditions))
@@ -131,7 +135,7 @@ class Watch:
             return soonest
         now = ctx.clock.now()
         for pod in await self._pods(node, ctx):
-            moment = None if pod.deleting else leaves_at(pod.spec.tolerations, taints, now)
+            moment = None if pod.deleting else eviction_time(pod.spec.tolerations, taints, now)
             if moment is not None and moment <= now:
                 await _evict(pod, ctx, now)
             elif moment is not None:

@@ -32,7 +32,7 @@ _OURS = frozenset(
 )
 
 
-def tainted(node: NodeState, now: datetime, *, drive: bool) -> tuple[Taint, ...]:
+def desired_taints(node: NodeState, now: datetime, *, drive: bool) -> tuple[Taint, ...]:
     """The taints a node should have; those of others are kept.
 
     `drive` says whether pods may be driven out, too.
@@ -52,7 +52,7 @@ def tainted(node: NodeState, now: datetime, *, drive: bool) -> tuple[Taint, ...]
     return (*kept, *new)
 
 
-def leaves_at(
+def eviction_time(
     tolerations: Sequence[Toleration], taints: Iterable[Taint], now: datetime
 ) -> datetime | None:
     """When a pod has to leave a node with these taints; None means never."""

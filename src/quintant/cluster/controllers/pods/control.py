@@ -48,7 +48,7 @@ async def delete_pod(ctx: Context[Any], pod: PodState) -> ApiError | None:
     return None
 
 
-def patience(failed: Condition | None, now: datetime) -> float:
+def retry_delay(failed: Condition | None, now: datetime) -> float:
     """How many seconds to wait before the next try: as long again as it has been failing."""
     since = parse_time(failed.last_transition_time) if failed is not None else None
     shortest, longest = PATIENCE_SECONDS

@@ -2,7 +2,7 @@
 
 Those of a node that is gone, those that wait to be deleted without ever having had a node or on a
 node that is out of service, and the oldest of those that have ended, if there are too many.
-`doomed` is pure.
+`pods_to_collect` is pure.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ALL = (Request("pods"),)
 _ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
 
 
-class Doomed(Struct, frozen=True):
+class CollectedPod(Struct, frozen=True):
     """A pod to be deleted at once."""
 
     pod: PodState
@@ -50,11 +50,11 @@ def declare(manager: Manager) -> None:
         .uses(PodState, "delete")
         .uses(PodState, "patch", sub="status")
         .workers(1)
-        .reconcile(Collector())
+        .reconcile(PodGarbageCollector())
     )
 
 
-class Collector:
+class PodGarbageCollector:
     """Looks for pods to be collected."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Collector:
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         nodes = {node.metadata.name: node for node in await ctx.client.list(NodeState)}
         pods = await ctx.client.list(PodState)
-        for each in doomed(pods, nodes, self._gone(pods, nodes)):
+        for each in pods_to_collect(pods, nodes, self._gone(pods, nodes)):
             await _delete(each, ctx)
         return Result(after=PERIOD_SECONDS)
 
@@ -77,21 +77,21 @@ class Collector:
         return {name for name, since in self._missing.items() if since <= limit}
 
 
-def doomed(
+def pods_to_collect(
     pods: Iterable[PodState],
     nodes: Mapping[str, NodeState],
     gone: set[str],
     limit: int = ENDED_LIMIT,
-) -> list[Doomed]:
+) -> list[CollectedPod]:
     """The pods that nobody looks after."""
     pods = list(pods)
-    orphaned = [Doomed(pod, orphaned=True) for pod in pods if pod.spec.node_name in gone]
-    forsaken = [Doomed(pod) for pod in pods if pod.deleting and _forsaken(pod, nodes)]
+    orphaned = [CollectedPod(pod, orphaned=True) for pod in pods if pod.spec.node_name in gone]
+    forsaken = [CollectedPod(pod) for pod in pods if pod.deleting and _forsaken(pod, nodes)]
     ended = sorted(
         (pod for pod in pods if pod_finished(pod) and pod.spec.node_name not in gone),
         key=lambda pod: (pod.metadata.creation_timestamp or "", pod.metadata.name),
     )
-    return orphaned + forsaken + [Doomed(pod) for pod in ended[: max(0, len(ended) - limit)]]
+    return orphaned + forsaken + [CollectedPod(pod) for pod in ended[: max(0, len(ended) - limit)]]
 
 
 def _forsaken(pod: PodState, nodes: Mapping[str, NodeState]) -> bool:
@@ -104,7 +104,7 @@ def _forsaken(pod: PodState, nodes: Mapping[str, NodeState]) -> bool:
     return any(taint.key == OUT_OF_SERVICE for taint in node.spec.taints)
 
 
-async def _delete(each: Doomed, ctx: KeyContext) -> None:
+async def _delete(each: CollectedPod, ctx: KeyContext) -> None:
     """Delete a pod at once; one that has not ended has failed."""
     pod = each.pod
     try:
@@ -115,7 +115,7 @@ async def _delete(each: Doomed, ctx: KeyContext) -> None:
         ctx.log.debug("pod went away", pod=str(pod.key))
 
 
-def _failed(each: Doomed, now: datetime) -> PodStateStatus:
+def _failed(each: CollectedPod, now: datetime) -> PodStateStatus:
     if not each.orphaned:
         return PodStateStatus(phase="Failed")
     reason, message = _ORPHANED

@@ -52,13 +52,13 @@ class NewPod(Object):
 
 
 @lru_cache(_REMEMBERED)
-def opened(template: Opaque) -> Template:
+def parse_template(template: Opaque) -> Template:
     """The parts of a template."""
     return msgspec.json.decode(template.raw, type=Template)
 
 
 @lru_cache(_REMEMBERED)
-def essence(template: Opaque) -> bytes:
+def canonical_template(template: Opaque) -> bytes:
     """What makes two templates the same: everything but the order and the label of their hash."""
     value = template.value
     labels = value.get("metadata", {}).get("labels") or {}
@@ -66,9 +66,9 @@ def essence(template: Opaque) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
-def hashed(template: Opaque, collisions: int | None) -> str:
+def template_hash(template: Opaque, collisions: int | None) -> str:
     """A short name for a template, another one for each count of collisions."""
-    return short_hash(essence(template), collisions)
+    return short_hash(canonical_template(template), collisions)
 
 
 def short_hash(content: bytes, collisions: int | None) -> str:
@@ -78,7 +78,7 @@ def short_hash(content: bytes, collisions: int | None) -> str:
     return "".join(_ALPHABET[int(digit)] for digit in str(int.from_bytes(digest, "big")))
 
 
-def labelled(template: Opaque, labels: Mapping[str, str]) -> Opaque:
+def with_template_labels(template: Opaque, labels: Mapping[str, str]) -> Opaque:
     """The template with labels added."""
     value: dict[str, Any] = template.value
     meta = value.setdefault("metadata", {})
@@ -86,9 +86,9 @@ def labelled(template: Opaque, labels: Mapping[str, str]) -> Opaque:
     return Opaque.of(value)
 
 
-def pod_of(template: Opaque, owner: Object) -> NewPod:
+def pod_from_template(template: Opaque, owner: Object) -> NewPod:
     """A pod from a template, with a name to be generated from its owner's."""
-    parts, meta = opened(template), owner.metadata
+    parts, meta = parse_template(template), owner.metadata
     # A prefix ends with a dash as long as the name that comes of it is valid.
     prefix = f"{meta.name}-" if len(meta.name) < NAME_LENGTH else meta.name
     made = NewPod(

@@ -67,7 +67,6 @@ class PodStateContainerStatus(Model):
     """What became of a container."""
 
     name: str = ""
-    pod_ready: bool = False
     restart_count: int = 0
     state: ContainerState = ContainerState()
 

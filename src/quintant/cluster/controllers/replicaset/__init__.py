@@ -8,8 +8,8 @@ from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
-    orphaned,
-    selecting,
+    orphan_index,
+    selector_index,
 )
 from quintant.cluster.controllers.replicaset.reconcile import reconcile
 from quintant.runtime.controller.context import OWNER_INDEX
@@ -25,9 +25,9 @@ def declare(manager: Manager) -> None:
     """Add the controller to a manager."""
     (
         manager.controls(ReplicaSet, name=NAME)
-        .index(SELECTORS, selecting)
+        .index(SELECTORS, selector_index)
         .index(OWNER_INDEX, owner_uid)
-        .owns(PodState, index={ORPHANS: orphaned})
+        .owns(PodState, index={ORPHANS: orphan_index})
         .watches(PodState, to=by_index(SELECTORS, labelled))
         .workers(WORKERS)
         .reconcile(reconcile)

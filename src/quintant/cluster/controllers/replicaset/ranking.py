@@ -27,7 +27,7 @@ _LARGEST = 2**31
 _MICRO = 1_000_000
 
 
-def surplus(
+def pods_to_delete(
     pods: Sequence[PodState], related: Iterable[PodState], count: int, now: datetime
 ) -> list[PodState]:
     """The first `count` pods to delete; `related` are all pods that share the work with them."""

@@ -17,14 +17,14 @@ from quintant.cluster.controllers.pods.control import (
     NOT_DELETED,
     create_pod,
     delete_pod,
-    patience,
+    retry_delay,
 )
-from quintant.cluster.controllers.pods.templates import pod_of
+from quintant.cluster.controllers.pods.templates import pod_from_template
 from quintant.cluster.controllers.pods.views import PodState, next_available, pod_active
-from quintant.cluster.controllers.ref_manager import claimed
-from quintant.cluster.controllers.replicaset.ranking import surplus
+from quintant.cluster.controllers.ref_manager import claim_children
+from quintant.cluster.controllers.replicaset.ranking import pods_to_delete
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
-from quintant.cluster.controllers.slow_start import BURST, slow_start, together
+from quintant.cluster.controllers.slow_start import BURST, run_all, slow_start
 from quintant.core.owner import controller_of
 from quintant.runtime.controller.context import OWNER_INDEX, Context
 from quintant.runtime.controller.result import Result
@@ -37,12 +37,12 @@ REST_SECONDS = 20e-6
 
 async def reconcile(replicas: ReplicaSet, ctx: Context[ReplicaSet]) -> Result | None:
     """Bring the pods of a set to its number, and tell how they are."""
-    pods = await claimed(ctx.client, replicas, replicas.spec.selector, PodState, pod_active)
+    pods = await claim_children(ctx.client, replicas, replicas.spec.selector, PodState, pod_active)
     failed = await _manage(replicas, pods, ctx)
     now, mine = ctx.clock.now(), await ctx.owned(PodState)
     stored = await ctx.client.set_status(replicas, report(replicas, mine, failed, now))
     if failed is not None:
-        return Result(after=patience(condition_of(stored.status.conditions, FAILURE), now))
+        return Result(after=retry_delay(condition_of(stored.status.conditions, FAILURE), now))
     if len(mine) > CROWD:
         await asyncio.sleep(len(mine) * REST_SECONDS)
     if stored.status.ready_replicas == stored.status.available_replicas:
@@ -56,12 +56,12 @@ async def _manage(
     """Make or delete pods; what went wrong, as the set will tell it."""
     missing = (replicas.spec.replicas or 0) - len(pods)
     if missing > 0:
-        pod = pod_of(replicas.spec.template, replicas)
+        pod = pod_from_template(replicas.spec.template, replicas)
         refusal = await slow_start(min(missing, BURST), partial(create_pod, ctx, pod))
         reason = NOT_CREATED
     elif missing < 0:
         chosen = await _surplus(replicas, pods, min(-missing, BURST), ctx)
-        refusal = await together([partial(delete_pod, ctx, pod) for pod in chosen])
+        refusal = await run_all([partial(delete_pod, ctx, pod) for pod in chosen])
         reason = NOT_DELETED
     else:
         return None
@@ -80,4 +80,4 @@ async def _surplus(
             if other.metadata.uid != replicas.metadata.uid:
                 index = (OWNER_INDEX, other.metadata.uid)
                 related += await ctx.client.list(PodState, index=index)
-    return surplus(pods, related, count, ctx.clock.now())
+    return pods_to_delete(pods, related, count, ctx.clock.now())

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from quintant.api.apps import ReplicaSet, ReplicaSetStatus
 from quintant.api.meta import Condition, condition_of
-from quintant.cluster.controllers.pods.templates import opened
+from quintant.cluster.controllers.pods.templates import parse_template
 from quintant.cluster.controllers.pods.views import (
     PodState,
     pod_active,
@@ -26,7 +26,7 @@ def report(
     """The status of a set with these pods of its own, `failed` if making them went wrong."""
     working = [pod for pod in pods if pod_active(pod)]
     prompt = [pod for pod in working if pod_ready(pod)]
-    labels = opened(replicas.spec.template).metadata.labels.items()
+    labels = parse_template(replicas.spec.template).metadata.labels.items()
     wait = replicas.spec.min_ready_seconds
     return ReplicaSetStatus(
         observed_generation=replicas.metadata.generation,

@@ -16,9 +16,9 @@ from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
-    orphaned,
+    orphan_index,
     selectable,
-    selecting,
+    selector_index,
 )
 from quintant.cluster.controllers.statefulset.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
@@ -31,9 +31,9 @@ def declare(manager: Manager) -> None:
     """Add the controller to a manager."""
     (
         manager.controls(StatefulSet, name=NAME)
-        .index(SELECTORS, selecting)
-        .owns(PodState, index={ORPHANS: orphaned})
-        .owns(ControllerRevision, index={ORPHANS: orphaned})
+        .index(SELECTORS, selector_index)
+        .owns(PodState, index={ORPHANS: orphan_index})
+        .owns(ControllerRevision, index={ORPHANS: orphan_index})
         .watches(PodState, to=by_index(SELECTORS, labelled))
         .watches(PersistentVolumeClaim, to=by_index(SELECTORS, selectable))
         .uses(PersistentVolumeClaim, "create", "patch")

@@ -11,7 +11,7 @@ import msgspec
 from quintant.api.apps import StatefulSet
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.history import HASH
-from quintant.cluster.controllers.pods.templates import NewPod, TemplateMeta, opened
+from quintant.cluster.controllers.pods.templates import NewPod, TemplateMeta, parse_template
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Model, Object, ObjectMeta, Opaque
 from quintant.core.owner import owned
@@ -42,7 +42,7 @@ class NewClaim(Object):
     spec: Opaque = Opaque(b"{}")
 
 
-def ordinal(name: str, pod: str) -> int | None:
+def pod_ordinal(name: str, pod: str) -> int | None:
     """The number of a pod in the set of this name; None if it is no member."""
     match = _MEMBER.fullmatch(pod)
     return int(match[2]) if match is not None and match[1] == name else None
@@ -58,7 +58,7 @@ def labels(sets: StatefulSet, number: int) -> dict[str, str]:
     return {POD_NAME: pod_name(sets, number), INDEX: str(number)}
 
 
-def recognised(sets: StatefulSet, number: int, pod: PodState) -> bool:
+def identity_matches(sets: StatefulSet, number: int, pod: PodState) -> bool:
     """Whether a pod says itself which one it is."""
     return pod.metadata.labels.get(POD_NAME) == pod_name(sets, number)
 
@@ -84,7 +84,7 @@ def claims(sets: StatefulSet, number: int) -> dict[str, NewClaim]:
 
 def pod_of(sets: StatefulSet, template: Opaque, revision: str, number: int) -> NewPod:
     """The pod with a number, from the template of a revision."""
-    meta, name = opened(template).metadata, pod_name(sets, number)
+    meta, name = parse_template(template).metadata, pod_name(sets, number)
     held = {volume: claim.metadata.name for volume, claim in claims(sets, number).items()}
     made = NewPod(
         metadata=ObjectMeta(

@@ -15,7 +15,7 @@ from msgspec import Struct
 from quintant.api.apps import StatefulSet
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_finished, pod_ready
-from quintant.cluster.controllers.statefulset.identity import ordinal, recognised
+from quintant.cluster.controllers.statefulset.identity import identity_matches, pod_ordinal
 
 PARALLEL = "Parallel"
 ROLLING = "RollingUpdate"
@@ -47,7 +47,7 @@ class Members(Struct, frozen=True):
         return (*there, *self.surplus)
 
 
-class Plan(Struct, frozen=True):
+class StatefulSetPlan(Struct, frozen=True):
     """What to do next."""
 
     create: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class Plan(Struct, frozen=True):
     """Pods that wait, and whose claims may be missing."""
 
 
-def plan(members: Members, update: str, now: datetime) -> Plan:
+def plan(members: Members, update: str, now: datetime) -> StatefulSetPlan:
     """What a set needs, `update` being the revision that its pods should have."""
     return (
         _in_parallel(members, update, now)
@@ -87,31 +87,31 @@ def start(sets: StatefulSet) -> int:
     return sets.spec.ordinals.start if sets.spec.ordinals is not None else 0
 
 
-def _in_order(members: Members, update: str, now: datetime) -> Plan:
+def _in_order(members: Members, update: str, now: datetime) -> StatefulSetPlan:
     sets, first = members.sets, start(members.sets)
     label: list[tuple[int, PodState]] = []
     for number, pod in enumerate(members.places, first):
         if pod is None:
-            return Plan(create=(number,), label=tuple(label))
+            return StatefulSetPlan(create=(number,), label=tuple(label))
         if pod_finished(pod):
-            return Plan(delete=() if pod.deleting else (pod,), label=tuple(label))
+            return StatefulSetPlan(delete=() if pod.deleting else (pod,), label=tuple(label))
         if not _healthy(sets, pod, now):
-            return Plan(claim=_waiting(number, pod), label=tuple(label))
-        if not recognised(sets, number, pod):
+            return StatefulSetPlan(claim=_waiting(number, pod), label=tuple(label))
+        if not identity_matches(sets, number, pod):
             label.append((number, pod))
     if members.surplus:
-        return Plan(delete=_last(members, now), label=tuple(label))
-    return Plan(delete=_outdated(members, update, now), label=tuple(label))
+        return StatefulSetPlan(delete=_last(members, now), label=tuple(label))
+    return StatefulSetPlan(delete=_outdated(members, update, now), label=tuple(label))
 
 
-def _in_parallel(members: Members, update: str, now: datetime) -> Plan:
+def _in_parallel(members: Members, update: str, now: datetime) -> StatefulSetPlan:
     sets, there = members.sets, list(enumerate(members.places, start(members.sets)))
     pods = [(number, pod) for number, pod in there if pod is not None]
     ended = [pod for _, pod in pods if pod_finished(pod) and not pod.deleting]
     surplus = [pod for _, pod in members.surplus if not pod.deleting]
     waiting = [number for number, pod in pods for number in _waiting(number, pod)]
-    strange = [(number, pod) for number, pod in pods if not recognised(sets, number, pod)]
-    return Plan(
+    strange = [(number, pod) for number, pod in pods if not identity_matches(sets, number, pod)]
+    return StatefulSetPlan(
         create=tuple(number for number, pod in there if pod is None),
         delete=(*ended, *surplus, *_outdated(members, update, now)),
         label=tuple(strange),
@@ -160,4 +160,4 @@ def _parallel(sets: StatefulSet) -> bool:
 
 
 def _number(sets: StatefulSet, pod: PodState) -> int | None:
-    return ordinal(sets.metadata.name, pod.metadata.name)
+    return pod_ordinal(sets.metadata.name, pod.metadata.name)

@@ -13,17 +13,17 @@ from quintant.cluster.controllers.history import (
     HASH,
     STATEFUL_HASH,
     Recorded,
-    forgotten,
     record,
+    revisions_to_delete,
     template_of,
 )
 from quintant.cluster.controllers.pods.views import PodState, next_available
-from quintant.cluster.controllers.ref_manager import claimed
-from quintant.cluster.controllers.slow_start import Work, together
-from quintant.cluster.controllers.statefulset.identity import claims, labels, ordinal, pod_of
-from quintant.cluster.controllers.statefulset.making import Making
+from quintant.cluster.controllers.ref_manager import claim_children
+from quintant.cluster.controllers.slow_start import Work, run_all
+from quintant.cluster.controllers.statefulset.identity import claims, labels, pod_of, pod_ordinal
 from quintant.cluster.controllers.statefulset.members import Members, plan, revision_of
-from quintant.cluster.controllers.statefulset.retention import kept
+from quintant.cluster.controllers.statefulset.pod_control import StatefulPodControl
+from quintant.cluster.controllers.statefulset.retention import with_retention_owner
 from quintant.cluster.controllers.statefulset.status import report
 from quintant.core.errors import ApiError
 from quintant.core.object import replace
@@ -36,18 +36,18 @@ RETRY_SECONDS = 5.0
 
 async def reconcile(sets: StatefulSet, ctx: Context[StatefulSet]) -> Result | None:
     """Bring a set one step further, and tell how it is."""
-    history = await claimed(ctx.client, sets, sets.spec.selector, ControllerRevision)
+    history = await claim_children(ctx.client, sets, sets.spec.selector, ControllerRevision)
     members = Members.of(sets, await _pods(sets, ctx))
     recorded = await record(
         ctx, sets.spec.template, history, sets.status.collision_count or 0, STATEFUL_HASH
     )
-    turn = Turn(ctx, recorded, _current(sets, history, recorded.revision))
+    turn = StatefulSetSync(ctx, recorded, _current(sets, history, recorded.revision))
     await turn.keep(members)
     refusal = await turn.act(members)
     return await turn.tell([*history, recorded.revision], refusal)
 
 
-class Turn(Struct, frozen=True):
+class StatefulSetSync(Struct, frozen=True):
     """One turn: the revisions that count, and what is done."""
 
     ctx: Context[StatefulSet]
@@ -60,7 +60,10 @@ class Turn(Struct, frozen=True):
         for number, pod in members.pods if sets.spec.volume_claim_templates else ():
             for claim in claims(sets, number).values():
                 found = await client.find(PersistentVolumeClaim, *claim.key)
-                if found is not None and (new := kept(found, sets, number, pod)) != found:
+                if (
+                    found is not None
+                    and (new := with_retention_owner(found, sets, number, pod)) != found
+                ):
                     await client.patch(new, since=found)
 
     async def act(self, members: Members) -> ApiError | None:
@@ -69,11 +72,11 @@ class Turn(Struct, frozen=True):
         for number, pod in next_.label:
             meta = replace(pod.metadata, labels={**pod.metadata.labels, **labels(sets, number)})
             await self.ctx.client.patch(replace(pod, metadata=meta), since=pod)
-        making = Making(self.ctx)
-        works: list[Work] = [partial(making.claims, number) for number in next_.claim]
-        works += [partial(self._create, making, number) for number in next_.create]
-        works += [partial(making.delete, pod) for pod in next_.delete]
-        return await together(works)
+        control = StatefulPodControl(self.ctx)
+        works: list[Work] = [partial(control.claims, number) for number in next_.claim]
+        works += [partial(self._create, control, number) for number in next_.create]
+        works += [partial(control.delete, pod) for pod in next_.delete]
+        return await run_all(works)
 
     async def tell(
         self, history: Sequence[ControllerRevision], refusal: ApiError | None
@@ -85,17 +88,17 @@ class Turn(Struct, frozen=True):
         status = report(sets, pods, names, self.update.collisions or 0, now)
         await self.ctx.client.set_status(sets, status)
         alive = {*names, *(pod.metadata.labels.get(HASH, "") for pod in pods)}
-        for revision in forgotten(history, alive, sets.spec.revision_history_limit):
+        for revision in revisions_to_delete(history, alive, sets.spec.revision_history_limit):
             await self.ctx.client.delete(revision)
         if refusal is not None:
             return Result(after=RETRY_SECONDS)
         return Result(after=next_available(pods, sets.spec.min_ready_seconds, now))
 
-    async def _create(self, making: Making, number: int) -> ApiError | None:
+    async def _create(self, control: StatefulPodControl, number: int) -> ApiError | None:
         chosen = revision_of(self.ctx.obj, number, self.current.metadata.name, self._name)
         old = chosen == self.current.metadata.name
         template = template_of(self.current if old else self.update.revision)
-        return await making.create(pod_of(self.ctx.obj, template, chosen, number), number)
+        return await control.create(pod_of(self.ctx.obj, template, chosen, number), number)
 
     @property
     def _name(self) -> str:
@@ -106,9 +109,9 @@ async def _pods(sets: StatefulSet, ctx: Context[StatefulSet]) -> list[PodState]:
     """The pods of a set: those that are named after it."""
 
     def member(pod: PodState) -> bool:
-        return ordinal(sets.metadata.name, pod.metadata.name) is not None
+        return pod_ordinal(sets.metadata.name, pod.metadata.name) is not None
 
-    return await claimed(ctx.client, sets, sets.spec.selector, PodState, member)
+    return await claim_children(ctx.client, sets, sets.spec.selector, PodState, member)
 
 
 def _current(

@@ -18,7 +18,7 @@ from quintant.core.resource import resource_of
 DELETE = "Delete"
 
 
-def kept(
+def with_retention_owner(
     claim: PersistentVolumeClaim, sets: StatefulSet, number: int, pod: PodState
 ) -> PersistentVolumeClaim:
     """The claim with the owners that the policy of its set asks for."""

@@ -144,7 +144,7 @@ async def _provision(
 
 async def _adopted(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> bool:
     """Give a claim without a class the default one, if there is one by now."""
-    found = default_class(await ctx.client.list(StorageClass))
+    found = default_storage_class(await ctx.client.list(StorageClass))
     if found is None:
         return False
     spec = replace(claim.spec, storage_class_name=found.metadata.name)
@@ -176,7 +176,7 @@ async def _tell(
     await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")
 
 
-def default_class(classes: Iterable[StorageClass]) -> StorageClass | None:
+def default_storage_class(classes: Iterable[StorageClass]) -> StorageClass | None:
     """The class of claims that name none: of several the newest, then the first by name."""
     marked = [each for each in classes if each.metadata.annotations.get(DEFAULT_CLASS) == "true"]
     ordered = sorted(marked, key=lambda each: each.metadata.name)

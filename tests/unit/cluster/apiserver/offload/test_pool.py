@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.offload.pool import (
     Offload,
     inline_budget,
 )
-from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_timeout
+from quintant.cluster.apiserver.offload.timeouts import TooManyInFlight, request_timeout
 from quintant.core.gc import NEVER
 
 HERE = threading.main_thread()
@@ -107,7 +107,7 @@ async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
             asyncio.ensure_future(offload.run(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING + 1)
         ]
         await asyncio.sleep(0)
-        with pytest.raises(TooManyRequests):
+        with pytest.raises(TooManyInFlight):
             await offload.run(where, LARGE_BYTES + 1)
         assert await offload.run(where, LARGE_BYTES) is not HERE
         go.set()

@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.timeouts import (
     LONGEST_SECONDS,
     RequestTimeout,
-    TooManyRequests,
+    TooManyInFlight,
     request_timeout,
     timeout_seconds,
 )
@@ -64,6 +64,6 @@ async def test_somebody_elses_timeout_stays_what_it_is() -> None:
 
 
 def test_who_is_sent_away_is_told_when_to_come_again() -> None:
-    assert TooManyRequests().headers["retry-after"] == "1"
-    assert TooManyRequests().encode() == b"Too many requests, please try again later.\n"
-    assert TooManyRequests().status["code"] == 429
+    assert TooManyInFlight().headers["retry-after"] == "1"
+    assert TooManyInFlight().encode() == b"Too many requests, please try again later.\n"
+    assert TooManyInFlight().status["code"] == 429

@@ -10,9 +10,9 @@ import pytest
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.configuration import (
     ConfiguredWebhook,
-    ServiceReference,
-    WebhookClientConfig,
-    read_client_config,
+    WebhookService,
+    WebhookTarget,
+    read_target,
     read_webhooks,
 )
 from unit.cluster.stub_webhooks import rule
@@ -71,12 +71,10 @@ def test_namespaces_lie_in_none() -> None:
 def test_services_have_a_name_and_a_port() -> None:
     bundle = b64encode(b"pem").decode()
     service = {"name": "s", "namespace": "n", "path": "/x"}
-    assert read_client_config({"service": service, "caBundle": bundle}) == WebhookClientConfig(
-        "https://s.n.svc:443/x", b"pem", ServiceReference("s", "n", 443)
+    assert read_target({"service": service, "caBundle": bundle}) == WebhookTarget(
+        "https://s.n.svc:443/x", b"pem", WebhookService("s", "n", 443)
     )
-    assert (
-        read_client_config({"service": {**service, "port": 8443}}).url == "https://s.n.svc:8443/x"
-    )
+    assert read_target({"service": {**service, "port": 8443}}).url == "https://s.n.svc:8443/x"
 
 
 def test_the_first_review_that_is_known_is_spoken() -> None:

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.match_conditions import (
-    MatchCondition,
+    CompiledCondition,
     MatchConditionError,
     conditions_match,
 )
@@ -33,7 +33,7 @@ def decide(user: User, route: RequestInfo) -> Decision:
 
 def holds(*expressions: str, old: Any = None) -> bool:
     attributes = Attributes("CREATE", POD, POD.resource, "n", "p", "", ANN, OBJ, old)
-    conditions = tuple(map(MatchCondition, expressions))
+    conditions = tuple(map(CompiledCondition, expressions))
     return conditions_match(conditions, attributes, request_of(attributes, POD, "uid"), decide)
 
 

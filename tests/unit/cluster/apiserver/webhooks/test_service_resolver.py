@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
+from quintant.cluster.apiserver.webhooks.configuration import WebhookService
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.service_resolver import resolve_service
 from quintant.core.address import BindAddress
@@ -16,7 +16,7 @@ from unit.cluster.api import Api
 SERVICES = "/api/v1/namespaces/default/services"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 ENDPOINTS = "/api/v1/namespaces/default/endpoints"
-WANTED = ServiceReference("s", "default")
+WANTED = WebhookService("s", "default")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ async def test_a_service_without_endpoints_says_so(api: Api) -> None:
 async def test_a_port_has_to_be_the_services(api: Api) -> None:
     await serve(api)
     with pytest.raises(WebhookUnreachable, match='no service port 8443 found for service "s"'):
-        resolve_service(api.server.store, ServiceReference("s", "default", 8443))
+        resolve_service(api.server.store, WebhookService("s", "default", 8443))
 
 
 async def test_a_service_has_to_be_there(api: Api) -> None:

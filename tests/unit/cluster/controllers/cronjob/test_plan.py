@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quintant.api.batch import CronJob, CronJobSpec, CronJobStatus, Job, JobCondition, JobStatus
-from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
+from quintant.cluster.controllers.cronjob.plan import job_name, jobs_to_remove, next_due, too_late
 from quintant.core.clock import timestamp
 from quintant.core.cron import parse
 from quintant.core.object import ObjectMeta
@@ -29,50 +29,50 @@ def minutes(count: float) -> timedelta:
 
 
 def test_nothing_is_due_before_its_time() -> None:
-    assert due(cron(), parse("*/5 * * * *"), NOON + minutes(4.9)) is None
+    assert next_due(cron(), parse("*/5 * * * *"), NOON + minutes(4.9)) is None
 
 
 def test_first_time_after_creation_is_due() -> None:
-    found = due(cron(), parse("*/5 * * * *"), NOON + minutes(5))
+    found = next_due(cron(), parse("*/5 * * * *"), NOON + minutes(5))
     assert found is not None
     assert (found.at, found.many) == (NOON + minutes(5), False)
 
 
 def test_of_missed_times_the_newest_is_due() -> None:
-    found = due(cron(), parse("*/5 * * * *"), NOON + minutes(23))
+    found = next_due(cron(), parse("*/5 * * * *"), NOON + minutes(23))
     assert found is not None
     assert found.at == NOON + minutes(20)
 
 
 def test_many_missed_times_are_noticed() -> None:
-    found = due(cron(NOON - timedelta(days=3)), parse("* * * * *"), NOON)
+    found = next_due(cron(NOON - timedelta(days=3)), parse("* * * * *"), NOON)
     assert found is not None
     assert (found.at, found.many) == (NOON, True)
 
 
 def test_uneven_schedules_are_searched() -> None:
-    found = due(cron(NOON - timedelta(days=2)), parse("* 9 * * *"), NOON)
+    found = next_due(cron(NOON - timedelta(days=2)), parse("* 9 * * *"), NOON)
     assert found is not None
     assert found.at == NOON.replace(hour=9, minute=59)
 
 
 def test_intervals_count_from_the_last_time() -> None:
     last = NOON - minutes(100)
-    found = due(cron(last=last), parse("@every 30m"), NOON)
+    found = next_due(cron(last=last), parse("@every 30m"), NOON)
     assert found is not None
     assert found.at == NOON - minutes(10)
 
 
 def test_deadline_hides_what_is_older() -> None:
     held = cron(NOON - minutes(60), starting_deadline_seconds=90)
-    assert due(held, parse("*/30 * * * *"), NOON + minutes(10)) is None
+    assert next_due(held, parse("*/30 * * * *"), NOON + minutes(10)) is None
     assert too_late(held, NOON - minutes(2), NOON)
     assert not too_late(held, NOON - minutes(1), NOON)
 
 
 def test_schedule_without_any_time_is_refused() -> None:
     with pytest.raises(ValueError, match="less than 1 second"):
-        due(cron(), parse("0 0 31 2 *"), NOON)
+        next_due(cron(), parse("0 0 31 2 *"), NOON)
 
 
 def test_oldest_jobs_are_superfluous() -> None:
@@ -83,8 +83,8 @@ def test_oldest_jobs_are_superfluous() -> None:
 
     jobs = [job("3", "Complete"), job("1", "Complete"), job("2", "Complete"), job("4", "Failed")]
     held = cron(successful_jobs_history_limit=1, failed_jobs_history_limit=1)
-    assert [each.metadata.name for each in superfluous(held, jobs)] == ["1", "2"]
-    assert superfluous(cron(), jobs) == []
+    assert [each.metadata.name for each in jobs_to_remove(held, jobs)] == ["1", "2"]
+    assert jobs_to_remove(cron(), jobs) == []
 
 
 def test_name_of_a_job_tells_its_minute() -> None:

@@ -11,7 +11,7 @@ from quintant.api.core import Taint
 from quintant.api.meta import Condition
 from quintant.api.quantity import IntOrString
 from quintant.cluster.common.views import NodeSpecView
-from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
+from quintant.cluster.controllers.daemonset.plan import DaemonSetPlan, DaemonSetState, manage, roll
 from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeState
@@ -64,11 +64,11 @@ def pod(
     )
 
 
-def world(it: DaemonSet, nodes: list[NodeState], *pods: PodState) -> Daemons:
-    return Daemons.of(it, nodes, pods, "h", NOW)
+def world(it: DaemonSet, nodes: list[NodeState], *pods: PodState) -> DaemonSetState:
+    return DaemonSetState.of(it, nodes, pods, "h", NOW)
 
 
-def names(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def names(plan: DaemonSetPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return plan.create, tuple(pod.metadata.name for pod in plan.delete)
 
 
@@ -109,7 +109,7 @@ def test_all_but_one_pod_of_a_node_go() -> None:
 
 def test_pods_for_nodes_that_are_gone_are_deleted() -> None:
     lost = PodState(metadata=ObjectMeta(name="lost"), spec=PodStateSpec())
-    it = Daemons(daemons(), (), (lost,), "h", NOW)
+    it = DaemonSetState(daemons(), (), (lost,), "h", NOW)
     assert names(manage(it, ())) == ((), ("lost",))
 
 
@@ -131,7 +131,9 @@ def test_outdated_pods_that_do_not_work_are_replaced_at_once() -> None:
 
 
 def test_nothing_is_replaced_unless_deleted_if_so_asked() -> None:
-    assert roll(world(daemons(kind="OnDelete"), [node("a")], pod("a", new=False))) == Plan()
+    assert (
+        roll(world(daemons(kind="OnDelete"), [node("a")], pod("a", new=False))) == DaemonSetPlan()
+    )
 
 
 def test_surge_makes_the_new_pod_beside_the_old_one() -> None:

@@ -19,10 +19,10 @@ from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.deployment.history import (
     REVISION,
     REVISIONS,
-    first,
-    forgotten,
+    described_set,
+    new_replica_set,
     next_revision,
-    renewed,
+    sets_to_delete,
 )
 from quintant.cluster.controllers.deployment.rollout import Rollout
 from quintant.core.object import ObjectMeta, Opaque, replace
@@ -59,7 +59,7 @@ def rollout(it: Deployment, *old: ReplicaSet, new: ReplicaSet | None = None) -> 
 
 
 def test_new_set_carries_the_template_and_a_hash() -> None:
-    made = first(rollout(deployment(why="x", **{REVISION: "7"}), replicas("3")), 2)
+    made = new_replica_set(rollout(deployment(why="x", **{REVISION: "7"}), replicas("3")), 2)
     _, _, name = made.metadata.name.rpartition("-")
     labels = {"app": "a", "pod-template-hash": name}
     assert made.metadata.labels == made.spec.selector.match_labels == labels
@@ -75,14 +75,17 @@ def test_new_set_carries_the_template_and_a_hash() -> None:
 
 
 def test_long_name_is_cut() -> None:
-    made = first(rollout(deployment("x" * 253)), 1)
+    made = new_replica_set(rollout(deployment("x" * 253)), 1)
     assert len(made.metadata.name) == 253
 
 
 def test_collision_gives_another_name() -> None:
     it = deployment()
     again = replace(it, status=DeploymentStatus(collision_count=1))
-    assert first(rollout(it), 1).metadata.name != first(rollout(again), 1).metadata.name
+    assert (
+        new_replica_set(rollout(it), 1).metadata.name
+        != new_replica_set(rollout(again), 1).metadata.name
+    )
 
 
 def test_revision_is_beyond_all_old_ones() -> None:
@@ -92,21 +95,21 @@ def test_revision_is_beyond_all_old_ones() -> None:
 
 def test_set_that_is_new_again_remembers_its_revisions() -> None:
     new = replicas("1")
-    again = renewed(rollout(deployment(), replicas("2"), new=new), new)
+    again = described_set(rollout(deployment(), replicas("2"), new=new), new)
     assert again.metadata.annotations == {REVISION: "3", REVISIONS: "1"}
-    third = renewed(rollout(deployment(), replicas("4"), new=again), again)
+    third = described_set(rollout(deployment(), replicas("4"), new=again), again)
     assert third.metadata.annotations == {REVISION: "5", REVISIONS: "1,3"}
     assert third.spec.min_ready_seconds == 5
 
 
 def test_set_that_stays_the_new_one_is_left_alone() -> None:
     new = replace(replicas("5"), spec=ReplicaSetSpec(replicas=0, min_ready_seconds=5))
-    assert renewed(rollout(deployment(), replicas("2"), new=new), new) == new
+    assert described_set(rollout(deployment(), replicas("2"), new=new), new) == new
 
 
 def test_what_is_remembered_has_an_end() -> None:
     new = replicas("999", {REVISIONS: ",".join(map(str, range(100, 600)))})
-    told = renewed(rollout(deployment(), replicas("1000"), new=new), new)
+    told = described_set(rollout(deployment(), replicas("1000"), new=new), new)
     revisions = told.metadata.annotations[REVISIONS]
     assert len(revisions) <= 2000
     assert revisions.endswith(",599,999")
@@ -114,7 +117,7 @@ def test_what_is_remembered_has_an_end() -> None:
 
 def test_annotations_follow_the_deployment() -> None:
     new = replicas("1", {"why": "old", "kept": "yes"})
-    told = renewed(rollout(deployment(why="new"), new=new), new)
+    told = described_set(rollout(deployment(why="new"), new=new), new)
     assert told.metadata.annotations == {REVISION: "1", "why": "new", "kept": "yes"}
 
 
@@ -125,7 +128,7 @@ def test_annotations_follow_the_deployment() -> None:
 def test_oldest_revisions_are_forgotten_first(limit: int, gone: list[str]) -> None:
     it = deployment()
     it = replace(it, spec=replace(it.spec, revision_history_limit=limit))
-    told = forgotten(rollout(it, replicas("10"), replicas("2"), replicas("1")))
+    told = sets_to_delete(rollout(it, replicas("10"), replicas("2"), replicas("1")))
     assert [each.metadata.name for each in told] == gone
 
 
@@ -134,4 +137,4 @@ def test_sets_with_pods_are_not_forgotten() -> None:
     it = replace(it, spec=replace(it.spec, revision_history_limit=0))
     busy = replicas("1", pods=1)
     unseen = replace(replicas("2"), metadata=replace(replicas("2").metadata, generation=4))
-    assert not forgotten(rollout(it, busy, unseen))
+    assert not sets_to_delete(rollout(it, busy, unseen))

@@ -19,8 +19,14 @@ from quintant.api.apps import (
     RollingUpdate,
 )
 from quintant.api.quantity import IntOrString
-from quintant.cluster.controllers.deployment.history import DESIRED, MAXIMUM, REVISION, first, marks
-from quintant.cluster.controllers.deployment.replicas import Step, step
+from quintant.cluster.controllers.deployment.history import (
+    DESIRED,
+    MAXIMUM,
+    REVISION,
+    new_replica_set,
+    size_annotations,
+)
+from quintant.cluster.controllers.deployment.replicas import RolloutStep, next_step
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
 from quintant.core.object import ObjectMeta, Opaque, replace
 
@@ -62,12 +68,12 @@ def revision(
     )  # fmt: skip
 
 
-def sizes(told: Step) -> dict[str, int]:
+def sizes(told: RolloutStep) -> dict[str, int]:
     return {scale.replicas.metadata.name: scale.size for scale in told.scales}
 
 
-def next_step(it: Deployment, *sets: ReplicaSet) -> Step:
-    return step(Rollout.of(it, sets))
+def step_of(it: Deployment, *sets: ReplicaSet) -> RolloutStep:
+    return next_step(Rollout.of(it, sets))
 
 
 @pytest.mark.parametrize(
@@ -76,79 +82,79 @@ def next_step(it: Deployment, *sets: ReplicaSet) -> Step:
 def test_new_set_begins_as_large_as_the_surge_allows(
     surge: IntOrString, missing: IntOrString, created: int
 ) -> None:
-    assert next_step(deployment(10, surge, missing), revision(1, 10)) == Step(create=created)
+    assert step_of(deployment(10, surge, missing), revision(1, 10)) == RolloutStep(create=created)
 
 
 def test_first_set_begins_at_full_size() -> None:
-    assert next_step(deployment(3)) == Step(create=3)
+    assert step_of(deployment(3)) == RolloutStep(create=3)
 
 
 def test_new_set_grows_before_old_ones_shrink() -> None:
-    told = next_step(deployment(10, 3, 2), revision(1, 8), revision(9, 3, 3))
+    told = step_of(deployment(10, 3, 2), revision(1, 8), revision(9, 3, 3))
     assert sizes(told) == {"s9": 5}
 
 
 def test_old_sets_shrink_by_what_the_new_one_can_spare() -> None:
-    told = next_step(deployment(10, 3, 2), revision(1, 10), revision(9, 3, 3))
+    told = step_of(deployment(10, 3, 2), revision(1, 10), revision(9, 3, 3))
     assert sizes(told) == {"s1": 5}
 
 
 def test_broken_old_pods_go_first_and_cost_nothing() -> None:
     it = deployment(10, 0, 2)
-    told = next_step(it, revision(1, 4, 4), revision(2, 4, 0), revision(9, 2, 2))
+    told = step_of(it, revision(1, 4, 4), revision(2, 4, 0), revision(9, 2, 2))
     assert sizes(told) == {"s2": 2}
 
 
 def test_old_pods_do_not_pay_for_new_ones_that_do_not_work() -> None:
-    told = next_step(deployment(10, 3, 2), revision(1, 8, 7), revision(9, 5, 0))
-    assert told == Step()
+    told = step_of(deployment(10, 3, 2), revision(1, 8, 7), revision(9, 5, 0))
+    assert told == RolloutStep()
 
 
 def test_rollover_takes_from_the_stuck_rollout() -> None:
-    told = next_step(deployment(3), revision(1, 3), revision(2, 1, 0), revision(9, 0))
+    told = step_of(deployment(3), revision(1, 3), revision(2, 1, 0), revision(9, 0))
     assert sizes(told) == {"s2": 0}
 
 
 def test_set_that_is_too_large_is_cut() -> None:
-    assert sizes(next_step(deployment(2), revision(9, 5))) == {"s9": 2}
+    assert sizes(step_of(deployment(2), revision(9, 5))) == {"s9": 2}
 
 
 def test_recreation_waits_until_no_old_pod_runs() -> None:
     it = deployment(2)
     it = replace(it, spec=replace(it.spec, strategy=DeploymentStrategy(type="Recreate")))
-    assert sizes(next_step(it, revision(1, 2))) == {"s1": 0}
+    assert sizes(step_of(it, revision(1, 2))) == {"s1": 0}
     shrunk = revision(1, 0)
     going = replace(shrunk, status=replace(shrunk.status, terminating_replicas=1))
     late = replace(shrunk, metadata=replace(shrunk.metadata, generation=2))
-    assert next_step(it, going) == Step()
-    assert next_step(it, late) == Step()
-    assert next_step(it, shrunk) == Step(create=2)
-    assert sizes(next_step(it, shrunk, revision(9, 0))) == {"s9": 2}
+    assert step_of(it, going) == RolloutStep()
+    assert step_of(it, late) == RolloutStep()
+    assert step_of(it, shrunk) == RolloutStep(create=2)
+    assert sizes(step_of(it, shrunk, revision(9, 0))) == {"s9": 2}
 
 
 def test_change_of_size_amidst_a_rollout_is_shared() -> None:
     sets = (revision(1, 8, of=10, limit=13), revision(9, 5, 0, of=10, limit=13))
-    told = next_step(deployment(30, 3, 2), *sets)
+    told = step_of(deployment(30, 3, 2), *sets)
     assert sizes(told) == {"s1": 20, "s9": 13}
     assert not told.rolling
 
 
 def test_change_of_size_goes_to_the_only_set_that_works() -> None:
     sets = (revision(1, 0), revision(9, 5, of=5, limit=6))
-    assert sizes(next_step(deployment(7), *sets)) == {"s9": 7}
-    assert sizes(next_step(deployment(0), *sets)) == {"s9": 0}
+    assert sizes(step_of(deployment(7), *sets)) == {"s9": 7}
+    assert sizes(step_of(deployment(0), *sets)) == {"s9": 0}
 
 
 def test_paused_deployment_grows_and_does_not_roll() -> None:
     paused = deployment(4, paused=True)
-    assert next_step(paused, revision(1, 4)).scales == ()
-    assert sizes(next_step(paused, revision(1, 3))) == {"s1": 4}
-    assert next_step(paused).create is None
+    assert step_of(paused, revision(1, 4)).scales == ()
+    assert sizes(step_of(paused, revision(1, 3))) == {"s1": 4}
+    assert step_of(paused).create is None
 
 
 def test_everything_goes_when_nothing_is_desired() -> None:
     sets = (revision(1, 8, of=10, limit=13), revision(9, 5, of=10, limit=13))
-    assert sizes(next_step(deployment(0, 3, 2), *sets)) == {"s1": 0, "s9": 0}
+    assert sizes(step_of(deployment(0, 3, 2), *sets)) == {"s1": 0, "s9": 0}
 
 
 def test_history_is_tidied_when_all_is_done() -> None:
@@ -156,8 +162,8 @@ def test_history_is_tidied_when_all_is_done() -> None:
         observed_generation=1, replicas=2, updated_replicas=2, available_replicas=2
     )
     it = replace(deployment(2), status=done)
-    assert next_step(it, revision(1, 0), revision(9, 2)).tidy
-    assert not next_step(deployment(2), revision(1, 0), revision(9, 2)).tidy
+    assert step_of(it, revision(1, 0), revision(9, 2)).tidy
+    assert not step_of(deployment(2), revision(1, 0), revision(9, 2)).tidy
 
 
 @settings(max_examples=300)
@@ -179,7 +185,7 @@ def test_rollout_keeps_its_limits_and_comes_to_an_end(
     floor = min(desired - Rollout.of(it, sets).unavailable, sum(map(size, sets)))
     for _ in range(400):
         rollout = Rollout.of(it, sets)
-        told = step(rollout)
+        told = next_step(rollout)
         sets = _acted(rollout, told, sets)
         working = [each.status.available_replicas for each in sets]
         assert sum(map(size, sets)) <= roof
@@ -197,13 +203,16 @@ def test_rollout_keeps_its_limits_and_comes_to_an_end(
     assert sum(map(size, final.old)) == 0
 
 
-def _acted(rollout: Rollout, told: Step, sets: list[ReplicaSet]) -> list[ReplicaSet]:
+def _acted(rollout: Rollout, told: RolloutStep, sets: list[ReplicaSet]) -> list[ReplicaSet]:
     """What the server and the sets make of a step: surplus pods go, broken ones first."""
     wanted = {scale.replicas.metadata.uid: scale.size for scale in told.scales}
     acted = []
     for each in sets:
         count = wanted.get(each.metadata.uid, size(each))
-        notes = {**each.metadata.annotations, **(marks(rollout) if count != size(each) else {})}
+        notes = {
+            **each.metadata.annotations,
+            **(size_annotations(rollout) if count != size(each) else {}),
+        }
         working = min(each.status.available_replicas, count)
         acted.append(
             replace(
@@ -214,7 +223,7 @@ def _acted(rollout: Rollout, told: Step, sets: list[ReplicaSet]) -> list[Replica
             )
         )
     if told.create is not None:
-        made = first(rollout, told.create)
+        made = new_replica_set(rollout, told.create)
         meta = replace(made.metadata, uid="new", creation_timestamp="2026-01-02T00:00:00Z")
         acted.append(replace(made, metadata=meta))
     return acted

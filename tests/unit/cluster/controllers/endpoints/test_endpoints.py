@@ -15,7 +15,7 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers.endpoints import endpoints
-from quintant.cluster.controllers.endpoints.backends import backends
+from quintant.cluster.controllers.endpoints.backends import service_pods
 from quintant.cluster.controllers.endpoints.endpoints import CAPACITY_ANNOTATION, MOST
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
@@ -109,7 +109,7 @@ def test_endpoints_have_a_limit_and_say_so() -> None:
     svc = service()
     svc = replace(svc, spec=replace(svc.spec, ip_families=("IPv4",)))
     many = [pod(f"p{at:05}", f"10.0.{at // 200}.{at % 200}", ready=at > 0) for at in range(1001)]
-    found = backends(svc, map(seen, many))
+    found = service_pods(svc, map(seen, many))
     made = endpoints.endpoints(svc, found)
     ((ready, others, _),) = shown(made)
     assert (len(ready), len(others)) == (MOST, 0)

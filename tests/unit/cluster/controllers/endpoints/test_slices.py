@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quintant.api.core import ContainerPort, Service, ServicePort
 from quintant.api.discovery import EndpointSlice
-from quintant.cluster.controllers.endpoints.backends import backends
+from quintant.cluster.controllers.endpoints.backends import service_pods
 from quintant.cluster.controllers.endpoints.slices import MOST, plan
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
@@ -36,7 +36,7 @@ def settled(
     svc: Service, members: Sequence[PodState], existing: Sequence[EndpointSlice] = ()
 ) -> list[EndpointSlice]:
     """The slices after a plan was carried out."""
-    planned = plan(svc, backends(svc, members), NODES, existing)
+    planned = plan(svc, service_pods(svc, members), NODES, existing)
     names = (f"web-{at}" for at in range(len(existing), 1000))
     gone = {each.metadata.name for each in planned.delete}
     made = {each.metadata.name: each for each in existing if each.metadata.name not in gone}
@@ -98,4 +98,4 @@ def test_every_backend_is_listed_once_and_nobody_moves_without_need(
         for name in listed([each]):
             if name in stayed:
                 assert stayed[name] == each.metadata.name
-    assert not plan(svc, backends(svc, pods(*after)), NODES, second).write
+    assert not plan(svc, service_pods(svc, pods(*after)), NODES, second).write

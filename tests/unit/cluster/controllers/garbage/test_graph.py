@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, node
+from quintant.cluster.controllers.garbage.graph import (
+    FOREGROUND,
+    ORPHAN,
+    GraphNode,
+    OwnerGraph,
+    graph_node,
+)
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.core.resource import Resource
 
@@ -20,12 +26,14 @@ def ref(uid: str, name: str = "", *, block: bool | None = None) -> OwnerReferenc
     )
 
 
-def config(uid: str, *owners: OwnerReference, namespace: str = "a", waiting: bool = False) -> Node:
-    return Node(uid, MAPS, Request(uid, namespace), owners, waiting=waiting)
+def config(
+    uid: str, *owners: OwnerReference, namespace: str = "a", waiting: bool = False
+) -> GraphNode:
+    return GraphNode(uid, MAPS, Request(uid, namespace), owners, waiting=waiting)
 
 
-def graph(*nodes: Node) -> Graph:
-    made = Graph()
+def graph(*nodes: GraphNode) -> OwnerGraph:
+    made = OwnerGraph()
     for each in nodes:
         made.put(each)
     return made
@@ -36,7 +44,7 @@ def test_object_with_a_known_owner_is_left_alone() -> None:
 
 
 def test_object_with_an_unknown_owner_is_looked_at() -> None:
-    assert list(Graph().put(config("b", ref("a")))) == ["b"]
+    assert list(OwnerGraph().put(config("b", ref("a")))) == ["b"]
 
 
 def test_object_whose_owner_has_another_name_is_looked_at() -> None:
@@ -52,7 +60,7 @@ def test_object_whose_owner_turns_out_to_live_elsewhere_is_looked_at() -> None:
 
 
 def test_owner_without_namespace_may_own_inside_one() -> None:
-    made = graph(Node("a", ROLES, Request("a")))
+    made = graph(GraphNode("a", ROLES, Request("a")))
     by = OwnerReference(api_version=ROLES.api_version, kind="ClusterRole", name="a", uid="a")
     assert not list(made.put(config("b", by)))
 
@@ -83,7 +91,7 @@ def test_dependents_of_what_begins_to_wait_are_looked_at() -> None:
 
 
 def test_what_a_list_does_not_show_is_gone() -> None:
-    made = graph(config("a"), config("b", ref("a")), Node("r", ROLES, Request("r")))
+    made = graph(config("a"), config("b", ref("a")), GraphNode("r", ROLES, Request("r")))
     assert list(made.vanish(MAPS, but={"b"})) == ["b"]
     assert made.get("a") is None
     assert made.get("r") is not None
@@ -91,16 +99,16 @@ def test_what_a_list_does_not_show_is_gone() -> None:
 
 def test_finalizers_count_only_while_the_object_is_being_deleted() -> None:
     held = ObjectMeta(name="a", uid="a", finalizers=(FOREGROUND, ORPHAN))
-    assert not node(MAPS, held).pending
+    assert not graph_node(MAPS, held).pending
     going = ObjectMeta(name="a", uid="a", finalizers=(ORPHAN,), deletion_timestamp="now")
-    assert node(MAPS, going).orphaning
+    assert graph_node(MAPS, going).orphaning
 
 
 @given(OWNED)
 def test_dependents_are_always_those_that_refer_to_an_owner(
     steps: list[tuple[int, set[int]]],
 ) -> None:
-    made, told = Graph(), dict[str, set[str]]()
+    made, told = OwnerGraph(), dict[str, set[str]]()
     for which, by in steps:
         uid, owners = str(which), {str(each) for each in by}
         if uid in told and not owners:

@@ -8,10 +8,10 @@ from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
 from quintant.cluster.controllers.garbage.plan import (
     Action,
-    Delete,
-    Standing,
-    Strip,
-    Surroundings,
+    DeleteObject,
+    KnownDependents,
+    OwnerState,
+    StripOwners,
     plan,
     unblocked,
     without,
@@ -19,21 +19,21 @@ from quintant.cluster.controllers.garbage.plan import (
 from quintant.core.object import ObjectMeta, OwnerReference
 
 A, B = (OwnerReference(kind="ConfigMap", name=uid, uid=uid) for uid in "ab")
-SOLID, WAITING, ABSENT = Standing.SOLID, Standing.WAITING, Standing.ABSENT
-BACKGROUND = Delete(DeletionPropagation.BACKGROUND)
+SOLID, WAITING, ABSENT = OwnerState.SOLID, OwnerState.WAITING, OwnerState.ABSENT
+BACKGROUND = DeleteObject(DeletionPropagation.BACKGROUND)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "action"),
     [
         (SOLID, SOLID, None),
-        (SOLID, ABSENT, Strip((A,))),
-        (WAITING, SOLID, Strip((B,))),
+        (SOLID, ABSENT, StripOwners((A,))),
+        (WAITING, SOLID, StripOwners((B,))),
         (ABSENT, ABSENT, BACKGROUND),
         (ABSENT, WAITING, BACKGROUND),
     ],
 )
-def test_one_solid_owner_is_enough(a: Standing, b: Standing, action: Action) -> None:
+def test_one_solid_owner_is_enough(a: OwnerState, b: OwnerState, action: Action) -> None:
     assert plan(ObjectMeta(owner_references=(A, B)), {"a": a, "b": b}) == action
 
 
@@ -42,16 +42,16 @@ def test_object_without_owners_stays() -> None:
 
 
 def test_owner_that_waits_passes_its_waiting_on() -> None:
-    around = Surroundings(dependents=True)
+    around = KnownDependents(dependents=True)
     meta = ObjectMeta(owner_references=(A,))
-    assert plan(meta, {"a": WAITING}, around) == Delete(DeletionPropagation.FOREGROUND)
+    assert plan(meta, {"a": WAITING}, around) == DeleteObject(DeletionPropagation.FOREGROUND)
     assert plan(meta, {"a": ABSENT}, around) == BACKGROUND
 
 
 def test_circle_is_cut() -> None:
-    around = Surroundings(dependents=True, circular=True)
+    around = KnownDependents(dependents=True, circular=True)
     action = plan(ObjectMeta(owner_references=(A,)), {"a": WAITING}, around)
-    assert action == Delete(DeletionPropagation.FOREGROUND, unblock=True)
+    assert action == DeleteObject(DeletionPropagation.FOREGROUND, unblock=True)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_finalizers_say_how_an_object_is_deleted(
     finalizer: str, propagation: DeletionPropagation
 ) -> None:
     meta = ObjectMeta(owner_references=(A,), finalizers=(finalizer,))
-    assert plan(meta, {"a": ABSENT}) == Delete(propagation)
+    assert plan(meta, {"a": ABSENT}) == DeleteObject(propagation)
 
 
 def test_references_are_removed_and_unblocked_one_by_one() -> None:

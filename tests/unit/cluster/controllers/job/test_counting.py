@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
-from quintant.cluster.controllers.job.counting import note, tally
+from quintant.cluster.controllers.job.counting import count_pods, record_finished_pods
 from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.pods.views import PodState, PodStateStatus
 from quintant.core.object import ObjectMeta, replace
@@ -30,13 +30,13 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
     pods = {str(n): pod(str(n), phase) for n, phase in enumerate(phases)}
     job = Job(spec=JobSpec(completions=8))
     for upto, written in [*steps, (8, True), (8, True)]:
-        entry = note(job, list(pods.values()))
+        entry = record_finished_pods(job, list(pods.values()))
         if not written:
             continue  # the status was not stored: neither may a finalizer go
         job = replace(job, status=entry.status)
         for each in entry.release[:upto]:
             pods[each.metadata.uid] = freed(each)
-        sum_ = tally(job, pods.values())
+        sum_ = count_pods(job, pods.values())
         assert sum_.succeeded == phases.count("Succeeded")
         assert sum_.failed == phases.count("Failed")
     assert job.status.succeeded == phases.count("Succeeded")
@@ -48,9 +48,9 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
 
 
 def test_pods_that_run_when_a_job_fails_count_as_failed() -> None:
-    entry = note(Job(), [pod("a", "Running")], ending=True, failing=True)
+    entry = record_finished_pods(Job(), [pod("a", "Running")], ending=True, failing=True)
     assert entry.status.uncounted_terminated_pods == Uncounted(failed=("a",))
-    entry = note(Job(), [pod("a", "Running")], ending=True)
+    entry = record_finished_pods(Job(), [pod("a", "Running")], ending=True)
     assert entry.status.uncounted_terminated_pods == Uncounted()
     assert [each.metadata.uid for each in entry.release] == ["a"]
 
@@ -58,14 +58,16 @@ def test_pods_that_run_when_a_job_fails_count_as_failed() -> None:
 def test_pod_that_vanished_after_it_was_noted_is_counted() -> None:
     noted = Uncounted(succeeded=("a",), failed=("b",))
     job = Job(status=JobStatus(succeeded=1, uncounted_terminated_pods=noted))
-    entry = note(job, [])
+    entry = record_finished_pods(job, [])
     assert (entry.status.succeeded, entry.status.failed) == (2, 1)
 
 
 def test_pods_that_the_job_stops_itself_have_not_failed() -> None:
     going = pod("a", "Running")
     going = replace(going, metadata=replace(going.metadata, deletion_timestamp="now"))
-    assert note(Job(), [going]).status.uncounted_terminated_pods == Uncounted(failed=("a",))
-    entry = note(Job(), [going], ending=True, stopped=[going])
+    assert record_finished_pods(Job(), [going]).status.uncounted_terminated_pods == Uncounted(
+        failed=("a",)
+    )
+    entry = record_finished_pods(Job(), [going], ending=True, stopped=[going])
     assert entry.status.uncounted_terminated_pods == Uncounted()
     assert [each.metadata.uid for each in entry.release] == ["a"]

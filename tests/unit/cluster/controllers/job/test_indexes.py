@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.controllers.job.indexes import index_of, read, written
+from quintant.cluster.controllers.job.indexes import format_indexes, index_of, parse_indexes
 from quintant.core.object import Object, ObjectMeta
 
 
@@ -15,12 +15,12 @@ from quintant.core.object import Object, ObjectMeta
     [((), ""), ((3,), "3"), ((0, 1), "0,1"), ((0, 1, 2, 5), "0-2,5"), ((7, 1, 2, 3), "1-3,7")],
 )
 def test_three_in_a_row_are_an_interval(indexes: tuple[int, ...], text: str) -> None:
-    assert written(indexes) == text
+    assert format_indexes(indexes) == text
 
 
 @given(st.sets(st.integers(0, 60)))
 def test_what_is_written_is_read(indexes: set[int]) -> None:
-    assert read(written(indexes), 61) == indexes
+    assert parse_indexes(format_indexes(indexes), 61) == indexes
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_written_is_read(indexes: set[int]) -> None:
 def test_indexes_beyond_the_last_one_and_nonsense_are_left_out(
     text: str, indexes: set[int]
 ) -> None:
-    assert read(text, 3) == indexes
+    assert parse_indexes(text, 3) == indexes
 
 
 def test_pod_without_a_number_has_none() -> None:

@@ -15,7 +15,11 @@ from quintant.api.batch import (
 )
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
-from quintant.cluster.controllers.job.policy import Meaning, meaning, success
+from quintant.cluster.controllers.job.policy import (
+    PodFailureAction,
+    match_pod_failure_policy,
+    match_success_policy,
+)
 from quintant.cluster.controllers.pods.views import (
     PodState,
     PodStateContainerStatus,
@@ -52,7 +56,7 @@ def rule(action: str, operator: str, *values: int, container: str | None = None)
 )
 def test_exit_codes(rules: tuple[PodFailureRule, ...], counts: bool, fails: bool) -> None:
     spec = JobSpec(pod_failure_policy=PodFailurePolicy(rules=rules))
-    told = meaning(spec, failed(42))
+    told = match_pod_failure_policy(spec, failed(42))
     assert (told.counts, bool(told.failure)) == (counts, fails)
 
 
@@ -61,8 +65,8 @@ def test_conditions() -> None:
     rules = (PodFailureRule(action="Ignore", on_pod_conditions=(pattern,)),)
     spec = JobSpec(pod_failure_policy=PodFailurePolicy(rules=rules))
     disrupted = Condition(type="DisruptionTarget", status="True")
-    assert meaning(spec, failed(1, disrupted)) == Meaning(counts=False)
-    assert meaning(spec, failed(1)) == Meaning()
+    assert match_pod_failure_policy(spec, failed(1, disrupted)) == PodFailureAction(counts=False)
+    assert match_pod_failure_policy(spec, failed(1)) == PodFailureAction()
 
 
 @pytest.mark.parametrize(
@@ -79,4 +83,4 @@ def test_success_needs_some_indexes_or_a_number_of_them(
     rule: SuccessRule, succeeded: set[int], index: str
 ) -> None:
     spec = JobSpec(completions=5, success_policy=SuccessPolicy(rules=(rule,)))
-    assert success(spec, succeeded) == (index and f"Matched rules at index {index}")
+    assert match_success_policy(spec, succeeded) == (index and f"Matched rules at index {index}")

@@ -8,11 +8,11 @@ from quintant.api.meta import Condition
 from quintant.cluster.controllers import garbage
 from quintant.cluster.controllers.namespaces.deletion import (
     LATEST_SECONDS,
-    Remains,
+    RemainingContent,
     conditions,
+    count_remaining,
     declare,
-    pause,
-    remains,
+    retry_seconds,
 )
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import Resource
@@ -114,14 +114,14 @@ async def test_orphans_of_a_namespace_go_with_it() -> None:
 def test_what_is_left_is_counted() -> None:
     maps = Resource("", "v1", "ConfigMap", "configmaps")
     held = Object(metadata=ObjectMeta(name="a", finalizers=("x.y/z",)))
-    left = remains({maps: [held, Object()]})
-    assert left == Remains({"configmaps.": 2}, {"x.y/z": 1})
+    left = count_remaining({maps: [held, Object()]})
+    assert left == RemainingContent({"configmaps.": 2}, {"x.y/z": 1})
     assert not left.empty
-    assert remains({maps: []}).empty
+    assert count_remaining({maps: []}).empty
 
 
 def test_failures_are_told() -> None:
-    told = conditions((), Remains(failures=("one", "two")), NOW)
+    told = conditions((), RemainingContent(failures=("one", "two")), NOW)
     failed = [each for each in told if each.status == "True"]
     assert [(each.type, each.reason, each.message) for each in failed] == [
         (
@@ -134,11 +134,11 @@ def test_failures_are_told() -> None:
 
 def test_conditions_keep_their_time_and_those_of_others() -> None:
     other = Condition(type="Other", status="True")
-    first = conditions((other,), Remains(), NOW)
+    first = conditions((other,), RemainingContent(), NOW)
     assert first[0] is other
     later = datetime(2026, 1, 2, tzinfo=UTC)
-    assert conditions(first, Remains(), later) == first
+    assert conditions(first, RemainingContent(), later) == first
 
 
 def test_patience_grows_with_age_up_to_a_limit() -> None:
-    assert pause(0) < pause(10) < pause(1000) == LATEST_SECONDS
+    assert retry_seconds(0) < retry_seconds(10) < retry_seconds(1000) == LATEST_SECONDS

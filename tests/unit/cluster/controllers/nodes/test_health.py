@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.controllers.nodes.health import ABSENT_SECONDS, GRACE_SECONDS, Signs
+from quintant.cluster.controllers.nodes.health import ABSENT_SECONDS, GRACE_SECONDS, NodeHealthMap
 from quintant.cluster.controllers.nodes.views import LeaseSpecView, LeaseState, NodeState
 from quintant.core.object import ObjectMeta
 
@@ -14,26 +14,26 @@ def lease(renewed: str) -> LeaseState:
     return LeaseState(spec=LeaseSpecView(renew_time=renewed))
 
 
-def silence(signs: Signs, at: float, renewed: str = "once") -> float:
-    signs.look(at)
-    return signs.silence(NODE, lease(renewed), at)
+def silence(signs: NodeHealthMap, at: float, renewed: str = "once") -> float:
+    signs.begin_round(at)
+    return signs.seconds_silent(NODE, lease(renewed), at)
 
 
 def test_silence_grows_from_when_the_last_sign_was_seen() -> None:
-    signs = Signs()
+    signs = NodeHealthMap()
     rounds = [silence(signs, at * ROUND) for at in range(12)]
     assert rounds == [at * ROUND for at in range(12)]
     assert rounds[-1] > GRACE_SECONDS
 
 
 def test_a_sign_of_life_ends_the_silence() -> None:
-    signs = Signs()
+    signs = NodeHealthMap()
     silence(signs, 0.0)
     assert silence(signs, 5.0, "again") == 0.0
 
 
 def test_nobody_is_silent_while_nobody_listens() -> None:
-    signs = Signs()
+    signs = NodeHealthMap()
     assert silence(signs, 0.0) == 0.0
     assert silence(signs, 5.0) == 5.0
     # Stopped for an hour, with the nodes that live in the same process.
@@ -42,6 +42,6 @@ def test_nobody_is_silent_while_nobody_listens() -> None:
 
 
 def test_a_round_that_is_only_late_counts() -> None:
-    signs = Signs()
+    signs = NodeHealthMap()
     silence(signs, 0.0)
     assert silence(signs, ABSENT_SECONDS) == ABSENT_SECONDS

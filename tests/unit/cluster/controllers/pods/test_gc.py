@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods.gc import doomed
+from quintant.cluster.controllers.pods.gc import pods_to_collect
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core import codec
 
@@ -19,7 +19,7 @@ NODES = {"a": codec.from_plain(NodeState, {"metadata": {"name": "a"}})}
 
 
 def test_pods_of_missing_nodes_are_orphans() -> None:
-    found = doomed([pod("x", node="b"), pod("y")], NODES, {"b"})
+    found = pods_to_collect([pod("x", node="b"), pod("y")], NODES, {"b"})
     assert [(each.pod.metadata.name, each.orphaned) for each in found] == [("x", True)]
 
 
@@ -27,9 +27,9 @@ def test_oldest_of_too_many_ended_pods_go_first() -> None:
     ended = [
         pod(f"p{day}", phase="Succeeded", made=f"2026-01-0{day}T00:00:00Z") for day in (3, 1, 2)
     ]
-    found = doomed([*ended, pod("runs")], NODES, set(), limit=1)
+    found = pods_to_collect([*ended, pod("runs")], NODES, set(), limit=1)
     assert [each.pod.metadata.name for each in found] == ["p1", "p2"]
 
 
 def test_ended_pods_within_the_limit_stay() -> None:
-    assert doomed([pod("p", phase="Failed")], NODES, set()) == []
+    assert pods_to_collect([pod("p", phase="Failed")], NODES, set()) == []

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from quintant.api.apps import ReplicaSet
 from quintant.cluster.controllers.pods.templates import (
     HASH_LABEL,
-    essence,
-    hashed,
-    labelled,
-    opened,
-    pod_of,
+    canonical_template,
+    parse_template,
+    pod_from_template,
     short_hash,
+    template_hash,
+    with_template_labels,
 )
 from quintant.core.object import ObjectMeta, Opaque
 
@@ -36,19 +36,23 @@ def test_hash_is_written_as_a_real_cluster_writes_it(
 
 
 def test_collisions_change_the_hash() -> None:
-    names = {hashed(TEMPLATE, count) for count in (None, 0, 1, 2)}
+    names = {template_hash(TEMPLATE, count) for count in (None, 0, 1, 2)}
     assert len(names) == 4
 
 
 def test_order_of_fields_and_the_hash_label_do_not_count() -> None:
     other = {"spec": TEMPLATE.value["spec"], "metadata": TEMPLATE.value["metadata"]}
-    assert essence(Opaque.of(other)) == essence(TEMPLATE)
-    assert essence(labelled(TEMPLATE, {HASH_LABEL: "x"})) == essence(TEMPLATE)
-    assert essence(labelled(TEMPLATE, {"other": "x"})) != essence(TEMPLATE)
+    assert canonical_template(Opaque.of(other)) == canonical_template(TEMPLATE)
+    assert canonical_template(
+        with_template_labels(TEMPLATE, {HASH_LABEL: "x"})
+    ) == canonical_template(TEMPLATE)
+    assert canonical_template(with_template_labels(TEMPLATE, {"other": "x"})) != canonical_template(
+        TEMPLATE
+    )
 
 
 def test_pod_has_every_byte_of_the_templates_spec() -> None:
-    pod = pod_of(TEMPLATE, OWNER)
+    pod = pod_from_template(TEMPLATE, OWNER)
     assert pod.spec.value == TEMPLATE.value["spec"]
     assert pod.spec.raw in TEMPLATE.raw
     meta = pod.metadata
@@ -60,6 +64,8 @@ def test_pod_has_every_byte_of_the_templates_spec() -> None:
 
 
 def test_template_may_say_next_to_nothing() -> None:
-    assert opened(Opaque(b"{}")).metadata.labels == {}
-    assert essence(Opaque(b'{"metadata":{}}')) == b'{"metadata":{}}'
-    assert labelled(Opaque(b"{}"), {"a": "b"}).value == {"metadata": {"labels": {"a": "b"}}}
+    assert parse_template(Opaque(b"{}")).metadata.labels == {}
+    assert canonical_template(Opaque(b'{"metadata":{}}')) == b'{"metadata":{}}'
+    assert with_template_labels(Opaque(b"{}"), {"a": "b"}).value == {
+        "metadata": {"labels": {"a": "b"}}
+    }

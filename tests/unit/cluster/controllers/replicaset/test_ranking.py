@@ -16,7 +16,7 @@ from quintant.cluster.controllers.pods.views import (
     PodStateSpec,
     PodStateStatus,
 )
-from quintant.cluster.controllers.replicaset.ranking import COST, surplus
+from quintant.cluster.controllers.replicaset.ranking import COST, pods_to_delete
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
 
@@ -54,7 +54,7 @@ def pod(
 
 def first(*pods: PodState) -> str:
     """The name of the one that goes first, whatever the order they come in."""
-    found = {surplus(order, pods, 1, NOW)[0].metadata.name for order in (pods, pods[::-1])}
+    found = {pods_to_delete(order, pods, 1, NOW)[0].metadata.name for order in (pods, pods[::-1])}
     assert len(found) == 1
     return found.pop()
 
@@ -88,7 +88,7 @@ def test_pod_without_a_node_goes_first() -> None:
 
 def test_crowded_node_is_relieved() -> None:
     one, two, alone = pod("one", node="n"), pod("two", node="n", ready=10_000), pod("alone")
-    assert surplus([alone, one], [alone, one, two], 1, NOW) == [one]
+    assert pods_to_delete([alone, one], [alone, one, two], 1, NOW) == [one]
 
 
 @pytest.mark.parametrize("cost", ["x", "+1", "01", "1.5", "9999999999", "-"])
@@ -122,6 +122,6 @@ def test_choice_does_not_depend_on_the_order_of_pods(
 ) -> None:
     pods = [pod(f"p{at}", **spec) for at, spec in enumerate(specs)]
     mixed = random.sample(pods, len(pods))
-    chosen = {it.metadata.name for it in surplus(pods, pods, count, NOW)}
+    chosen = {it.metadata.name for it in pods_to_delete(pods, pods, count, NOW)}
     assert len(chosen) == min(count, len(pods))
-    assert chosen == {it.metadata.name for it in surplus(mixed, mixed, count, NOW)}
+    assert chosen == {it.metadata.name for it in pods_to_delete(mixed, mixed, count, NOW)}

@@ -18,8 +18,13 @@ from quintant.api.apps import (
 from quintant.api.meta import Condition
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.pods.views import PodState, PodStateStatus
-from quintant.cluster.controllers.statefulset.identity import POD_NAME, ordinal
-from quintant.cluster.controllers.statefulset.members import Members, Plan, plan, revision_of
+from quintant.cluster.controllers.statefulset.identity import POD_NAME, pod_ordinal
+from quintant.cluster.controllers.statefulset.members import (
+    Members,
+    StatefulSetPlan,
+    plan,
+    revision_of,
+)
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
 
@@ -58,7 +63,7 @@ def pod(
     )
 
 
-def told(it: StatefulSet, *pods: PodState) -> Plan:
+def told(it: StatefulSet, *pods: PodState) -> StatefulSetPlan:
     return plan(Members.of(it, pods), "new", NOW)
 
 
@@ -71,7 +76,7 @@ def deleted(it: StatefulSet, *pods: PodState) -> list[str]:
     [("a-0", 0), ("a-12", 12), ("a", None), ("b-0", None), ("a-x", None), ("a-b-0", None)],
 )
 def test_number_is_read_from_the_name(name: str, number: int | None) -> None:
-    assert ordinal("a", name) == number
+    assert pod_ordinal("a", name) == number
 
 
 def test_first_missing_pod_is_made() -> None:
@@ -105,7 +110,7 @@ def test_all_missing_pods_are_made_at_once_in_parallel() -> None:
 def test_pod_that_ended_is_deleted_and_made_anew_later(policy: str, phase: str) -> None:
     it = sets(1, pod_management_policy=policy)
     assert deleted(it, pod(0, phase=phase)) == ["a-0"]
-    assert told(it, pod(0, phase=phase, deleted=True)) == Plan()
+    assert told(it, pod(0, phase=phase, deleted=True)) == StatefulSetPlan()
 
 
 def test_surplus_pods_go_one_by_one_from_the_last() -> None:

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.apps import ClaimRetention, StatefulSet, StatefulSetSpec
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.statefulset.retention import kept, stale
+from quintant.cluster.controllers.statefulset.retention import stale, with_retention_owner
 from quintant.core.object import Object, ObjectMeta, OwnerReference
 from quintant.core.owner import owned
 
@@ -48,20 +48,20 @@ def test_claim_belongs_to_what_it_goes_with(
 ) -> None:
     enough, few = sets(2, deleted, scaled), sets(1, deleted, scaled)
     for before in (claim(), claim(enough), claim(POD)):
-        assert owners(kept(before, enough, 1, POD)) == wanted
-        assert owners(kept(before, few, 1, POD)) == surplus
+        assert owners(with_retention_owner(before, enough, 1, POD)) == wanted
+        assert owners(with_retention_owner(before, few, 1, POD)) == surplus
 
 
 def test_claim_of_another_controller_is_left_to_it() -> None:
     other = StatefulSet(metadata=ObjectMeta(name="other", namespace="n", uid="other"))
-    assert owners(kept(claim(other), sets(2, "Delete"), 1, POD)) == ["other"]
+    assert owners(with_retention_owner(claim(other), sets(2, "Delete"), 1, POD)) == ["other"]
 
 
 def test_claim_of_a_namesake_from_before_is_left_alone() -> None:
     former = PodState(metadata=ObjectMeta(name="a-1", namespace="n", uid="former"))
     assert stale(claim(former), POD)
     assert not stale(claim(POD), POD)
-    assert owners(kept(claim(former), sets(2, "Delete"), 1, POD)) == ["former"]
+    assert owners(with_retention_owner(claim(former), sets(2, "Delete"), 1, POD)) == ["former"]
 
 
 def test_owners_that_are_no_controllers_stay() -> None:
@@ -69,4 +69,4 @@ def test_owners_that_are_no_controllers_stay() -> None:
     held = PersistentVolumeClaim(
         metadata=ObjectMeta(name="data-a-1", namespace="n", owner_references=(reference,))
     )
-    assert owners(kept(held, sets(2, "Delete"), 1, POD)) == ["x", SETS]
+    assert owners(with_retention_owner(held, sets(2, "Delete"), 1, POD)) == ["x", SETS]

@@ -13,20 +13,20 @@ FIRST_SECONDS = 1.0
 LONGEST_SECONDS = 15 * 60.0
 
 
-class Wait(NamedTuple):
+class BackoffEntry(NamedTuple):
     """Until when nothing is done, and how long that is."""
 
     until: float
     seconds: float
 
 
-NEVER = Wait(float("-inf"), 0.0)
+NEVER = BackoffEntry(float("-inf"), 0.0)
 
 
-class Patience(Struct):
+class FailedPodsBackoff(Struct):
     """Failures of DaemonSets, by node."""
 
-    _held: dict[Request, dict[str, Wait]] = field(default_factory=dict)
+    _held: dict[Request, dict[str, BackoffEntry]] = field(default_factory=dict)
 
     def left(self, daemons: Request, node: str) -> float:
         """How many seconds are to be waited yet."""
@@ -37,11 +37,11 @@ class Patience(Struct):
         before = self._wait(daemons, node)
         forgiven = monotonic() - before.until > 2 * LONGEST_SECONDS
         seconds = FIRST_SECONDS if forgiven else min(2 * before.seconds, LONGEST_SECONDS)
-        self._held.setdefault(daemons, {})[node] = Wait(monotonic() + seconds, seconds)
+        self._held.setdefault(daemons, {})[node] = BackoffEntry(monotonic() + seconds, seconds)
 
     def forget(self, daemons: Request) -> None:
         """A DaemonSet is gone."""
         self._held.pop(daemons, None)
 
-    def _wait(self, daemons: Request, node: str) -> Wait:
+    def _wait(self, daemons: Request, node: str) -> BackoffEntry:
         return self._held.get(daemons, {}).get(node, NEVER)

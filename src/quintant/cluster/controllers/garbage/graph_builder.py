@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection, Iterable
 
 from quintant.client.rest import Rest
-from quintant.cluster.controllers.garbage.graph import Graph, node
+from quintant.cluster.controllers.garbage.graph import OwnerGraph, graph_node
 from quintant.cluster.controllers.served_kinds import metadata_of
 from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
@@ -30,11 +30,11 @@ SYNC_SECONDS = 10.0
 owns is checked with the server before anything is done to it."""
 
 
-class Following:
+class GraphBuilder:
     """A graph, kept true for as long as `run` lasts."""
 
     def __init__(self, queue: Workqueue[Request]) -> None:
-        self.graph = Graph()
+        self.graph = OwnerGraph()
         self._queue = queue
         self._tasks: dict[Resource, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -60,11 +60,11 @@ class Following:
         return {resource.full_name for resource in self._awaited}
 
     @property
-    def followed(self) -> Collection[Resource]:
+    def monitored(self) -> Collection[Resource]:
         """The resources that are watched."""
         return self._tasks.keys()
 
-    def begin(self, resource: Resource, rest: Rest, random: Random) -> None:
+    def start_monitor(self, resource: Resource, rest: Rest, random: Random) -> None:
         """Watch one more resource."""
         assert self._group is not None, "resources are followed while `run` lasts"
         self._awaited.add(resource)
@@ -72,7 +72,7 @@ class Following:
         reflector = Reflector(rest, scope, _Ledger(self, resource), random)
         self._tasks[resource] = self._group.create_task(reflector.run())
 
-    def end(self, resource: Resource, *, gone: bool) -> None:
+    def stop_monitor(self, resource: Resource, *, gone: bool) -> None:
         """Watch one resource less; its objects are gone, too, or merely out of sight."""
         self._tasks.pop(resource).cancel()
         if gone:
@@ -95,22 +95,22 @@ class Following:
 class _Ledger:
     """Where the watch of one resource reports to."""
 
-    def __init__(self, following: Following, resource: Resource) -> None:
-        self._following, self._resource = following, resource
-        self._graph = following.graph
+    def __init__(self, builder: GraphBuilder, resource: Resource) -> None:
+        self._builder, self._resource = builder, resource
+        self._graph = builder.graph
 
     def replaced(self, namespace: str, state: InitialState[Object]) -> None:
         for obj in state.objects.values():
             self.upserted(obj)
         present = {obj.metadata.uid for obj in state.objects.values()}
-        self._following.wake(self._graph.vanish(self._resource, but=present))
-        self._following.read(self._resource)
+        self._builder.wake(self._graph.vanish(self._resource, but=present))
+        self._builder.read(self._resource)
 
     def upserted(self, obj: Object) -> None:
-        self._following.wake(self._graph.put(node(self._resource, obj.metadata)))
+        self._builder.wake(self._graph.put(graph_node(self._resource, obj.metadata)))
 
     def removed(self, obj: Object) -> None:
-        self._following.wake(self._graph.remove(obj.metadata.uid))
+        self._builder.wake(self._graph.remove(obj.metadata.uid))
 
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """Metadata that is none is nobody's owner."""

@@ -14,7 +14,7 @@ from quintant.core.errors import ApiError, Conflict, Status
 from quintant.runtime.controller.context import Context
 
 
-class Making(Struct, frozen=True):
+class StatefulPodControl(Struct, frozen=True):
     """Makes and deletes for one set. Every method tells what kept it from doing so."""
 
     ctx: Context[StatefulSet]

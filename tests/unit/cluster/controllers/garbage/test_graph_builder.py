@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from quintant.client.rest import Rest
-from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Following
+from quintant.cluster.controllers.garbage.graph_builder import SYNC_SECONDS, GraphBuilder
 from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.core.resource import Resource
@@ -22,14 +22,14 @@ NOTHING = Resource("example.com", "v1", "Nothing", "nothings")
 @asynccontextmanager
 async def following(
     client: Api, *resources: Resource
-) -> AsyncIterator[tuple[Following, Workqueue[Request]]]:
+) -> AsyncIterator[tuple[GraphBuilder, Workqueue[Request]]]:
     queue: Workqueue[Request] = Workqueue()
-    made = Following(queue)
+    made = GraphBuilder(queue)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(made.run())
         await asyncio.sleep(0)
         for resource in resources:
-            made.begin(resource, Rest(client.transport), Random())
+            made.start_monitor(resource, Rest(client.transport), Random())
         await asyncio.sleep(1)
         yield made, queue
         task.cancel()
@@ -76,7 +76,7 @@ async def test_objects_of_a_resource_that_is_gone_are_gone() -> None:
     client = api()
     a, b = await pair(client)
     async with following(client, MAPS) as (made, queue):
-        made.end(MAPS, gone=True)
+        made.stop_monitor(MAPS, gone=True)
         assert made.graph.get(a["metadata"]["uid"]) is None
         assert await woken(queue) == {b["metadata"]["uid"]}
 
@@ -85,7 +85,7 @@ async def test_objects_of_a_resource_out_of_sight_are_not_gone() -> None:
     client = api()
     a, _ = await pair(client)
     async with following(client, MAPS) as (made, queue):
-        made.end(MAPS, gone=False)
+        made.stop_monitor(MAPS, gone=False)
         assert made.graph.get(a["metadata"]["uid"]) is not None
         assert await woken(queue) == set()
-        assert not made.followed
+        assert not made.monitored
