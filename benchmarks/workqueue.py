@@ -37,7 +37,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 
 
 async def _ours(keys: list[Request]) -> tuple[str, ...]:
-    queue: Workqueue[Request] = Workqueue(Metrics().observer("bench"))
+    queue: Workqueue[Request] = Workqueue(Metrics().queue_observer("bench"))
 
     async def add() -> None:
         for key in keys:

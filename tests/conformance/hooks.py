@@ -25,7 +25,7 @@ from quintant.http.connection import Disconnected
 from quintant.http.request import Request
 from quintant.http.response import Response as Said
 from quintant.keys import tls
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.runtime.observe.listen import listen
 from unit.cluster.api import JsonObject
 
@@ -207,10 +207,10 @@ def reviewed(review: JsonObject, response: JsonObject) -> bytes:
 async def hooked(target: Target) -> AsyncIterator[Hooks]:
     """A webhook server for as long as the context lasts."""
     now = datetime.now(UTC)
-    term = Term(now, now + timedelta(days=1))
+    term = Validity(now, now + timedelta(days=1))
     authority = Authority.make("hooks", term)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.present(context, authority.serving(["127.0.0.1"], term))
+    tls.load_key_pair(context, authority.serving(["127.0.0.1"], term))
     found: list[Hooks] = []
 
     async def handle(request: Request) -> Said:

@@ -16,7 +16,7 @@ from quintant.client.config.tls import Pem
 from quintant.client.config.user import AuthInfo
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import ApiResponse
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.cluster.api import JsonObject, Requests
@@ -28,10 +28,10 @@ AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 SELF = f"{AUTHENTICATION}/selfsubjectreviews"
 
 
-def term(days: float = 1.0) -> Term:
+def term(days: float = 1.0) -> Validity:
     """From now on, for so long."""
     now = datetime.now(UTC)
-    return Term(now, now + timedelta(days=days))
+    return Validity(now, now + timedelta(days=days))
 
 
 class As(Requests):

@@ -27,7 +27,7 @@ from conformance.secured_server import (
 from quintant.client.config.user import AuthInfo, Impersonate
 from quintant.cluster.apiserver.authentication import jwt
 from quintant.core.errors import TransportError
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from unit.cluster.api import JsonObject, Requests, config_map, pod
 
 AUDIENCE = "https://kubernetes.default.svc"
@@ -868,7 +868,7 @@ async def test_a_bad_certificate_proves_nothing(
     secured: SecuredServer, signer: Authority, flaw: str
 ) -> None:
     """A server may refuse the connection, or answer 401; it must not believe it."""
-    expired = Term(term().since - timedelta(days=2), term().since - timedelta(minutes=30))
+    expired = Validity(term().since - timedelta(days=2), term().since - timedelta(minutes=30))
     pairs = {
         "stranger": lambda: Authority.make("x", term()).client("ann", ["system:masters"], term()),
         "expired": lambda: signer.client("ann", ["system:masters"], expired),

@@ -57,7 +57,7 @@ async def test_a_namespace_that_is_gone_has_no_series(cluster: InProcessCluster)
     assert b'namespace="team"' in engine.metrics.render()
 
     await cluster.client.delete(space)
-    await cluster.gone(Namespace, "team", "")
+    await cluster.wait_deleted(Namespace, "team", "")
     await cluster.advance(1)
     assert b'namespace="team"' not in engine.metrics.render()
 

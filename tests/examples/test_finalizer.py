@@ -60,7 +60,7 @@ async def test_a_record_is_published_and_taken_back(
     assert b'dns_records_published{key="default/r"} 1.0' in engine.metrics.render()
 
     await cluster.client.delete(await cluster.get(example.Record, "r"))
-    await cluster.gone(example.Record, "r")
+    await cluster.wait_deleted(example.Record, "r")
     await cluster.advance(1)
     assert zone.records == {}
     assert b"default/r" not in engine.metrics.render()
@@ -89,7 +89,7 @@ async def test_a_record_is_held_while_the_provider_is_away(
     assert (await cluster.get(example.Record, "r")).deleting
 
     zone.works = True
-    await cluster.gone(example.Record, "r", within=1000)
+    await cluster.wait_deleted(example.Record, "r", within=1000)
     assert zone.records == {}
 
 
@@ -113,5 +113,5 @@ async def test_a_crash_at_any_write_leaks_no_name(
     await cluster.advance(1)
     assert zone.records == {"c.demo.dev": "10.0.0.1"}
     await cluster.client.delete(await cluster.get(example.Record, "r"))
-    await cluster.gone(example.Record, "r")
+    await cluster.wait_deleted(example.Record, "r")
     assert zone.records == {}

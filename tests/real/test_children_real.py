@@ -17,7 +17,7 @@ from quintant.core.codec import from_plain
 from quintant.core.errors import Conflict, Terminal
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, controlled
-from quintant.runtime.apply.diff import Changes
+from quintant.runtime.apply.diff import ChildChanges
 
 pytestmark = pytest.mark.realtime
 
@@ -39,7 +39,7 @@ def ship(name: str, **data: str) -> ConfigMap:
 
 async def keep(
     client: Client, by: ConfigMap, desired: Sequence[K], policy: Policy = Policy()
-) -> Changes[K, K]:
+) -> ChildChanges[K, K]:
     existing = await client.list(type(desired[0]), NAMESPACE)
     return await control(client, desired, existing, by=by, policy=policy)
 

@@ -298,14 +298,14 @@ async def test_appliers_share_a_list_that_is_a_map(client: Client) -> None:
         metadata=ObjectMeta(name=stored.metadata.name, namespace=NAMESPACE),
         spec=FleetSpec(relays=(other,)),
     )
-    merged = await client.named("somebody").apply(mine)
+    merged = await client.with_field_manager("somebody").apply(mine)
     assert merged.spec.relays == (RELAY, other)
 
 
 async def test_status_and_scale_are_subresources(client: Client) -> None:
     stored = await client.create(fleet())
     await client.set_status(stored, FleetStatus(replicas=1, selector="app=fleet", phase="Sailing"))
-    scale = await client.sub(stored, "scale").patch({"spec": {"replicas": 3}})
+    scale = await client.subresource(stored, "scale").patch({"spec": {"replicas": 3}})
     assert scale["status"] == {"replicas": 1, "selector": "app=fleet"}
     found = await client.get(Fleet, *stored.key)
     assert found.spec.replicas == 3

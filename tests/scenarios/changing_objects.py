@@ -50,7 +50,7 @@ class ChangingObjects:
 
 def cached(engine: Engine) -> dict[str, str]:
     """What the controller believes: names and versions."""
-    return _versions(engine.caches.of(ConfigMap).store)
+    return _versions(engine.caches.informer_for(ConfigMap).store)
 
 
 def busiest(sent: Iterable[Sent]) -> int:

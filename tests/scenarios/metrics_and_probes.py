@@ -27,5 +27,5 @@ def restarts(engine: Engine, kind: type[Object], reason: str) -> float:
 
 async def unready(engine: Engine) -> dict[str, str]:
     """The checks of /readyz that fail, and why."""
-    report = await engine.health.examine(ProbeKind.READINESS)
-    return {verdict.name: verdict.wrong for verdict in report.verdicts if verdict.wrong}
+    report = await engine.health.run_checks(ProbeKind.READINESS)
+    return {verdict.name: verdict.problem for verdict in report.results if verdict.problem}

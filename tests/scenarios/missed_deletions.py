@@ -39,7 +39,7 @@ class MissedDeletions:
 
     def listen(self, engine: Engine) -> None:
         """Note every change from now on."""
-        engine.caches.of(ConfigMap).subscribe(self.changes.append)
+        engine.caches.informer_for(ConfigMap).subscribe(self.changes.append)
         self.changes.clear()
 
     async def fill(self) -> Uids:
@@ -83,7 +83,7 @@ class MissedDeletions:
         assert self.started == after
         assert set(self.ended) == before.keys() - after.keys()
         assert len(self.ended) == len(DELETED) - len(RECREATED)
-        store = engine.caches.of(ConfigMap).store
+        store = engine.caches.informer_for(ConfigMap).store
         assert {obj.key: obj.metadata.uid for obj in store} == after
         index = store.index("team")
         assert len(index) == len(after) == OBJECTS - len(DELETED) + len(RECREATED)

@@ -161,7 +161,7 @@ async def test_deleted_object_with_a_finalizer_is_cleaned_up_and_left_alone(
     await cluster.create(greeter("a"))
     await cluster.eventually(Greeter, "a", until=lambda obj: obj.status is not None)
     await cluster.client.delete(await cluster.get(Greeter, "a"))
-    await cluster.gone(Greeter, "a", within=1)
+    await cluster.wait_deleted(Greeter, "a", within=1)
     made = len(cluster.faults.seen(writes))
     await cluster.advance(LONG_SECONDS)
 

@@ -13,7 +13,7 @@ from quintant.core.object import Custom, Model, ObjectMeta, replace
 from quintant.core.owner import owned
 from quintant.core.resource import resource
 from quintant.runtime.apply import NAME_TAKEN, control, controlled
-from quintant.runtime.apply.diff import Changes
+from quintant.runtime.apply.diff import ChildChanges
 from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
@@ -39,7 +39,7 @@ async def fleet(cluster: InProcessCluster, ships: int = 0, name: str = "fleet") 
 
 async def keep(
     cluster: InProcessCluster, by: Fleet, desired: Sequence[ConfigMap]
-) -> Changes[ConfigMap, ConfigMap]:
+) -> ChildChanges[ConfigMap, ConfigMap]:
     existing = await cluster.client.list(ConfigMap, "default")
     return await control(cluster.client, desired, existing, by=by)
 
@@ -54,7 +54,7 @@ async def test_a_field_no_longer_desired_goes_away(cluster: InProcessCluster) ->
 async def test_what_others_add_to_a_child_stays(cluster: InProcessCluster) -> None:
     by = await fleet(cluster)
     await keep(cluster, by, [ship(0, flag="red")])
-    await cluster.client.named("somebody").apply(ship(0, cargo="tea"))
+    await cluster.client.with_field_manager("somebody").apply(ship(0, cargo="tea"))
     await keep(cluster, by, [ship(0, flag="blue")])
     assert (await cluster.get(ConfigMap, "ship-0")).data == {"flag": "blue", "cargo": "tea"}
 

@@ -64,7 +64,7 @@ def complete() -> dict[Request, dict[str, int]]:
 def check_nobody_works(engine: Engine) -> None:
     """No worker slot is taken, though there is work and the slot is free."""
     (controller,) = engine.controllers
-    assert controller.queue.leased() == 0
+    assert controller.queue.processing_count() == 0
     assert sample(engine, "controller_runtime_active_workers", controller="greeter") == 0
     assert not engine.started.is_set()
 

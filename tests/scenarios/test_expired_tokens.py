@@ -23,7 +23,7 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import CredentialProvider
 from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
 from quintant.client.config.tls import Pem, TlsConfig
-from quintant.client.config.tokens import TokenFile
+from quintant.client.config.tokens import TokenFileCredential
 from quintant.client.config.user import Plugin
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.meta.user import service_account
@@ -130,7 +130,7 @@ async def test_rotated_service_account_token_costs_one_refusal_and_no_reconcile(
     path = tmp_path / "token"
     issuer = Issuer(cluster, told=path.write_text)
     issuer.rotate()
-    engine = await a_day(cluster, issuer, TokenFile(path))
+    engine = await a_day(cluster, issuer, TokenFileCredential(path))
     # Now and then the file is looked at between a rotation and the next request.
     assert check(cluster, engine) > ROTATIONS * 0.9
 

@@ -15,7 +15,7 @@ from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Namespace, Secret
 from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole
-from quintant.core.errors import ConfigError, leaves
+from quintant.core.errors import ConfigError, leaf_errors
 from quintant.core.object import ObjectMeta, replace
 from quintant.runtime.manager.permissions import rules
 from quintant.testing import Account, InProcessCluster, grant
@@ -177,6 +177,6 @@ async def test_missing_watch_is_named_and_ends_the_start(guarded: InProcessClust
     with pytest.raises(ExceptionGroup) as raised:
         await live(guarded, manager, account)
 
-    (error,) = leaves(raised.value)
+    (error,) = leaf_errors(raised.value)
     assert isinstance(error, ConfigError)
     assert 'cannot watch resource "configmaps"' in error.because

@@ -77,7 +77,9 @@ async def test_reading_that_broke_off_halfway_leaves_no_ghosts(cluster: InProces
     await missed.vanish()
     await cluster.advance(BACKOFF_SECONDS)
     after = await missed.truth()
-    assert {obj.key: obj.metadata.uid for obj in engine.caches.of(ConfigMap).store} == after
+    assert {
+        obj.key: obj.metadata.uid for obj in engine.caches.informer_for(ConfigMap).store
+    } == after
     assert missed.started == after
 
 

@@ -36,7 +36,7 @@ async def test_silent_watch_is_replaced_and_what_it_missed_is_reconciled(
 
     assert (await cluster.get(ConfigMap, "a")).data == {"text": "after"}
     assert (await cluster.get(ConfigMap, "c")).data == {"text": "hi"}
-    assert {key.name for key in engine.caches.of(Greeter).store.requests()} == {"a", "c"}
+    assert {key.name for key in engine.caches.informer_for(Greeter).store.list_keys()} == {"a", "c"}
     assert restarts(engine, Greeter, "idle") == 1
     assert not await unready(engine)
     reopened = [sent.call.query for sent in cluster.faults.seen(watch(Greeter))[opened:]]

@@ -83,7 +83,9 @@ async def test_three_controllers_and_a_sidecar_lose_nothing(cluster: InProcessCl
         node = await cluster.get(FullNode, "node")
         for value in range(UPDATES):
             await asyncio.sleep(0.007)
-            await cluster.client.sub(node, "status").patch({"status": {"height": {"p": value}}})
+            await cluster.client.subresource(node, "status").patch(
+                {"status": {"height": {"p": value}}}
+            )
 
     async with asyncio.TaskGroup() as group:
         for name in ("fullnode", "snapshot", "healing"):

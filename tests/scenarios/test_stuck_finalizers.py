@@ -75,7 +75,7 @@ async def test_uninstalled_programs_objects_and_namespace_are_released_by_one_co
         said = await command("finalizers", "release", program, "--yes", "--kubeconfig", kubeconfig)
 
     assert said.splitlines()[-1] == "released 2 objects"
-    await cluster.gone(Namespace, "harbour", "")
+    await cluster.wait_deleted(Namespace, "harbour", "")
     assert await cluster.client.list(Bucket) == []
 
 
@@ -179,7 +179,7 @@ async def test_annotation_lets_a_blocked_object_go_at_once(
     meta = replace(obj.metadata, annotations={RELEASE: "true"})
     await cluster.client.patch(replace(obj, metadata=meta), since=obj)
 
-    await cluster.gone(Bucket, "a", within=1)
+    await cluster.wait_deleted(Bucket, "a", within=1)
 
 
 async def test_operator_writes_nothing_to_objects_that_another_one_holds(
@@ -216,7 +216,7 @@ async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_
     cluster.faults.lose(verb("patch") & kind(Bucket), times=1)
     await cluster.client.delete(old)
     with cluster.faults.lag(5, watch(Bucket)):
-        await cluster.gone(Bucket, "a")
+        await cluster.wait_deleted(Bucket, "a")
         meta = ObjectMeta(name="a", namespace="default", finalizers=(FINALIZER,))
         new = await cluster.create(Bucket(metadata=meta, spec=bucket("a").spec))
         await cluster.advance(MINUTE)

@@ -16,7 +16,7 @@ from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, InProc
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
 from quintant.core.clock import Clock, Random, monotonic
-from quintant.core.errors import LeadershipLost, leaves
+from quintant.core.errors import LeadershipLost, leaf_errors
 from quintant.runtime.leader.lease import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.manager.environment import Environment
 from quintant.testing import InProcessCluster, kind, writes
@@ -120,7 +120,7 @@ class Replica:
         if not self.task.done() or self.task.cancelled():
             return False
         error = self.task.exception()
-        return error is not None and isinstance(leaves(error)[0], LeadershipLost)
+        return error is not None and isinstance(leaf_errors(error)[0], LeadershipLost)
 
 
 @dataclass

@@ -31,7 +31,7 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.clock import SystemClock
 from quintant.core.object import K
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
@@ -252,7 +252,7 @@ def _testbed(
     cluster: Cluster, client: Client, engine: Engine, relays: tuple[str, ...]
 ) -> RealPortalTestbed:
     now = SystemClock().now()
-    term = Term(now - timedelta(hours=1), now + timedelta(days=1))
+    term = Validity(now - timedelta(hours=1), now + timedelta(days=1))
     authority = Authority.make("testbed", term)
     names = [name for each in relays for name in (domain(each), f"*.{domain(each)}")]
     pair = authority.serving(names, term)

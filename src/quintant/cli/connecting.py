@@ -13,7 +13,7 @@ from quintant.runtime.cache.client import Client
 
 
 @asynccontextmanager
-async def connected(config: Config, manager: str) -> AsyncIterator[Client]:
+async def open_client(config: Config, manager: str) -> AsyncIterator[Client]:
     """A client of a cluster that writes under a manager's name."""
     transport = HttpTransport(config)
     try:

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from quintant.cli.extras import require
-from quintant.cli.screen import Screen, invitation, screen, summary
-from quintant.cli.signals import signalled, unless
+from quintant.cli.screen import ProgressDisplay, invitation, progress_display, summary
+from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
@@ -23,7 +23,7 @@ from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.gc import freeze_heap, gc_disabled
-from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
+from quintant.demo.course import FIELD_MANAGER, Progress, StartupStage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.loops import loop_factory
@@ -73,7 +73,7 @@ class DemoOptions:
 
 
 async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
-    stopped, titles = signalled(), {system.name: system.title for system in chosen}
+    stopped, titles = stop_event(), {system.name: system.title for system in chosen}
     click.echo("· starting a cluster")
     async with AsyncExitStack() as stack:
         with gc_disabled():
@@ -83,23 +83,25 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
         way = wishes.path(cluster.address.port)
         save(cluster, way)
         try:
-            with screen(titles) as shown:
+            with progress_display(titles) as shown:
                 shown.say(f"cluster at {cluster.url}")
-                ends = await unless(stopped, _bring_up(chosen, way, shown, wishes.within))
+                ends = await run_unless_stopped(
+                    stopped, _bring_up(chosen, way, shown, wishes.within)
+                )
             if ends is None:
                 return INTERRUPTED
             summary(ends, titles)
             if not wishes.leave:
                 invitation((line for each in chosen for line in each.sample.tries), way)
                 await stopped.wait()
-            return 0 if all(each.stage is Stage.RUNNING for each in ends) else 1
+            return 0 if all(each.stage is StartupStage.RUNNING for each in ends) else 1
         finally:
             click.echo("· stopping", err=True)
             way.unlink(missing_ok=True)
 
 
 async def _bring_up(
-    chosen: tuple[System, ...], way: Path, shown: Screen, within: float
+    chosen: tuple[System, ...], way: Path, shown: ProgressDisplay, within: float
 ) -> list[Progress]:
     transport = HttpTransport(Config.load(way))
     try:

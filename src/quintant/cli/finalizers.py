@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from quintant.cli.connecting import connected
+from quintant.cli.connecting import open_client
 from quintant.client.config.config import Config
 from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of
@@ -51,7 +51,7 @@ def release(
 async def _release(
     config: Config, held: dict[type[Object], str], name: str | None, namespace: str
 ) -> int:
-    async with connected(config, "quintant-finalizers") as client:
+    async with open_client(config, "quintant-finalizers") as client:
         return sum([await release_kind(client, kind, held[kind], name, namespace) for kind in held])
 
 

@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from quintant.cli.connecting import connected
+from quintant.cli.connecting import open_client
 from quintant.client.config.config import Config
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError
@@ -140,7 +140,7 @@ def _run(work: Work, namespace: str, kubeconfig: Path | None) -> None:
     config = Config.load(kubeconfig) if kubeconfig else Config.discover()
 
     async def run() -> None:
-        async with connected(config, "quintant-klight") as client:
+        async with open_client(config, "quintant-klight") as client:
             await work(client, namespace or config.namespace)
 
     asyncio.run(run())

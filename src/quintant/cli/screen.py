@@ -14,17 +14,17 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from quintant.demo.course import Progress, Stage
+from quintant.demo.course import Progress, StartupStage
 
 Titles = Mapping[str, str]
 
 _COLOURS = {
-    Stage.WAITING: "dim",
-    Stage.INSTALLING: "cyan",
-    Stage.STARTING: "cyan",
-    Stage.CONVERGING: "yellow",
-    Stage.RUNNING: "green",
-    Stage.FAILED: "red",
+    StartupStage.WAITING: "dim",
+    StartupStage.INSTALLING: "cyan",
+    StartupStage.STARTING: "cyan",
+    StartupStage.CONVERGING: "yellow",
+    StartupStage.RUNNING: "green",
+    StartupStage.FAILED: "red",
 }
 # A table that is drawn again this often looks alive, and costs nothing.
 FRAMES_PER_SECOND = 4
@@ -32,7 +32,7 @@ FRAMES_PER_SECOND = 4
 FILE_WIDTH = 120
 
 
-class Screen(Protocol):
+class ProgressDisplay(Protocol):
     """Where the demo tells what happens."""
 
     def say(self, text: str) -> None:
@@ -73,7 +73,7 @@ class _Moving:
 
 
 @contextmanager
-def screen(titles: Titles) -> Iterator[Screen]:
+def progress_display(titles: Titles) -> Iterator[ProgressDisplay]:
     """The screen that suits where the output goes."""
     console = _console()
     if not console.is_terminal:

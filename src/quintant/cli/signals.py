@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def signalled() -> asyncio.Event:
+def stop_event() -> asyncio.Event:
     """Set when somebody wants the process to end."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -18,7 +18,7 @@ def signalled() -> asyncio.Event:
     return stopped
 
 
-async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+async def run_unless_stopped(stopped: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
     """What `work` returns, or None, with `work` cancelled, if the process is to end before."""
     task, end = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from quintant.cli.signals import signalled
+from quintant.cli.signals import stop_event
 from quintant.cluster.instance.cluster import (
     USUAL,
     Cluster,
@@ -112,7 +112,7 @@ class UpOptions(Struct, frozen=True):
 
 
 async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
-    stopped = signalled()
+    stopped = stop_event()
     async with AsyncExitStack() as stack:
         with gc_disabled():
             if wishes.folder:

@@ -12,13 +12,13 @@ from typing import Any
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
-from quintant.core.resource import defined
+from quintant.core.resource import is_custom_kind
 
 
 def difference(new: Object, since: Object) -> dict[str, Any]:
     """The merge patch that turns `since` into `new`; empty when they are equal."""
     patch = _between(codec.to_plain(since), codec.to_plain(new))
-    if not defined(type(new)):
+    if not is_custom_kind(type(new)):
         _refuse_lists(patch, type(new).__name__)
     return patch
 

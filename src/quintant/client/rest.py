@@ -78,7 +78,7 @@ class Rest(Struct, frozen=True):
         reply = await self.send(ApiRequest("GET", object_path(resource, key), headers=headers))
         return codec.decode(kind, reply.body)
 
-    async def page(self, kind: type[K], namespace: str, query: Mapping[str, str]) -> Page:
+    async def list_page(self, kind: type[K], namespace: str, query: Mapping[str, str]) -> Page:
         """Read one page of a list, its items undecoded."""
         resource = resource_of(kind)
         headers = _PARTIAL_LIST if resource.metadata_only else _PLAIN

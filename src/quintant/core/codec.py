@@ -1,9 +1,9 @@
 """Bytes to typed objects and back: the only module that knows msgspec's decoders.
 
 Reading is lenient: patterns, ranges and literals of a type describe what the server should accept,
-not what it may have stored, so they are not enforced on what comes back (`relaxed`), and a null
-that does not fit its field means that the field is absent. Writing puts apiVersion and kind in
-front of the object, in the byte form a watch or an apply needs.
+not what it may have stored, so they are not enforced on what comes back (`without_constraints`),
+and a null that does not fit its field means that the field is absent. Writing puts apiVersion and
+kind in front of the object, in the byte form a watch or an apply needs.
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ def identify(kind: type[Object], raw: bytes | msgspec.Raw) -> ObjectIdentity:
 @cache
 def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     """The lenient decoder of a type."""
-    relax(kind)
+    relax_constraints(kind)
     return msgspec.json.Decoder(kind, dec_hook=decode_hook)
 
 
-def declared(model: type) -> dict[str, Any]:
+def declared_hints(model: type) -> dict[str, Any]:
     """The annotations of a Model's own fields as its author wrote them, constraints included."""
     if model not in _DECLARED:
         hints = typing.get_type_hints(model, include_extras=True)
@@ -163,15 +163,15 @@ def declared(model: type) -> dict[str, Any]:
     return _DECLARED[model]
 
 
-def relax(hint: Any) -> None:
+def relax_constraints(hint: Any) -> None:
     """Make msgspec read a type, and every type below it, without its constraints.
 
     msgspec collects a Struct's field types from `__annotations__` when its first decoder is made;
-    until then they may be replaced. What the author wrote stays available through `declared`.
+    until then they may be replaced. What the author wrote stays available through `declared_hints`.
     """
     hint = _unnamed(hint)
     for arg in get_args(hint):
-        relax(arg)
+        relax_constraints(arg)
     model = get_origin(hint) or hint
     if isinstance(model, type) and issubclass(model, msgspec.Struct) and model not in _RELAXED:
         _RELAXED.add(model)
@@ -180,30 +180,30 @@ def relax(hint: Any) -> None:
 
 def _relax_fields(model: type) -> None:
     for parent in (*model.__bases__, *vars(model).get("__orig_bases__", ())):
-        relax(parent)
+        relax_constraints(parent)
     if "__annotations__" not in vars(model):
         return
-    fields = declared(model)
+    fields = declared_hints(model)
     model.__annotations__ = {
         **inspect.get_annotations(model),
-        **{name: relaxed(hint) for name, hint in fields.items()},
+        **{name: without_constraints(hint) for name, hint in fields.items()},
     }
     for hint in fields.values():
-        relax(hint)
+        relax_constraints(hint)
 
 
-def relaxed(hint: Any) -> Any:
+def without_constraints(hint: Any) -> Any:
     """A type hint without constraints: what may be stored, not what should be."""
     hint = _unnamed(hint)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return relaxed(args[0])
+        return without_constraints(args[0])
     if origin is Literal:
         return reduce(or_, {type(arg) for arg in args})
     if origin in (Union, types.UnionType):
-        return reduce(or_, (relaxed(arg) for arg in args))
+        return reduce(or_, (without_constraints(arg) for arg in args))
     if args and origin is not None and origin is not typing.ClassVar:
-        return origin[tuple(relaxed(arg) for arg in args)]
+        return origin[tuple(without_constraints(arg) for arg in args)]
     return hint
 
 

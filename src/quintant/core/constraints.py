@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Meta
 
 from quintant.core.errors import ConfigError
-from quintant.core.resource import ValidationRule
+from quintant.core.resource import CelRule
 
 Schema = dict[str, Any]
 
@@ -38,27 +38,27 @@ def constrain(schema: Schema, notes: Sequence[Any], where: str) -> Schema:
     for note in notes:
         if isinstance(note, Meta):
             schema = schema | _keywords(note, schema.get("type", "string"))
-    schema = ruled(schema, [note for note in notes if isinstance(note, ValidationRule)])
+    schema = with_rules(schema, [note for note in notes if isinstance(note, CelRule)])
     schema = _settled(schema, where)
     _check_keys(schema, where)
     return schema
 
 
-def ruled(schema: Schema, rules: Sequence[ValidationRule]) -> Schema:
+def with_rules(schema: Schema, rules: Sequence[CelRule]) -> Schema:
     """A schema with CEL rules after those it has."""
     both = [*schema.get(RULES, ()), *map(_rendered, rules)]
     return schema | {RULES: both} if both else schema
 
 
-def presence(field: str) -> ValidationRule:
+def presence_rule(field: str) -> CelRule:
     """A rule for the object around a field: once set, the field stays."""
     name = _escaped(field)
-    return ValidationRule(
+    return CelRule(
         f"!has(oldSelf.{name}) || has(self.{name})", f"{field} cannot be removed once set"
     )
 
 
-def _rendered(rule: ValidationRule) -> dict[str, str]:
+def _rendered(rule: CelRule) -> dict[str, str]:
     said = {
         "rule": rule.rule,
         "message": rule.message,

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from quintant.core.columns import column
-from quintant.core.constraints import ruled
+from quintant.core.constraints import with_rules
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.core.openapi import schema_of
@@ -68,7 +68,7 @@ def definitions(kinds: Iterable[Kind]) -> list[Plain]:
 
 def _version(kind: Kind) -> Plain:
     resource, definition = resource_of(kind), definition_of(kind)
-    schema = ruled(schema_of(kind), definition.rules)
+    schema = with_rules(schema_of(kind), definition.rules)
     columns = [column(title, given, schema) for title, given in definition.columns.items()]
     selectable = [{"jsonPath": path} for path in definition.selectable]
     return {

@@ -45,11 +45,11 @@ def error_text(what: str, because: str = "", hint: str = "") -> str:
     return "\n".join(line for line in lines if line)
 
 
-def leaves(error: BaseException) -> list[BaseException]:
+def leaf_errors(error: BaseException) -> list[BaseException]:
     """The errors inside a group, or the error itself."""
     if not isinstance(error, BaseExceptionGroup):
         return [error]
-    return [leaf for inner in error.exceptions for leaf in leaves(inner)]
+    return [leaf for inner in error.exceptions for leaf in leaf_errors(inner)]
 
 
 class ConfigError(QuintantError):

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NewType, TypeVar, Union, cast, get_args, get_
 
 import msgspec
 
-from quintant.core.codec import declared
+from quintant.core.codec import declared_hints
 from quintant.core.object import Model
 
 UNIONS = (Union, types.UnionType)
@@ -86,7 +86,7 @@ def _hints(cls: type) -> dict[str, Any]:
         name: hint
         for base in models
         if "__annotations__" in vars(base)
-        for name, hint in declared(base).items()
+        for name, hint in declared_hints(base).items()
     }
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec import Meta, json
 
 from quintant.core.object import encode_hook
-from quintant.core.resource import ValidationRule
+from quintant.core.resource import CelRule
 
-IMMUTABLE = ValidationRule("self == oldSelf", "this field cannot be changed")
+IMMUTABLE = CelRule("self == oldSelf", "this field cannot be changed")
 QUANTITY = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
 DURATION = r"^(0|([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
 
@@ -31,18 +31,18 @@ def default(value: Any) -> Meta:
     )
 
 
-def immutable() -> ValidationRule:
+def immutable() -> CelRule:
     """The server refuses to change the field once it is set, or to remove it."""
     return IMMUTABLE
 
 
-def cel(rule: str, message: str = "", *, reason: str = "", path: str = "") -> ValidationRule:
+def cel(rule: str, message: str = "", *, reason: str = "", path: str = "") -> CelRule:
     """A CEL rule the server checks: `self` is the field, `oldSelf` its value before an update.
 
     Works in an Annotated and in `@resource(rules=[...])`. `path` (such as `.replicas`) says which
     field below `self` is blamed; `reason` is one of the server's, FieldValueInvalid by default.
     """
-    return ValidationRule(rule, message, reason, path)
+    return CelRule(rule, message, reason, path)
 
 
 def list_map(*keys: str) -> Meta:

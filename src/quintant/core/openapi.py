@@ -23,8 +23,8 @@ from quintant.core.constraints import (
     PRESERVE,
     Schema,
     constrain,
-    presence,
-    ruled,
+    presence_rule,
+    with_rules,
 )
 from quintant.core.errors import ConfigError
 from quintant.core.hints import UNIONS, Hint, ModelField, fields, model_of, unwrap
@@ -107,10 +107,10 @@ def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
     properties = {field.wire: _field(field, place.below(model, field.name)) for field in found}
     optional = {f.wire for f in found if not f.required or "default" in properties[f.wire]}
     fixed = [f.wire for f in found if IMMUTABLE in f.hint.notes and f.wire in optional]
-    rules = [presence(name) for name in fixed if "default" not in properties[name]]
+    rules = [presence_rule(name) for name in fixed if "default" not in properties[name]]
     required = [name for name in properties if name not in optional]
     schema = _described(model) | {"type": "object", "properties": properties}
-    return ruled(schema | ({"required": required} if required else {}), rules)
+    return with_rules(schema | ({"required": required} if required else {}), rules)
 
 
 def _field(field: ModelField, place: SchemaPosition) -> Schema:

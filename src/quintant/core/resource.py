@@ -58,7 +58,7 @@ class Resource(Struct, frozen=True):
         return f"{path}/{sub}" if sub else path
 
 
-class ValidationRule(Struct, frozen=True):
+class CelRule(Struct, frozen=True):
     """A CEL validation rule and the text shown when it fails (see `schema.cel`)."""
 
     rule: str
@@ -100,7 +100,7 @@ class Definition(Struct, frozen=True):
     short: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     columns: Mapping[str, Column] = msgspec.field(default_factory=dict)
-    rules: tuple[ValidationRule, ...] = ()
+    rules: tuple[CelRule, ...] = ()
     scale: Scale | None = None
     singular: str = ""
     served: bool = True
@@ -121,7 +121,7 @@ def resource(
     short: Sequence[str] = (),
     categories: Sequence[str] = (),
     columns: Mapping[str, str | Column] | None = None,
-    rules: Sequence[ValidationRule] = (),
+    rules: Sequence[CelRule] = (),
     scale: Scale | None = None,
     singular: str = "",
     served: bool = True,
@@ -186,7 +186,7 @@ def resource_of(kind: type[Object]) -> Resource:
     return found
 
 
-def defined(kind: type[Object]) -> bool:
+def is_custom_kind(kind: type[Object]) -> bool:
     """Whether a class is a custom kind of our own: its type is the whole truth, not a view."""
     return "__definition__" in vars(kind)
 

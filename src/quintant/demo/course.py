@@ -15,7 +15,7 @@ from typing import Any
 from quintant.api.apps import Deployment
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
-from quintant.demo.reasons import reasons, simulated
+from quintant.demo.reasons import not_ready_reasons, simulated_pods
 from quintant.demo.systems import System
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
@@ -26,7 +26,7 @@ FIELD_MANAGER = "quintant-demo"
 LOOK_SECONDS = 0.25
 
 
-class Stage(Enum):
+class StartupStage(Enum):
     """How far a system is."""
 
     WAITING = "waiting"
@@ -37,7 +37,7 @@ class Stage(Enum):
     FAILED = "failed"
 
 
-ENDS = frozenset({Stage.RUNNING, Stage.FAILED})
+ENDS = frozenset({StartupStage.RUNNING, StartupStage.FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Progress:
     """What can be told of a system."""
 
     system: str
-    stage: Stage = Stage.WAITING
+    stage: StartupStage = StartupStage.WAITING
     said: str = ""
     seconds: float = 0.0
     reasons: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ Report = Callable[[Progress], None]
 
 
 @dataclass(slots=True)
-class Course:
+class Convergence:
     """One system on its way."""
 
     system: System
@@ -65,7 +65,7 @@ class Course:
     began: float
 
     @classmethod
-    def of(cls, system: System, client: Client, report: Report) -> Course:
+    def of(cls, system: System, client: Client, report: Report) -> Convergence:
         """A course that begins now."""
         return cls(system, client, report, Progress(system.name), monotonic())
 
@@ -83,12 +83,12 @@ class Course:
         return self.progress
 
     async def _install(self) -> None:
-        self._tell(Stage.INSTALLING, "definitions, roles, operator")
+        self._tell(StartupStage.INSTALLING, "definitions, roles, operator")
         applier = Applier(self.client.rest, FIELD_MANAGER)
         await applier.apply(self.system.installation())
 
     async def _start(self) -> None:
-        self._tell(Stage.STARTING, f"operator in {self.system.namespace}")
+        self._tell(StartupStage.STARTING, f"operator in {self.system.namespace}")
         await self.client.wait_for(
             Deployment,
             self.system.name,
@@ -99,33 +99,33 @@ class Course:
 
     async def _converge(self) -> None:
         sample = self.system.sample
-        self._tell(Stage.CONVERGING, f"sample in {sample.namespace}")
+        self._tell(StartupStage.CONVERGING, f"sample in {sample.namespace}")
         space: dict[str, Any] = {"name": sample.namespace}
         first = {"apiVersion": "v1", "kind": "Namespace", "metadata": space}
         applier = Applier(self.client.rest, FIELD_MANAGER, sample.namespace)
         await applier.apply((first, *sample.manifests))
         while not (progress := await self._look()).done:
-            self._tell(Stage.CONVERGING, progress.said)
+            self._tell(StartupStage.CONVERGING, progress.said)
             await asyncio.sleep(LOOK_SECONDS)
-        self._tell(Stage.RUNNING, progress.said)
+        self._tell(StartupStage.RUNNING, progress.said)
 
     async def _look(self) -> SampleProgress:
         progress = await self.system.sample.look(self.client)
-        pretending = await simulated(self.client, self._namespaces())
+        pretending = await simulated_pods(self.client, self._namespaces())
         if progress.done and pretending:
             return SampleProgress(False, f"{pretending[0]} is only simulated")
         return progress
 
     async def _fail(self, said: str) -> None:
-        found = await reasons(self.client, self._namespaces())
+        found = await not_ready_reasons(self.client, self._namespaces())
         last = self.progress.said
         self.progress = replace(self.progress, reasons=(last, *found) if last else found)
-        self._tell(Stage.FAILED, said)
+        self._tell(StartupStage.FAILED, said)
 
     def _namespaces(self) -> tuple[str, str]:
         return self.system.namespace, self.system.sample.namespace
 
-    def _tell(self, stage: Stage, said: str) -> None:
+    def _tell(self, stage: StartupStage, said: str) -> None:
         if (stage, said) != (self.progress.stage, self.progress.said):
             passed = monotonic() - self.began
             self.progress = replace(self.progress, stage=stage, said=said, seconds=passed)
@@ -136,7 +136,7 @@ async def bring_up(
     systems: tuple[System, ...], client: Client, report: Report, within: float
 ) -> list[Progress]:
     """Bring systems up, all at once; what became of each."""
-    courses = [Course.of(system, client, report) for system in systems]
+    courses = [Convergence.of(system, client, report) for system in systems]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(course.run(within)) for course in courses]
     return [task.result() for task in tasks]

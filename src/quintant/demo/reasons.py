@@ -13,7 +13,7 @@ from quintant.runtime.cache.client import Client
 MOST = 6
 
 
-async def simulated(client: Client, namespaces: Iterable[str]) -> list[str]:
+async def simulated_pods(client: Client, namespaces: Iterable[str]) -> list[str]:
     """The pods that only look as if they ran."""
     pods = [pod for each in namespaces for pod in await client.list(Pod, each, live=True)]
     return [
@@ -23,7 +23,7 @@ async def simulated(client: Client, namespaces: Iterable[str]) -> list[str]:
     ]
 
 
-async def reasons(client: Client, namespaces: Iterable[str]) -> tuple[str, ...]:
+async def not_ready_reasons(client: Client, namespaces: Iterable[str]) -> tuple[str, ...]:
     """What is wrong there, as far as can be seen."""
     found: list[str] = []
     for namespace in namespaces:

@@ -34,7 +34,7 @@ BACKDATE = timedelta(hours=1)
 COMMON_LENGTH = 64
 
 
-class Term(Struct, frozen=True):
+class Validity(Struct, frozen=True):
     """How long a certificate is valid."""
 
     since: datetime
@@ -49,7 +49,7 @@ class Authority:
     _key: ec.EllipticCurvePrivateKey = field(repr=False)
 
     @classmethod
-    def make(cls, name: str, term: Term) -> Authority:
+    def make(cls, name: str, term: Validity) -> Authority:
         """A new authority with a new key."""
         key = new_key()
         builder = (
@@ -72,7 +72,7 @@ class Authority:
         """Certificate and key, to be saved."""
         return KeyPair(Sensitive(self.certificate), private_pem(self._key))
 
-    def serving(self, names: Sequence[str], term: Term) -> KeyPair:
+    def serving(self, names: Sequence[str], term: Validity) -> KeyPair:
         """A certificate for a server under DNS names and IP addresses."""
         alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
         builder = self._leaf(
@@ -80,13 +80,13 @@ class Authority:
         )
         return self._issue(builder.add_extension(alternatives, critical=False))
 
-    def client(self, user: str, groups: Sequence[str], term: Term) -> KeyPair:
+    def client(self, user: str, groups: Sequence[str], term: Validity) -> KeyPair:
         """A certificate for a client: Kubernetes takes CN for the user and O for the groups."""
         subject = _named(user, *groups)
         return self._issue(self._leaf(subject, term, ExtendedKeyUsageOID.CLIENT_AUTH))
 
     def _leaf(
-        self, subject: x509.Name, term: Term, purpose: ObjectIdentifier
+        self, subject: x509.Name, term: Validity, purpose: ObjectIdentifier
     ) -> x509.CertificateBuilder:
         own = x509.load_pem_x509_certificate(self.certificate).subject
         return (
@@ -117,7 +117,7 @@ def private_pem(key: ec.EllipticCurvePrivateKey) -> Sensitive[bytes]:
     )
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, term: Term) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, term: Validity) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -28,20 +28,20 @@ class KeyPair(Struct, frozen=True):
     key: Sensitive[bytes]
 
 
-def present(context: ssl.SSLContext, pair: KeyPair) -> None:
+def load_key_pair(context: ssl.SSLContext, pair: KeyPair) -> None:
     """Make a context show this certificate; handshakes that begin from now on do.
 
     Raises ssl.SSLError when the two cannot be read or do not belong together, and then leaves the
-    context half changed: one that already serves should be spared that with `check`.
+    context half changed: one that already serves should be spared that with `check_key_pair`.
     """
     with memory_file(pair.certificate) as certificate, memory_file(pair.key) as key:
         # An empty password: OpenSSL would ask the terminal for that of an encrypted key.
         context.load_cert_chain(certificate, key, password="")
 
 
-def check(pair: KeyPair) -> None:
+def check_key_pair(pair: KeyPair) -> None:
     """Raise ssl.SSLError unless certificate and key can be read and belong together."""
-    present(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair)
+    load_key_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair)
 
 
 @contextmanager

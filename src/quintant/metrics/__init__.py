@@ -9,7 +9,7 @@ The words are prometheus_client's, and a collector of its can be served beside o
 nothing of ours below.
 """
 
-from quintant.metrics.exposition import CONTENT_TYPE, Collector, Metric, Sample, render
+from quintant.metrics.exposition import CONTENT_TYPE, Collector, Metric, MetricSample, render
 from quintant.metrics.instruments import Counter, Gauge, Histogram
 from quintant.metrics.registry import Registry
 
@@ -20,7 +20,7 @@ __all__ = [
     "Gauge",
     "Histogram",
     "Metric",
+    "MetricSample",
     "Registry",
-    "Sample",
     "render",
 ]

@@ -28,7 +28,7 @@ _APART = ("_gcount", "_gsum")
 _MOST_DIGITS = 6
 
 
-class Sample(NamedTuple):
+class MetricSample(NamedTuple):
     """One number of a metric."""
 
     name: str
@@ -44,7 +44,7 @@ class Metric(NamedTuple):
     name: str
     documentation: str
     type: str
-    samples: Sequence[Sample]
+    samples: Sequence[MetricSample]
 
 
 class AnySample(Protocol):

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from quintant.metrics.exposition import Metric, Sample, number
+from quintant.metrics.exposition import Metric, MetricSample, number
 
 # Seconds: from a request on this machine to one that nobody waits for any more.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -128,7 +128,7 @@ class Instrument(Generic[T]):
         """A series at zero."""
         raise NotImplementedError
 
-    def _samples(self, labels: dict[str, str], series: T) -> Iterator[Sample]:
+    def _samples(self, labels: dict[str, str], series: T) -> Iterator[MetricSample]:
         """The numbers of one series."""
         raise NotImplementedError
 
@@ -148,8 +148,8 @@ class Counter(Instrument[CounterSeries]):
     def _make(self) -> CounterSeries:
         return CounterSeries()
 
-    def _samples(self, labels: dict[str, str], series: CounterSeries) -> Iterator[Sample]:
-        yield Sample(f"{self.name}_total", labels, series.value)
+    def _samples(self, labels: dict[str, str], series: CounterSeries) -> Iterator[MetricSample]:
+        yield MetricSample(f"{self.name}_total", labels, series.value)
 
 
 class Gauge(Instrument[GaugeSeries]):
@@ -172,8 +172,8 @@ class Gauge(Instrument[GaugeSeries]):
     def _make(self) -> GaugeSeries:
         return GaugeSeries()
 
-    def _samples(self, labels: dict[str, str], series: GaugeSeries) -> Iterator[Sample]:
-        yield Sample(self.name, labels, series.value)
+    def _samples(self, labels: dict[str, str], series: GaugeSeries) -> Iterator[MetricSample]:
+        yield MetricSample(self.name, labels, series.value)
 
 
 class Histogram(Instrument[HistogramSeries]):
@@ -198,9 +198,9 @@ class Histogram(Instrument[HistogramSeries]):
     def _make(self) -> HistogramSeries:
         return HistogramSeries(self._buckets)
 
-    def _samples(self, labels: dict[str, str], series: HistogramSeries) -> Iterator[Sample]:
+    def _samples(self, labels: dict[str, str], series: HistogramSeries) -> Iterator[MetricSample]:
         count = 0
         for bound, count in series.buckets():
-            yield Sample(f"{self.name}_bucket", {**labels, "le": bound}, count)
-        yield Sample(f"{self.name}_count", labels, count)
-        yield Sample(f"{self.name}_sum", labels, series.total)
+            yield MetricSample(f"{self.name}_bucket", {**labels, "le": bound}, count)
+        yield MetricSample(f"{self.name}_count", labels, count)
+        yield MetricSample(f"{self.name}_sum", labels, series.total)

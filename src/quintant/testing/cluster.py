@@ -33,7 +33,7 @@ from quintant.runtime.manager.install_crds import install
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import publishing
 from quintant.testing.faults.transport import FaultTransport
-from quintant.testing.untouched import Untouched
+from quintant.testing.untouched import CacheMutationDetector
 from quintant.testing.webhooks import InProcessDialer, place_of
 from quintant.testing.world import World, first_world
 
@@ -74,7 +74,7 @@ class InProcessCluster:
         self._seeds = Random(seed)
         self._installed = set(begin.kinds)
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
-        self._untouched: dict[Engine, Untouched] = {}
+        self._untouched: dict[Engine, CacheMutationDetector] = {}
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -87,7 +87,7 @@ class InProcessCluster:
         await self.install(*manager.kinds())
         engine = manager.bind(environment or self.environment())
         await self._register(manager, engine)
-        self._untouched[engine] = Untouched(engine.caches)
+        self._untouched[engine] = CacheMutationDetector(engine.caches)
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
         if started:
@@ -151,7 +151,7 @@ class InProcessCluster:
         assert found is not None, "the condition is not asked about an absent object"
         return found
 
-    async def gone(
+    async def wait_deleted(
         self,
         kind: type[Object],
         name: str,

@@ -35,7 +35,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Stuck(RuntimeError):
+class LoopStuck(RuntimeError):
     """Every task waits for something that cannot come; the text names each task and its place."""
 
 
@@ -43,7 +43,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that jumps to its next timer whenever nothing is ready.
 
     With no timer left it waits `patience` real seconds for threads and sockets, and then raises
-    `Stuck`.
+    `LoopStuck`.
     """
 
     # The base class's own: its heap of timers, its ready callbacks, and how early a timer may fire.
@@ -92,7 +92,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             if events:
                 return events
         if timeout is None:
-            raise Stuck(_explain(self))
+            raise LoopStuck(_explain(self))
         self._jump(self._scheduled[0].when())
         return []
 
@@ -123,7 +123,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
         if not loop.busy():
             return
-    raise Stuck(f"callbacks are still ready after {SETTLE_PASSES} passes of the loop")
+    raise LoopStuck(f"callbacks are still ready after {SETTLE_PASSES} passes of the loop")
 
 
 _Events = list[tuple[selectors.SelectorKey, int]]

@@ -37,7 +37,7 @@ from quintant.testing.cluster import InProcessCluster
 from quintant.testing.faults.match import writes
 from quintant.testing.faults.transport import Sent
 from quintant.testing.loop import run
-from quintant.testing.untouched import Untouched
+from quintant.testing.untouched import CacheMutationDetector
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ async def _controller(
         informer = caches.declare(kind)
         if not informer.store.has_index(OWNER_INDEX):
             informer.store.add_index(OWNER_INDEX, owner_uid)
-    untouched = Untouched(caches)
+    untouched = CacheMutationDetector(caches)
     watching = asyncio.gather(*(informer.run() for informer in caches))
     try:  # not a TaskGroup, which would wrap what the reconciler raises
         for informer in caches:

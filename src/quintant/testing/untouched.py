@@ -15,7 +15,7 @@ from quintant.core.object import Request
 from quintant.runtime.cache.informer import Informer, ObjectChange
 
 
-class Untouched:
+class CacheMutationDetector:
     """What the caches of a manager were given, to be compared with what they hold."""
 
     def __init__(self, caches: Iterable[Informer[Any]]) -> None:

@@ -118,7 +118,7 @@ async def test_vanished_network_is_shown_empty_and_then_removed(testbed: KlightT
     shown = await testbed.shown()
     assert shown.status is not None
     assert shown.status.phase == "Empty"
-    await testbed.cluster.gone(LightNetwork, "a", within=400)
+    await testbed.cluster.wait_deleted(LightNetwork, "a", within=400)
 
 
 async def test_down_member_is_dropped_and_comes_back_by_itself(testbed: KlightTestbed) -> None:

@@ -144,4 +144,4 @@ async def test_object_older_than_its_rules_can_be_labelled_and_can_go(
     assert said.reason == "InvalidSpec"
     assert "InvalidSpec" in await testbed.reasons()
     await testbed.cluster.client.delete(found)
-    await testbed.cluster.gone(PortalExpose, "shop")
+    await testbed.cluster.wait_deleted(PortalExpose, "shop")

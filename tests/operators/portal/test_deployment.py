@@ -97,7 +97,7 @@ async def test_users_own_deployment_is_never_touched(testbed: PortalTestbed) -> 
     assert found.status.tunnel_pods is not None
     assert found.status.tunnel_pods.ready == 0
     await testbed.cluster.client.delete(made)
-    await testbed.cluster.gone(PortalExpose, "shop")
+    await testbed.cluster.wait_deleted(PortalExpose, "shop")
     assert (await testbed.deployment()).metadata.generation == 1
     assert "DeploymentConflict" in await testbed.reasons()
 

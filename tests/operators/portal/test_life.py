@@ -70,7 +70,7 @@ async def test_nothing_is_written_at_rest(testbed: PortalTestbed) -> None:
 async def test_deletion_takes_the_tunnels_first_and_says_so(testbed: PortalTestbed) -> None:
     found = await testbed.ready()
     await testbed.cluster.client.delete(found)
-    await testbed.cluster.gone(PortalExpose, "shop", within=10)
+    await testbed.cluster.wait_deleted(PortalExpose, "shop", within=10)
     assert await testbed.cluster.client.find(Deployment, "shop-tunnel", "default") is None
     await testbed.cluster.advance(1)
     assert ("Normal", "Deleted", "PortalExpose deleted, tunnel pods cleaned up") in (
@@ -86,14 +86,14 @@ async def test_deletion_asked_for_while_the_controller_was_away_is_completed(
     await testbed.cluster.crash(testbed.engine)
     await testbed.cluster.client.delete(found)
     await testbed.start()
-    await testbed.cluster.gone(PortalExpose, "shop", within=10)
+    await testbed.cluster.wait_deleted(PortalExpose, "shop", within=10)
     assert await testbed.cluster.client.find(Deployment, "shop-tunnel", "default") is None
 
 
 async def test_every_permission_is_used_or_accounted_for(testbed: PortalTestbed) -> None:
     found = await testbed.ready()
     await testbed.cluster.client.delete(found)
-    await testbed.cluster.gone(PortalExpose, "shop")
+    await testbed.cluster.wait_deleted(PortalExpose, "shop")
     assert testbed.account is not None
     unused = {(each.resource, each.verb) for each in testbed.account.unused()}
     # Lists and single reads are for servers that cannot stream a list, events are patched when they
@@ -144,7 +144,7 @@ async def test_namespace_goes_with_everything_in_it(testbed: PortalTestbed) -> N
         PortalExpose, "shop", "far", until=lambda it: bool(it.status and it.status.phase == "Ready")
     )
     await testbed.cluster.client.delete(space)
-    await testbed.cluster.gone(Namespace, "far", "")
+    await testbed.cluster.wait_deleted(Namespace, "far", "")
 
 
 async def test_pods_that_only_carry_our_labels_are_not_believed(testbed: PortalTestbed) -> None:
@@ -186,7 +186,7 @@ async def test_server_that_cannot_be_read_delays_deletion_and_nothing_else(
         going = await testbed.cluster.get(PortalExpose, "shop")
         assert going.metadata.finalizers == (FINALIZER,)
         assert going.status == found.status
-    await testbed.cluster.gone(PortalExpose, "shop", within=60)
+    await testbed.cluster.wait_deleted(PortalExpose, "shop", within=60)
 
 
 async def test_restart_of_the_operator_changes_and_tells_nothing(testbed: PortalTestbed) -> None:

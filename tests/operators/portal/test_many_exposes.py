@@ -147,7 +147,7 @@ async def test_life_is_told_in_legal_events_and_rest_in_none(testbed: PortalTest
         await testbed.cluster.advance(5)
     assert await testbed.events() == told
     await testbed.cluster.client.delete(found)
-    await testbed.cluster.gone(PortalExpose, "shop")
+    await testbed.cluster.wait_deleted(PortalExpose, "shop")
     told = await testbed.events()
     assert {type for type, _, _ in told} == {"Normal", "Warning"}
     # The second Ready is counted with the first.

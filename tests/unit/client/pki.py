@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from quintant.keys.sensitive import Sensitive
-from quintant.keys.tls import KeyPair, memory_file, present
+from quintant.keys.tls import KeyPair, load_key_pair, memory_file
 
 DAY = timedelta(days=1)
 
@@ -43,7 +43,7 @@ class Authority:
     def serving(self, *names: str, life: timedelta = DAY, clients: bool = False) -> ssl.SSLContext:
         """A server's TLS set-up; with `clients` it demands a certificate of this authority."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        present(context, self.issue("server", names, life))
+        load_key_pair(context, self.issue("server", names, life))
         if clients:
             context.verify_mode = ssl.CERT_REQUIRED
             with memory_file(Sensitive(self.pem)) as path:

@@ -86,14 +86,14 @@ async def test_metadata_alone_is_asked_for_as_such(world: World) -> None:
     assert (await doing).metadata == meta("a", "5")
     assert "as=PartialObjectMetadata;" in asked.call.headers["accept"]
 
-    doing, asked = await world.ask(world.rest.page(Metadata[Chart], "sea", {}))
+    doing, asked = await world.ask(world.rest.list_page(Metadata[Chart], "sea", {}))
     asked.answer(page())
     await doing
     assert "as=PartialObjectMetadataList;" in asked.call.headers["accept"]
 
 
 async def test_a_page_is_read_with_its_query(world: World) -> None:
-    doing, asked = await world.ask(world.rest.page(Chart, "sea", {"limit": "5"}))
+    doing, asked = await world.ask(world.rest.list_page(Chart, "sea", {"limit": "5"}))
     asked.answer(page(chart("a", "5"), version="7", more="token"))
 
     found = await doing
@@ -193,7 +193,7 @@ async def test_a_refusal_is_raised_with_the_request_it_answers(world: World) -> 
 
 
 async def test_an_answer_that_is_no_object_is_undecodable(world: World) -> None:
-    for work in (world.rest.get(Chart, A), world.rest.page(Chart, "sea", {})):
+    for work in (world.rest.get(Chart, A), world.rest.list_page(Chart, "sea", {})):
         doing, asked = await world.ask(work)
         asked.answer(b"<html>")
         with pytest.raises(Undecodable):

@@ -25,7 +25,7 @@ async def testbed() -> AsyncIterator[ClientTestbed]:
 
 async def test_a_subresource_is_read_as_plain_data(testbed: ClientTestbed) -> None:
     found, [asked] = await testbed.answered(
-        testbed.client.sub(ship("a"), "scale").get(), b'{"spec":{"replicas":3}}'
+        testbed.client.subresource(ship("a"), "scale").get(), b'{"spec":{"replicas":3}}'
     )
 
     assert found == {"spec": {"replicas": 3}}
@@ -39,7 +39,7 @@ async def test_a_subresource_is_read_as_plain_data(testbed: ClientTestbed) -> No
 async def test_a_subresource_is_written_as_plain_data(
     testbed: ClientTestbed, method: str, verb: str, content: str
 ) -> None:
-    write = getattr(testbed.client.sub(ship("a"), "scale"), method)
+    write = getattr(testbed.client.subresource(ship("a"), "scale"), method)
 
     found, [asked] = await testbed.answered(write({"spec": {"replicas": 3}}), b'{"ok":true}')
 
@@ -55,7 +55,7 @@ async def test_a_subresource_is_written_as_plain_data(
 async def test_a_dry_run_writes_no_subresource(testbed: ClientTestbed) -> None:
     client = replace(testbed.client, dry_run=True)
 
-    _, [asked] = await testbed.answered(client.sub(ship("a"), "scale").patch({}), b"{}")
+    _, [asked] = await testbed.answered(client.subresource(ship("a"), "scale").patch({}), b"{}")
 
     assert asked.query["dryRun"] == "All"
 
@@ -64,7 +64,7 @@ async def test_a_subresource_passes_the_fence(testbed: ClientTestbed) -> None:
     def fence() -> None:
         raise NotLeader
 
-    scale = replace(testbed.client, fence=fence).sub(ship("a"), "scale")
+    scale = replace(testbed.client, fence=fence).subresource(ship("a"), "scale")
 
     for write in (scale.patch, scale.post):
         with pytest.raises(NotLeader):
@@ -73,7 +73,7 @@ async def test_a_subresource_passes_the_fence(testbed: ClientTestbed) -> None:
 
 
 async def test_a_write_to_a_subresource_is_not_torn(testbed: ClientTestbed) -> None:
-    doing, asked = await testbed.ask(testbed.client.sub(ship("a"), "scale").patch({}))
+    doing, asked = await testbed.ask(testbed.client.subresource(ship("a"), "scale").patch({}))
     doing.cancel()
     await advance(1)
     assert not doing.done()
@@ -87,8 +87,8 @@ async def test_a_write_to_a_subresource_is_not_torn(testbed: ClientTestbed) -> N
 
 async def test_a_subresource_of_nothing_is_an_error(testbed: ClientTestbed) -> None:
     with pytest.raises(NotFound):
-        await testbed.answered(testbed.client.sub(ship("a"), "scale").get(), 404)
+        await testbed.answered(testbed.client.subresource(ship("a"), "scale").get(), 404)
     with pytest.raises(ConfigError, match="without a name"):
-        await testbed.client.sub(Ship(metadata=meta(""), spec=ship().spec), "scale").get()
+        await testbed.client.subresource(Ship(metadata=meta(""), spec=ship().spec), "scale").get()
     with pytest.raises(ConfigError, match="Metadata alone is not a kind"):
-        await testbed.client.sub(Metadata(metadata=meta()), "scale").get()
+        await testbed.client.subresource(Metadata(metadata=meta()), "scale").get()

@@ -23,7 +23,7 @@ from quintant.core.errors import (
     Undecodable,
     from_reply,
     from_status,
-    leaves,
+    leaf_errors,
 )
 
 BY_CODE = [
@@ -141,5 +141,5 @@ def test_the_leaves_of_a_group_are_its_errors_however_deep() -> None:
     one, two, three = ValueError("one"), KeyError("two"), OSError("three")
     group = ExceptionGroup("outer", [one, ExceptionGroup("inner", [two, three])])
 
-    assert leaves(group) == [one, two, three]
-    assert leaves(one) == [one]
+    assert leaf_errors(group) == [one, two, three]
+    assert leaf_errors(one) == [one]

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta
 
 from quintant.core import markers
-from quintant.core.constraints import constrain, presence
+from quintant.core.constraints import constrain, presence_rule
 from quintant.core.errors import ConfigError
 from quintant.core.object import Model
 from quintant.core.openapi import model_schema
@@ -154,4 +154,4 @@ def test_durations_are_written_as_in_go(text: str, fits: bool) -> None:
     ],
 )
 def test_field_names_are_escaped_for_cel(field: str, written: str) -> None:
-    assert presence(field).rule == f"!has(oldSelf.{written}) || has(self.{written})"
+    assert presence_rule(field).rule == f"!has(oldSelf.{written}) || has(self.{written})"

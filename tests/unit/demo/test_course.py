@@ -12,7 +12,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.client.rest import MERGE
 from quintant.cluster.common.labels import POD
-from quintant.demo.course import Course, Progress, Stage
+from quintant.demo.course import Convergence, Progress, StartupStage
 from quintant.demo.systems import System
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manifests import DeploymentOptions
@@ -60,20 +60,25 @@ async def _patch(cluster: InProcessCluster, path: str, status: dict[str, Any]) -
 
 async def test_system_is_installed_started_and_shown(cluster: InProcessCluster) -> None:
     told: list[Progress] = []
-    course = Course.of(_system(), cluster.client, told.append)
+    course = Convergence.of(_system(), cluster.client, told.append)
     end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
-    assert end.stage is Stage.RUNNING
+    assert end.stage is StartupStage.RUNNING
     assert end.said == "given"
     stages = list(dict.fromkeys(progress.stage for progress in told))
-    assert stages == [Stage.INSTALLING, Stage.STARTING, Stage.CONVERGING, Stage.RUNNING]
+    assert stages == [
+        StartupStage.INSTALLING,
+        StartupStage.STARTING,
+        StartupStage.CONVERGING,
+        StartupStage.RUNNING,
+    ]
 
 
 async def test_system_that_does_not_start_in_time_fails_with_what_its_pods_say(
     cluster: InProcessCluster,
 ) -> None:
-    course = Course.of(_system(), cluster.client, lambda _: None)
+    course = Convergence.of(_system(), cluster.client, lambda _: None)
     end, _ = await asyncio.gather(course.run(WITHIN), _crashing(cluster, "keeper-system"))
-    assert end.stage is Stage.FAILED
+    assert end.stage is StartupStage.FAILED
     assert end.said == "not there after 30 s"
     assert (
         "pod keeper-system/p, container c: CrashLoopBackOff back-off; it ended with 3 (Error)"
@@ -82,7 +87,7 @@ async def test_system_that_does_not_start_in_time_fails_with_what_its_pods_say(
 
 
 async def test_simulated_pod_does_not_count_for_a_sample(cluster: InProcessCluster) -> None:
-    course = Course.of(_system(), cluster.client, lambda _: None)
+    course = Convergence.of(_system(), cluster.client, lambda _: None)
 
     async def pretend() -> None:
         await _available(cluster)
@@ -91,7 +96,7 @@ async def test_simulated_pod_does_not_count_for_a_sample(cluster: InProcessClust
     await cluster.create(Namespace(metadata=ObjectMeta(name="keeper-demo")))
     await _pod(cluster, "keeper-demo", {POD: "true"})
     end, _ = await asyncio.gather(course.run(WITHIN), pretend())
-    assert end.stage is Stage.FAILED
+    assert end.stage is StartupStage.FAILED
     assert "pod keeper-demo/p is only simulated" in end.reasons
 
 
@@ -99,13 +104,13 @@ async def test_refusal_of_the_server_is_told(cluster: InProcessCluster) -> None:
     system = _system()
     gadget = {"apiVersion": "v1", "kind": "Gadget", "metadata": {"name": "x"}}
     broken = Sample("keeper-demo", (gadget,), _look, ())
-    course = Course.of(
+    course = Convergence.of(
         System("keeps things", system.manager, system.program, broken),
         cluster.client,
         lambda _: None,
     )
     end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
-    assert (end.stage, end.said) == (Stage.FAILED, "cannot apply Gadget")
+    assert (end.stage, end.said) == (StartupStage.FAILED, "cannot apply Gadget")
 
 
 async def _crashing(cluster: InProcessCluster, namespace: str) -> None:

@@ -8,12 +8,12 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.keys.sensitive import Sensitive
-from quintant.keys.tls import KeyPair, memory_file, present
+from quintant.keys.tls import KeyPair, load_key_pair, memory_file
 
 NOW = datetime.now(UTC)
-TERM = Term(NOW, NOW + timedelta(days=1))
+TERM = Validity(NOW, NOW + timedelta(days=1))
 
 
 def authority() -> Authority:
@@ -78,8 +78,8 @@ def test_a_server_and_a_client_of_one_authority_trust_each_other() -> None:
     made = authority()
     server, client = (ssl.SSLContext(side) for side in _SIDES)
     server.verify_mode = ssl.CERT_REQUIRED
-    present(server, made.serving(["localhost"], TERM))
-    present(client, made.client("ann", ["crew"], TERM))
+    load_key_pair(server, made.serving(["localhost"], TERM))
+    load_key_pair(client, made.client("ann", ["crew"], TERM))
     for context in (server, client):
         with memory_file(Sensitive(made.certificate)) as path:
             context.load_verify_locations(path)

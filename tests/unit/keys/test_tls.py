@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from quintant.keys.sensitive import Sensitive
-from quintant.keys.tls import KeyPair, check, memory_file, present
+from quintant.keys.tls import KeyPair, check_key_pair, load_key_pair, memory_file
 from quintant.runtime.webhook.authority import issue
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,20 +30,20 @@ def test_a_memory_file_can_be_read_more_than_once_and_is_gone_afterwards() -> No
 def test_a_pair_that_belongs_together_is_presented() -> None:
     pair = issue(["localhost"], NOW).pair
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    present(context, pair)
-    check(pair)
+    load_key_pair(context, pair)
+    check_key_pair(pair)
 
 
 def test_a_certificate_with_another_key_is_found_out() -> None:
     one, other = issue(["localhost"], NOW).pair, issue(["localhost"], NOW).pair
     with pytest.raises(ssl.SSLError, match="KEY_VALUES_MISMATCH"):
-        check(KeyPair(one.certificate, other.key))
+        check_key_pair(KeyPair(one.certificate, other.key))
 
 
 @pytest.mark.parametrize("certificate", [b"", b"garbage"])
 def test_what_is_not_pem_is_found_out(certificate: bytes) -> None:
     with pytest.raises(ssl.SSLError):
-        check(KeyPair(Sensitive(certificate), issue(["localhost"], NOW).pair.key))
+        check_key_pair(KeyPair(Sensitive(certificate), issue(["localhost"], NOW).pair.key))
 
 
 def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
@@ -51,7 +51,7 @@ def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")
     )
     with pytest.raises(ssl.SSLError):
-        check(KeyPair(issue(["localhost"], NOW).pair.certificate, Sensitive(key)))
+        check_key_pair(KeyPair(issue(["localhost"], NOW).pair.certificate, Sensitive(key)))
 
 
 def test_a_pair_shows_no_secret() -> None:

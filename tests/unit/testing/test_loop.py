@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from quintant.testing.loop import Stuck, VirtualLoop, advance, run, settle
+from quintant.testing.loop import LoopStuck, VirtualLoop, advance, run, settle
 
 DAY = 86_400.0
 CENTURY = 36_525 * DAY
@@ -110,7 +110,7 @@ async def test_settle_says_so_when_callbacks_feed_each_other_for_ever() -> None:
             loop.call_soon(spin)
 
     spin()
-    with pytest.raises(Stuck, match="still ready"):
+    with pytest.raises(LoopStuck, match="still ready"):
         await settle()
     alive = False
 
@@ -184,7 +184,7 @@ def test_a_dead_end_is_named_with_every_waiting_task_and_its_place() -> None:
 
     with (
         asyncio.Runner(loop_factory=lambda: VirtualLoop(patience=0.0)) as runner,
-        pytest.raises(Stuck, match="nothing left to happen") as stuck,
+        pytest.raises(LoopStuck, match="nothing left to happen") as stuck,
     ):
         runner.run(main())
     assert "worker-1" in str(stuck.value)

@@ -50,15 +50,15 @@ def _names(domains: Sequence[str]) -> list[str]:
 
 def _make(folder: Path, domains: Sequence[str], now: datetime) -> None:
     """A new certificate of the folder's authority, which is made if there is none."""
-    from quintant.keys.authority import Authority, Term
+    from quintant.keys.authority import Authority, Validity
 
     files = (folder / "ca.crt", folder / "ca.key")
     if all(file.exists() for file in files):
         authority = Authority.load(KeyPair(*(Sensitive(file.read_bytes()) for file in files)))
     else:
-        authority = Authority.make(AUTHORITY, Term(now, now + AUTHORITY_LIFE))
+        authority = Authority.make(AUTHORITY, Validity(now, now + AUTHORITY_LIFE))
         _keep(authority.pair, *files)
-    made = authority.serving(_names(domains), Term(now, now + LIFE))
+    made = authority.serving(_names(domains), Validity(now, now + LIFE))
     _keep(made, folder / "tls.crt", folder / "tls.key")
 
 

@@ -28,7 +28,7 @@ class Credential:
 class CredentialProvider(Protocol):
     """A source of proofs."""
 
-    async def proof(self) -> Credential:
+    async def credential(self) -> Credential:
         """What to show with a request that begins now; NoCredentials when there is nothing."""
 
     def invalidate(self, began: float) -> bool:
@@ -44,7 +44,7 @@ class StaticCredential:
 
     shown: Credential = field(default_factory=Credential)
 
-    async def proof(self) -> Credential:
+    async def credential(self) -> Credential:
         return self.shown
 
     def invalidate(self, began: float) -> bool:

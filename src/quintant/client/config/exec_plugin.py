@@ -108,7 +108,7 @@ class PluginCredentials:
         self._pair: KeyPair | None = None
         self._learned = 0.0
 
-    async def proof(self) -> Credential:
+    async def credential(self) -> Credential:
         if self._shown is not None and not self._expired():
             return self._shown
         async with self._turn:  # whoever waited here finds the answer of the one before

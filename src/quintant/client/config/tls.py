@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.core.errors import ConfigError
 from quintant.keys.sensitive import Sensitive
-from quintant.keys.tls import KeyPair, present
+from quintant.keys.tls import KeyPair, load_key_pair
 
 Stamp = tuple[int, int, int]
 
@@ -110,7 +110,7 @@ def _trusting(authority: Pem | None) -> ssl.SSLContext:
 
 def _show(made: ssl.SSLContext, pair: KeyPair) -> None:
     try:
-        present(made, pair)
+        load_key_pair(made, pair)
     except (ssl.SSLError, OSError) as error:
         raise ConfigError(
             "cannot use the client certificate",

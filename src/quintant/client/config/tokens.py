@@ -40,10 +40,10 @@ def credentials(config: Config, clock: Clock) -> CredentialProvider:
     user = config.user
     if user.certificate is None or user.key is None:
         return source
-    return CertificateFiles(source, user.certificate, user.key)
+    return CertificateFilesCredential(source, user.certificate, user.key)
 
 
-class TokenFile:
+class TokenFileCredential:
     """A bearer token in a file that somebody else rewrites."""
 
     def __init__(self, path: Path) -> None:
@@ -52,7 +52,7 @@ class TokenFile:
         self._stamp: Stamp | None = None
         self._looked = 0.0
 
-    async def proof(self) -> Credential:
+    async def credential(self) -> Credential:
         now = monotonic()
         if self._shown is None or now - self._looked >= TOKEN_SECONDS:
             self._shown = self._look(now)
@@ -82,7 +82,7 @@ class TokenFile:
         return shown
 
 
-class CertificateFiles:
+class CertificateFilesCredential:
     """A client certificate shown beside other credentials, loaded again when its files change."""
 
     def __init__(self, beside: CredentialProvider, certificate: Pem, key: Pem) -> None:
@@ -94,9 +94,9 @@ class CertificateFiles:
         self._looked = 0.0
         tls.require(self._pair)
 
-    async def proof(self) -> Credential:
+    async def credential(self) -> Credential:
         self._look(monotonic())
-        headers = (await self._beside.proof()).headers
+        headers = (await self._beside.credential()).headers
         if headers is not self._shown.headers or self._pair is not self._shown.pair:
             self._shown = Credential(headers, self._pair)
         return self._shown
@@ -133,7 +133,7 @@ class CertificateFiles:
 def _source(config: Config, clock: Clock) -> CredentialProvider:
     user = config.user
     if user.token_file:
-        return TokenFile(user.token_file)
+        return TokenFileCredential(user.token_file)
     if user.token:
         return StaticCredential(Credential(_checked(user.token)))
     if user.username or user.password:

@@ -27,20 +27,20 @@ class Authenticated(ABC):
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
         began = monotonic()
-        reply = await self._request(call, await self._credentials.proof())
+        reply = await self._request(call, await self._credentials.credential())
         if reply.status == 401 and self._credentials.invalidate(began):
-            return await self._request(call, await self._credentials.proof())
+            return await self._request(call, await self._credentials.credential())
         return reply
 
     @asynccontextmanager
     async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         """Send and read the answer as it comes, on a connection of its own."""
         began = monotonic()
-        async with self._stream(call, await self._credentials.proof()) as stream:
+        async with self._stream(call, await self._credentials.credential()) as stream:
             if stream.status != 401 or not self._credentials.invalidate(began):
                 yield stream
                 return
-        async with self._stream(call, await self._credentials.proof()) as stream:
+        async with self._stream(call, await self._credentials.credential()) as stream:
             yield stream
 
     @abstractmethod

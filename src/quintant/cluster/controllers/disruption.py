@@ -141,7 +141,7 @@ async def _tell(budget: PodDisruptionBudget, status: BudgetStatus, client: Clien
     gone = budget.status.disrupted_pods.keys() - status.disrupted_pods.keys()
     said["disruptedPods"] = {**dict.fromkeys(gone), **status.disrupted_pods} or None
     version = {"resourceVersion": budget.metadata.resource_version}
-    await client.sub(budget, "status").patch({"metadata": version, "status": said})
+    await client.subresource(budget, "status").patch({"metadata": version, "status": said})
 
 
 async def _expected(

@@ -18,9 +18,9 @@ from msgspec import Struct
 from quintant.cluster.apiserver.meta.user import MASTERS
 from quintant.cluster.host.private_files import write_private
 from quintant.core.errors import ConfigError
-from quintant.keys.authority import Authority, Term, new_key, private_pem
+from quintant.keys.authority import Authority, Validity, new_key, private_pem
 from quintant.keys.sensitive import Sensitive
-from quintant.keys.tls import KeyPair, memory_file, present
+from quintant.keys.tls import KeyPair, load_key_pair, memory_file
 
 ADMIN = "admin"
 NAME = "quintant"
@@ -47,7 +47,7 @@ class Roots(Struct, frozen=True):
     @classmethod
     def make(cls, now: datetime) -> Roots:
         """New keys."""
-        authority = Authority.make(NAME, Term(now, now + AUTHORITY_LIFE))
+        authority = Authority.make(NAME, Validity(now, now + AUTHORITY_LIFE))
         return cls(authority, private_pem(new_key()))
 
     @classmethod
@@ -87,13 +87,13 @@ class Pki(Struct, frozen=True):
         context.verify_mode = ssl.CERT_OPTIONAL
         with memory_file(Sensitive(self.authority)) as path:
             context.load_verify_locations(path)
-        present(context, self.serving)
+        load_key_pair(context, self.serving)
         return context
 
 
 def issue(roots: Roots, hosts: Sequence[str], now: datetime) -> Pki:
     """The certificates of a server at some addresses, and of its administrator."""
-    term = Term(now, now + LIFE)
+    term = Validity(now, now + LIFE)
     names = dict.fromkeys((*NAMES, *_named(hosts)))
     return Pki(
         roots.authority.certificate,

@@ -47,7 +47,7 @@ async def bind(pod: PodView, node: str, ctx: KeyContext) -> None:
         "metadata": {"name": pod.metadata.name, "uid": pod.metadata.uid},
         "target": {"kind": "Node", "name": node},
     }
-    await ctx.client.sub(pod, "binding").post(binding)
+    await ctx.client.subresource(pod, "binding").post(binding)
     note = f"Successfully assigned {pod.key} to {node}"
     ctx.event(pod, "Scheduled", note, action="Binding")
 
@@ -105,6 +105,6 @@ async def _write(
     pod: PodView, status: PodStatusView, ctx: KeyContext, manager: str = SCHEDULER
 ) -> None:
     try:
-        await ctx.client.named(manager).set_status(pod, status)
+        await ctx.client.with_field_manager(manager).set_status(pod, status)
     except (NotFound, Conflict):
         ctx.log.debug("pod went away", pod=str(pod.key))

@@ -131,13 +131,17 @@ class Scheduler:
     def _read(self, ctx: KeyContext) -> None:
         """Take in the caches as they are: a list through the client would copy them."""
         caches = _caches(ctx)
-        pods = list(caches.of(PodView).store)
-        self.snapshot.sync(caches.of(NodeView).store, pods, caches.of(Metadata[Namespace]).store)
+        pods = list(caches.informer_for(PodView).store)
+        self.snapshot.sync(
+            caches.informer_for(NodeView).store,
+            pods,
+            caches.informer_for(Metadata[Namespace]).store,
+        )
         self.queue.sync(pods)
         stored = {
             obj.metadata.uid: obj.metadata.resource_version
             for kind in (ClaimView, PersistentVolumeView, StorageClass)
-            for obj in caches.of(kind).store
+            for obj in caches.informer_for(kind).store
         }
         if stored != self._stored:
             self._stored = stored
@@ -179,7 +183,9 @@ class Scheduler:
 def _storage(ctx: KeyContext) -> StorageLister:
     caches = _caches(ctx)
     return StorageLister(
-        caches.of(ClaimView).get, caches.of(PersistentVolumeView).get, caches.of(StorageClass).get
+        caches.informer_for(ClaimView).get,
+        caches.informer_for(PersistentVolumeView).get,
+        caches.informer_for(StorageClass).get,
     )
 
 

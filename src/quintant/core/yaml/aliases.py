@@ -14,7 +14,7 @@ FREELY, SPARINGLY = (400_000, 0.99), (4_000_000, 0.10)
 """Up to so many values almost all may come from aliases, from so many on few: Go's own numbers."""
 
 
-def excessive(root: yaml.Node) -> bool:
+def is_excessive(root: yaml.Node) -> bool:
     """Whether aliases make a small text a huge value, by the measure of Go's reader."""
     total, written = _visits(root)
     if total <= VISITED_FROM or total - written <= ALIASED_FROM:

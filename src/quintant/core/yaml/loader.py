@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from quintant.core.yaml import DEEPEST, YamlError
-from quintant.core.yaml.aliases import excessive
+from quintant.core.yaml.aliases import is_excessive
 
 try:
     from yaml import CSafeLoader as _Base
@@ -111,7 +111,7 @@ class _Loader(_Base):
         self._depth -= 1
 
     def construct_document(self, node: yaml.Node) -> Any:
-        if self._aliased and excessive(node):
+        if self._aliased and is_excessive(node):
             raise yaml.constructor.ConstructorError(
                 None, None, "document contains excessive aliasing"
             )

@@ -20,9 +20,9 @@ from quintant.operators.portal.plan.events import outcome_event
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.runtime.apply import (
     NAME_TAKEN,
-    Changes,
-    Mark,
+    ChildChanges,
     Policy,
+    RevisionMark,
     control,
     drifted,
     strays,
@@ -30,7 +30,7 @@ from quintant.runtime.apply import (
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
 
-MARK = Mark(key=f"{GROUP}/spec-hash")
+MARK = RevisionMark(key=f"{GROUP}/spec-hash")
 POLICY = Policy(
     mark=MARK,
     drifted=drifted,
@@ -68,7 +68,7 @@ async def _write(client: Client, observed: Observed, want: Deployment) -> Outcom
     return _outcome(changes)
 
 
-def _outcome(changes: Changes[Deployment, Deployment]) -> Outcome:
+def _outcome(changes: ChildChanges[Deployment, Deployment]) -> Outcome:
     if changes.create:
         return Outcome(OperationResult.CREATED)
     if changes.waiting:

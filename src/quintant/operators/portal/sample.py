@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from quintant.api.core import ConfigMap, Service
 from quintant.core.clock import SystemClock
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress
@@ -43,7 +43,7 @@ def _domain(relay: str) -> str:
 def manifests() -> tuple[Plain, ...]:
     """Everything of the sample, with new keys."""
     now = SystemClock().now()
-    term = Term(now, now + _LIFE)
+    term = Validity(now, now + _LIFE)
     authority = Authority.make("portal-demo", term)
     domains = [_domain(relay) for relay in RELAYS]
     pair = authority.serving([*domains, *(f"*.{each}" for each in domains)], term)

@@ -8,20 +8,20 @@ one, `drift` what somebody else changed, and `order` how children are counted.
 from __future__ import annotations
 
 from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, control
-from quintant.runtime.apply.diff import Changes, Refusal, Update, controlled, diff
+from quintant.runtime.apply.diff import ChildChanges, ChildConflict, ChildUpdate, controlled, diff
 from quintant.runtime.apply.drift import drifted, strays
 from quintant.runtime.apply.order import ordinal
-from quintant.runtime.apply.revision import MARK, Mark, digest, fnv1, marked, revision
+from quintant.runtime.apply.revision import MARK, RevisionMark, digest, fnv1, marked, revision
 
 __all__ = [
     "IMMUTABLE",
     "MARK",
     "NAME_TAKEN",
-    "Changes",
-    "Mark",
+    "ChildChanges",
+    "ChildConflict",
+    "ChildUpdate",
     "Policy",
-    "Refusal",
-    "Update",
+    "RevisionMark",
     "control",
     "controlled",
     "diff",

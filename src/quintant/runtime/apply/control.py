@@ -16,8 +16,16 @@ from msgspec import Struct
 from quintant.core.errors import Conflict, Invalid, Status, Terminal
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.core.resource import resource_of
-from quintant.runtime.apply.diff import Adopts, Changes, Drifted, E, Refusal, Update, diff
-from quintant.runtime.apply.revision import MARK, Mark
+from quintant.runtime.apply.diff import (
+    Adopts,
+    ChildChanges,
+    ChildConflict,
+    ChildUpdate,
+    Drifted,
+    E,
+    diff,
+)
+from quintant.runtime.apply.revision import MARK, RevisionMark
 
 NAME_TAKEN = "NameTaken"
 """Reason of the Terminal raised when somebody else holds a desired child's name."""
@@ -41,7 +49,9 @@ class ChildClient(Protocol):
 
     async def apply(self, obj: K, *, force: bool = True) -> K: ...
 
-    async def amend(self, kind: type[Object], meta: ObjectMeta, operations: Operations) -> None: ...
+    async def json_patch(
+        self, kind: type[Object], meta: ObjectMeta, operations: Operations
+    ) -> None: ...
 
     async def delete(self, obj: Object, *, foreground: bool = False) -> None: ...
 
@@ -52,10 +62,10 @@ class Policy(Struct, frozen=True):
     update: Literal["apply", "replace", "leave"] = "apply"
     """`apply` changes a child in place. `replace` does too, and deletes it where the server says
     that a field is immutable; its deletion wakes the reconciler, which creates it anew. `leave`
-    leaves `Changes.update` to the caller, who may want to roll pods within a budget."""
+    leaves `ChildChanges.update` to the caller, who may want to roll pods within a budget."""
     delete: Literal["background", "foreground", "leave"] = "background"
     """How surplus children go. `leave` keeps them, as volumes and public addresses should be."""
-    mark: Mark = MARK
+    mark: RevisionMark = MARK
     drifted: Drifted | None = None
     """Asked `(have, want)` where revisions agree; True restores what somebody edited."""
     strays: Strays | None = None
@@ -73,7 +83,7 @@ async def control(
     *,
     by: Object,
     policy: Policy = Policy(),
-) -> Changes[K, E | K]:
+) -> ChildChanges[K, E | K]:
     """Make the children of `by` as desired; returns what was decided.
 
     Creates first, then updates, in the order of ordinals; then deletes, last ordinal first. What
@@ -93,10 +103,10 @@ async def control(
 
 async def _decide(
     client: ChildClient, desired: tuple[K, ...], existing: tuple[E, ...], by: Object, policy: Policy
-) -> Changes[K, E | K]:
+) -> ChildChanges[K, E | K]:
     """Decide on what is known, and once more on what only the server knew."""
 
-    def decided(known: tuple[E | K, ...]) -> Changes[K, E | K]:
+    def decided(known: tuple[E | K, ...]) -> ChildChanges[K, E | K]:
         return diff(desired, known, by=by, mark=policy.mark, drifted=asked, adopts=policy.adopts)
 
     asked = _edited(policy)
@@ -115,7 +125,7 @@ def _edited(policy: Policy) -> Drifted | None:
     return (lambda have, want: any(each(have, want) for each in asked)) if asked else None
 
 
-async def _updated(client: ChildClient, update: Update[K, E], policy: Policy) -> bool:
+async def _updated(client: ChildClient, update: ChildUpdate[K, E], policy: Policy) -> bool:
     """Whether the policy is fulfilled; False when the server refuses to change the child."""
     if policy.update == "leave":
         return True
@@ -139,7 +149,7 @@ async def _purge(client: ChildClient, live: Object, operations: Operations) -> N
     if not operations:
         return
     try:
-        await client.amend(type(live), live.metadata, operations)
+        await client.json_patch(type(live), live.metadata, operations)
     except Invalid as error:
         # A failed test operation is answered with 422: it has changed since.
         raise Conflict(Status(code=409, reason="Conflict", message=error.message)) from error
@@ -156,7 +166,7 @@ def _immutable(error: Invalid) -> bool:
     return any(word in cause.message for cause in error.causes for word in REFUSALS)
 
 
-def _complain(refused: Iterable[Refusal[K, E]], stuck: Iterable[Update[K, E]]) -> None:
+def _complain(refused: Iterable[ChildConflict[K, E]], stuck: Iterable[ChildUpdate[K, E]]) -> None:
     if taken := "; ".join(map(str, refused)):
         raise Terminal(f"{taken}: rename the child, or remove that object", reason=NAME_TAKEN)
     if fixed := ", ".join(f"{resource_of(type(it.want)).kind} {it.want.key}" for it in stuck):

@@ -17,15 +17,15 @@ from msgspec import Struct
 from quintant.core.object import K, Object, OwnerReference, Request, replace
 from quintant.core.owner import controller_of, owned
 from quintant.core.resource import resource_of
-from quintant.runtime.apply.order import place
-from quintant.runtime.apply.revision import MARK, Mark, marked
+from quintant.runtime.apply.order import sort_key
+from quintant.runtime.apply.revision import MARK, RevisionMark, marked
 
 E = TypeVar("E", bound=Object)
 Drifted = Callable[[Any, Any], bool]
 Adopts = Callable[[Any, Any], bool]
 
 
-class Fate(Enum):
+class ChildDecision(Enum):
     """What becomes of a desired child whose name is held already."""
 
     UPDATE = auto()  # ours, with another revision or drifted; or nobody's, and adopted
@@ -34,14 +34,14 @@ class Fate(Enum):
     REFUSE = auto()  # somebody else's
 
 
-class Update(Struct, Generic[K, E], frozen=True):
+class ChildUpdate(Struct, Generic[K, E], frozen=True):
     """A child to change: as it is, and as it should be."""
 
     have: E
     want: K
 
 
-class Refusal(Struct, Generic[K, E], frozen=True):
+class ChildConflict(Struct, Generic[K, E], frozen=True):
     """A desired child whose name somebody else holds."""
 
     have: E
@@ -57,7 +57,7 @@ class Refusal(Struct, Generic[K, E], frozen=True):
         return f"{resource_of(type(self.want)).kind} {self.have.key} exists and belongs to {by}"
 
 
-class Changes(Struct, Generic[K, E], frozen=True):
+class ChildChanges(Struct, Generic[K, E], frozen=True):
     """The decisions, each in the order of ordinals; deletions last ordinal first.
 
     Desired objects in it carry owner and revision; in an update also the uid of the object they
@@ -65,11 +65,11 @@ class Changes(Struct, Generic[K, E], frozen=True):
     """
 
     create: tuple[K, ...] = ()
-    update: tuple[Update[K, E], ...] = ()
+    update: tuple[ChildUpdate[K, E], ...] = ()
     delete: tuple[E, ...] = ()
     leave: tuple[E, ...] = ()
     waiting: tuple[K, ...] = ()
-    refused: tuple[Refusal[K, E], ...] = ()
+    refused: tuple[ChildConflict[K, E], ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -87,10 +87,10 @@ def diff(
     existing: Iterable[E],
     *,
     by: Object,
-    mark: Mark = MARK,
+    mark: RevisionMark = MARK,
     drifted: Drifted | None = None,
     adopts: Adopts | None = None,
-) -> Changes[K, E]:
+) -> ChildChanges[K, E]:
     """Decide what to create, update, delete and leave, so that `by` has exactly `desired`.
 
     All objects are of one kind, though `existing` may be a narrower projection of it: beyond the
@@ -104,17 +104,21 @@ def diff(
     fates = [_fate(have, want, _Rules(by, mark, drifted, adopts)) for have, want in held]
     surplus = [have for key, have in found.items() if key not in wanted and controlled(have, by)]
 
-    def met(fate: Fate) -> list[tuple[E, K]]:
+    def met(fate: ChildDecision) -> list[tuple[E, K]]:
         return [pair for pair, its in zip(held, fates, strict=True) if its is fate]
 
-    left = [have for have, _ in met(Fate.LEAVE)] + [have for have in surplus if have.deleting]
-    return Changes(
+    left = [have for have, _ in met(ChildDecision.LEAVE)] + [
+        have for have in surplus if have.deleting
+    ]
+    return ChildChanges(
         create=tuple(want for key, want in wanted.items() if key not in found),
-        update=tuple(Update(have, _over(have, want)) for have, want in met(Fate.UPDATE)),
+        update=tuple(
+            ChildUpdate(have, _over(have, want)) for have, want in met(ChildDecision.UPDATE)
+        ),
         delete=tuple(have for have in reversed(surplus) if not have.deleting),
-        leave=tuple(sorted(left, key=lambda obj: place(obj, mark.ordinal))),
-        waiting=tuple(want for _, want in met(Fate.WAIT)),
-        refused=tuple(Refusal(have, want) for have, want in met(Fate.REFUSE)),
+        leave=tuple(sorted(left, key=lambda obj: sort_key(obj, mark.ordinal))),
+        waiting=tuple(want for _, want in met(ChildDecision.WAIT)),
+        refused=tuple(ChildConflict(have, want) for have, want in met(ChildDecision.REFUSE)),
     )
 
 
@@ -128,20 +132,26 @@ class _Rules(Struct, frozen=True):
     """What a fate depends on besides the two objects."""
 
     by: Object
-    mark: Mark
+    mark: RevisionMark
     drifted: Drifted | None
     adopts: Adopts | None
 
 
-def _fate(have: Object, want: Object, rules: _Rules) -> Fate:
+def _fate(have: Object, want: Object, rules: _Rules) -> ChildDecision:
     if have.deleting or _former(have, rules.by):
-        return Fate.WAIT
+        return ChildDecision.WAIT
     if not controlled(have, rules.by):
         asked = rules.adopts if controller_of(have) is None else None
-        return Fate.UPDATE if asked is not None and asked(have, want) else Fate.REFUSE
+        return (
+            ChildDecision.UPDATE
+            if asked is not None and asked(have, want)
+            else ChildDecision.REFUSE
+        )
     if rules.mark.of(have) != rules.mark.of(want):
-        return Fate.UPDATE
-    return Fate.UPDATE if rules.drifted and rules.drifted(have, want) else Fate.LEAVE
+        return ChildDecision.UPDATE
+    return (
+        ChildDecision.UPDATE if rules.drifted and rules.drifted(have, want) else ChildDecision.LEAVE
+    )
 
 
 def _former(obj: Object, by: Object) -> bool:
@@ -153,7 +163,7 @@ def _former(obj: Object, by: Object) -> bool:
     return (group, held.kind, held.name) == (owner.group, owner.kind, by.metadata.name)
 
 
-def _prepared(child: K, by: Object, mark: Mark) -> K:
+def _prepared(child: K, by: Object, mark: RevisionMark) -> K:
     if not child.metadata.name:
         kind = resource_of(type(child)).kind
         raise ValueError(f"a desired {kind} has no name: after a restart it could not be found")
@@ -164,10 +174,10 @@ def _over(have: Object, want: K) -> K:
     return replace(want, metadata=replace(want.metadata, uid=have.metadata.uid))
 
 
-def _by_name(objects: Iterable[E], mark: Mark) -> dict[Request, E]:
+def _by_name(objects: Iterable[E], mark: RevisionMark) -> dict[Request, E]:
     """The objects by name, in the order of their ordinals."""
     named: dict[Request, E] = {}
-    for obj in sorted(objects, key=lambda obj: place(obj, mark.ordinal)):
+    for obj in sorted(objects, key=lambda obj: sort_key(obj, mark.ordinal)):
         if named.setdefault(obj.key, obj) is not obj:
             raise ValueError(f"two objects named {obj.key} of kind {resource_of(type(obj)).kind}")
     return named

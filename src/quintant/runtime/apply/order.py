@@ -26,12 +26,12 @@ def ordinal(obj: Object, key: str = "") -> int:
     return int(suffix[1]) if suffix else 0
 
 
-def place(obj: Object, key: str = "") -> Place:
+def sort_key(obj: Object, key: str = "") -> Place:
     """What to sort children by: ordinal, natural name, namespace."""
-    return ordinal(obj, key), natural(obj.metadata.name), obj.metadata.namespace
+    return ordinal(obj, key), natural_key(obj.metadata.name), obj.metadata.namespace
 
 
-def natural(name: str) -> tuple[str | int, ...]:
+def natural_key(name: str) -> tuple[str | int, ...]:
     """A name as alternating text and numbers: comparing two counts as people do."""
     parts = _DIGITS.split(name)
     return tuple(int(part) if at % 2 else part for at, part in enumerate(parts))

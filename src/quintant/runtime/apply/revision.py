@@ -1,9 +1,9 @@
 """The revision of a child: a short, stable hash of what we would send.
 
 A live object cannot be compared with a desired one, because the server fills in defaults and other
-people add fields. So a child carries the revision it was written with, under a `Mark`, and two
-revisions are compared instead. A revision depends on nothing but the object's canonical JSON: the
-same in every process, on every Python.
+people add fields. So a child carries the revision it was written with, under a `RevisionMark`, and
+two revisions are compared instead. A revision depends on nothing but the object's canonical JSON:
+the same in every process, on every Python.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def fnv1(data: bytes) -> str:
     return f"{value:08x}"
 
 
-class Mark(Struct, frozen=True):
+class RevisionMark(Struct, frozen=True):
     """Where a child carries its revision, and what the revision is made from.
 
     Changing any of it makes every child differ once: on the next pass all of them are updated.
@@ -66,22 +66,22 @@ class Mark(Struct, frozen=True):
         return _carrier(obj.metadata, self.where).get(self.key, "")
 
 
-MARK = Mark()
+MARK = RevisionMark()
 
 
-def revision(obj: Object, mark: Mark = MARK) -> str:
+def revision(obj: Object, mark: RevisionMark = MARK) -> str:
     """The revision of an object that we would send; the one it carries plays no part."""
     return mark.hash(canonical(obj, mark))
 
 
-def marked(obj: K, mark: Mark = MARK) -> K:
+def marked(obj: K, mark: RevisionMark = MARK) -> K:
     """`obj`, carrying its revision."""
     field = f"{mark.where}s"
     carried = {**_carrier(obj.metadata, mark.where), mark.key: revision(obj, mark)}
     return replace(obj, metadata=replace(obj.metadata, **{field: carried}))
 
 
-def canonical(obj: Object, mark: Mark = MARK) -> bytes:
+def canonical(obj: Object, mark: RevisionMark = MARK) -> bytes:
     """What a revision is made from: JSON with sorted keys, without what the server fills in."""
     plain = to_plain(obj)
     plain.pop("status", None)
@@ -95,7 +95,7 @@ def _carrier(meta: ObjectMeta, where: str) -> dict[str, str]:
     return dict(meta.labels if where == "label" else meta.annotations)
 
 
-def _authored(meta: dict[str, Any], mark: Mark) -> dict[str, Any]:
+def _authored(meta: dict[str, Any], mark: RevisionMark) -> dict[str, Any]:
     kept = {field: meta[field] for field in AUTHORED if field in meta}
     for field in ("labels", "annotations"):
         rest = {k: v for k, v in kept.pop(field, {}).items() if k not in (mark.key, mark.ordinal)}

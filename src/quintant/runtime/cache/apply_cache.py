@@ -41,7 +41,7 @@ class ApplyCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def note(self, stored: Object, body: bytes, sub: str = "") -> None:
+    def record(self, stored: Object, body: bytes, sub: str = "") -> None:
         """Remember that `body` led to `stored`."""
         if len(self._entries) >= LIMIT:
             self._entries.clear()
@@ -50,7 +50,7 @@ class ApplyCache:
             hash(body), meta.uid, meta.resource_version, _rest(stored, sub)
         )
 
-    def holds(self, current: Object, body: bytes, sub: str = "") -> bool:
+    def is_unchanged(self, current: Object, body: bytes, sub: str = "") -> bool:
         """Whether applying `body` again would change nothing, as far as is known here."""
         last, meta = self._entries.get(_key(current, sub)), current.metadata
         if last is None or last.body != hash(body) or last.uid != meta.uid:

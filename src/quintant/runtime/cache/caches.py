@@ -58,18 +58,18 @@ class Caches:
             self._informers[key] = self._make(kind, labels, fields)
         return cast("Informer[K]", self._informers[key])
 
-    def of(self, kind: type[K], namespace: str = "") -> Informer[K]:
+    def informer_for(self, kind: type[K], namespace: str = "") -> Informer[K]:
         """The informer that cached reads of a kind use; NotWatched if nobody declared one.
 
         Nor must it be asked about a namespace that it does not follow: what is there would look
         absent.
         """
         informer = self._whole(kind)
-        if namespace and not informer.follows(namespace):
+        if namespace and not informer.covers_namespace(namespace):
             raise NotWatched(_name(kind), namespace)
         return informer
 
-    def seen(self, kind: type[K], key: Request) -> K | None:
+    def find_anywhere(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
         for informer in self._by_kind.get(kind, ()):
             found = informer.store.get(key)
@@ -77,25 +77,25 @@ class Caches:
                 return cast(K, found)
         return None
 
-    def wrote(self, obj: K, raw: bytes) -> None:
+    def record_write(self, obj: K, raw: bytes) -> None:
         """Make a write visible in every cache of its kind, whatever its projection."""
         for informer in self._on(resource_of(type(obj))):
             seen = obj if informer.kind is type(obj) else informer.decode(raw)
             if seen is not None:
-                informer.wrote(seen)
+                informer.record_write(seen)
 
-    def rewrote(self, resource: Resource, raw: bytes) -> None:
+    def record_raw_write(self, resource: Resource, raw: bytes) -> None:
         """Make a write visible whose answer was not decoded yet."""
         for informer in self._on(resource):
             seen = informer.decode(raw)
             if seen is not None:
-                informer.wrote(seen)
+                informer.record_write(seen)
 
-    def erased(self, resource: Resource, meta: ObjectMeta) -> None:
+    def record_delete(self, resource: Resource, meta: ObjectMeta) -> None:
         """Make a deletion visible in every cache of its kind."""
         key = Request(meta.name, meta.namespace)
         for informer in self._on(resource):
-            informer.erased(key, meta.uid, meta.resource_version)
+            informer.record_delete(key, meta.uid, meta.resource_version)
 
     def _whole(self, kind: type[K]) -> Informer[K]:
         """The informer of a kind that is followed once, or once without a selection."""
@@ -130,7 +130,7 @@ class Caches:
             timers=self._timers,
         )
         if self._metrics is not None:
-            self._metrics.watch(informer)
+            self._metrics.add_informer(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])
         if siblings and kind not in [sibling.kind for sibling in siblings]:
             _warn(informer, siblings)

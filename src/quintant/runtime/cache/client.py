@@ -47,7 +47,7 @@ class Client(Reader):
     """What the server does about fields it does not know: None is its own default, Warn."""
     applied: ApplyCache = field(default_factory=ApplyCache, kw_only=True)
 
-    def named(self, manager: str) -> Client:
+    def with_field_manager(self, manager: str) -> Client:
         """The same client, writing as another field manager."""
         return replace(self, manager=manager, applied=ApplyCache())
 
@@ -66,7 +66,7 @@ class Client(Reader):
         self.fence()
         body = apply_body(obj)
         known = self._known(obj)
-        if known is not None and self.applied.holds(known, body):
+        if known is not None and self.applied.is_unchanged(known, body):
             return known
         return await uninterrupted(self._apply(obj, body, force=force))
 
@@ -96,11 +96,11 @@ class Client(Reader):
                 hint="declare it: @resource(..., status=True)",
             )
         known, body = self._known(obj) or obj, status_body(obj, status)
-        if getattr(known, STATUS, None) == status or self.applied.holds(known, body, STATUS):
+        if getattr(known, STATUS, None) == status or self.applied.is_unchanged(known, body, STATUS):
             return known
         return await uninterrupted(self._apply(obj, body, force=True, sub=STATUS))
 
-    async def amend(
+    async def json_patch(
         self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
     ) -> None:
         """Send a JSON patch; guard it with test operations, for it has no other precondition.
@@ -158,7 +158,7 @@ class Client(Reader):
         options = {"propagationPolicy": "Background", **self._dry()}
         await uninterrupted(self.rest.delete_all(kind, namespace, scope.query, options))
 
-    def sub(self, obj: Object, name: str) -> Subresource:
+    def subresource(self, obj: Object, name: str) -> Subresource:
         """A subresource of an object, such as "scale", as plain data."""
         return Subresource(self.rest, obj, name, self._query(), self.fence)
 
@@ -193,7 +193,7 @@ class Client(Reader):
         raw = await self.rest.patch(type(obj), obj.key, patch, sub=sub, query=query)
         stored = self._stored(obj, raw)
         if not self.dry_run:
-            self.applied.note(stored, body, sub)
+            self.applied.record(stored, body, sub)
         return stored
 
     async def _patch(self, obj: K, patch: Patch, sub: str) -> K:
@@ -203,7 +203,7 @@ class Client(Reader):
     async def _amend(self, kind: type[Object], key: Request, patch: Patch) -> None:
         raw = await self.rest.patch(kind, key, patch, query=self._query())
         if self.caches is not None and not self.dry_run:
-            self.caches.rewrote(resource_of(kind), raw)
+            self.caches.record_raw_write(resource_of(kind), raw)
 
     async def _delete(self, obj: Object, options: Mapping[str, Any]) -> None:
         try:
@@ -216,22 +216,22 @@ class Client(Reader):
     def _stored(self, obj: K, raw: bytes) -> K:
         stored = codec.decode(type(obj), raw)
         if self.caches is not None and not self.dry_run:
-            self.caches.wrote(stored, raw)
+            self.caches.record_write(stored, raw)
         return stored
 
     def _deleted(self, obj: Object, raw: bytes) -> None:
         if raw and codec.decode_meta(raw).deletion_timestamp:
             # Finalizers or a grace period hold it: it is there still, and going.
             if self.caches is not None:
-                self.caches.rewrote(resource_of(type(obj)), raw)
+                self.caches.record_raw_write(resource_of(type(obj)), raw)
             return
         self.applied.forget(obj)
         if self.caches is not None:
-            self.caches.erased(resource_of(type(obj)), obj.metadata)
+            self.caches.record_delete(resource_of(type(obj)), obj.metadata)
 
     def _known(self, obj: K) -> K | None:
         """What the caches hold of this very object; of its name, if it has no uid."""
-        known = self.caches.seen(type(obj), obj.key) if self.caches is not None else None
+        known = self.caches.find_anywhere(type(obj), obj.key) if self.caches is not None else None
         if known is None or known.metadata.uid != (obj.metadata.uid or known.metadata.uid):
             return None
         return known

@@ -101,5 +101,5 @@ def _parse_object(kind: type[K], raw: msgspec.Raw, *, deleted: bool) -> WatchEve
 
 @cache
 def _decoder(kind: type[K]) -> msgspec.json.Decoder[_Event[K]]:
-    codec.relax(kind)
+    codec.relax_constraints(kind)
     return msgspec.json.Decoder(_Event[kind], dec_hook=decode_hook)  # type: ignore[valid-type]

@@ -18,7 +18,7 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.observer import REASONS, CacheObserver
-from quintant.runtime.cache.overlay import Overlay, reached
+from quintant.runtime.cache.overlay import Overlay, version_reached
 from quintant.runtime.cache.reflector import Reflector
 from quintant.runtime.cache.scope import WatchScope, selects
 from quintant.runtime.cache.sink import InitialState
@@ -108,7 +108,7 @@ class Informer(Generic[K]):
         """What is wrong with a stream now, in the server's words; empty when all are healthy."""
         return "; ".join(r.trouble for r in self.reflectors if r.trouble)
 
-    def follows(self, namespace: str) -> bool:
+    def covers_namespace(self, namespace: str) -> bool:
         """Whether the objects of a namespace are among those followed."""
         return "" in self._by_place or namespace in self._by_place
 
@@ -145,30 +145,30 @@ class Informer(Generic[K]):
         except Undecodable:
             return None
 
-    def wrote(self, obj: K) -> None:
+    def record_write(self, obj: K) -> None:
         """Show an object that we have just written, if it belongs here and is news."""
         reflector = self._by_place.get("") or self._by_place.get(obj.metadata.namespace)
-        if reflector is None or reached(reflector.version, obj.metadata.resource_version):
+        if reflector is None or version_reached(reflector.version, obj.metadata.resource_version):
             return  # nobody follows it, or the watch has told all that there was to tell
         if not selects(self.labels, obj.metadata.labels):
-            self.overlay.wrote(obj, shown=False)
+            self.overlay.record_write(obj, shown=False)
         elif not self.fields or self.store.get(obj.key) is not None:
             # Fields are the server's to select by: only what it has sent is known to belong here.
-            self.overlay.wrote(obj)
+            self.overlay.record_write(obj)
 
-    def erased(self, key: Request, uid: str, version: str) -> None:
+    def record_delete(self, key: Request, uid: str, version: str) -> None:
         """Hide an object that we have just deleted, last known at `version`."""
-        self.overlay.erased(key, uid, version)
+        self.overlay.record_delete(key, uid, version)
 
-    def replaced(self, namespace: str, state: InitialState[K]) -> None:
+    def replace(self, namespace: str, state: InitialState[K]) -> None:
         initial = namespace in self._awaited
         for key in [key for key in self.undecodable if _within(namespace, key)]:
-            if key not in state.misfits:
+            if key not in state.undecodable:
                 del self.undecodable[key]
-        for misfit in state.misfits.values():
-            self.misfit(misfit.error, misfit.meta, deleted=False)
+        for misfit in state.undecodable.values():
+            self.report_undecodable(misfit.error, misfit.meta, deleted=False)
         for key in self._known():
-            if _within(namespace, key) and not (key in state.objects or key in state.misfits):
+            if _within(namespace, key) and not (key in state.objects or key in state.undecodable):
                 self._vanish(key, state.version)
         for key, obj in state.objects.items():
             self._take(key, obj, initial=initial)
@@ -176,20 +176,20 @@ class Informer(Generic[K]):
         if not self._awaited:
             self._synced.set()
 
-    def upserted(self, obj: K) -> None:
+    def upsert(self, obj: K) -> None:
         key = obj.key
         self.undecodable.pop(key, None)
         self._take(key, obj, initial=False)
 
-    def removed(self, obj: K) -> None:
+    def delete(self, obj: K) -> None:
         key, meta = obj.key, obj.metadata
         self.undecodable.pop(key, None)
         old = self.overlay.delivered(key)
-        self.overlay.gone(key, meta.uid, meta.resource_version)
+        self.overlay.observe_delete(key, meta.uid, meta.resource_version)
         if old is not None:
             self._deliver(ObjectChange(obj if old.metadata.uid == meta.uid else old, None))
 
-    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+    def report_undecodable(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         key = Request(meta.name, meta.namespace)
         last_good = self.overlay.delivered(key)
         if deleted or (last_good is not None and last_good.metadata.uid != meta.uid):
@@ -208,24 +208,24 @@ class Informer(Generic[K]):
         for handler in self._misfit_handlers:
             handler(key)
 
-    def restarted(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> None:
         if self._observer is not None:
             self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
 
     def _take(self, key: Request, obj: K, *, initial: bool) -> None:
         old, meta = self.overlay.delivered(key), obj.metadata
         if old is not None and old.metadata.uid != meta.uid:
-            self.overlay.gone(key, old.metadata.uid, old.metadata.resource_version)
+            self.overlay.observe_delete(key, old.metadata.uid, old.metadata.resource_version)
             self._deliver(ObjectChange(old, None, final=False))
             old = None
         if old is not None and old.metadata.resource_version == meta.resource_version:
             return
-        self.overlay.confirm(key, obj)
+        self.overlay.observe_update(key, obj)
         self._deliver(ObjectChange(old, obj, initial))
 
     def _vanish(self, key: Request, version: str) -> None:
         old = self.overlay.delivered(key)
-        self.overlay.missing(key, version)
+        self.overlay.observe_absence(key, version)
         if old is not None:
             self._deliver(ObjectChange(old, None, final=False))
 
@@ -239,7 +239,7 @@ class Informer(Generic[K]):
                 log.exception("handler failed", kind=self.resource.kind, change=_named(change))
 
     def _known(self) -> set[Request]:
-        return {*self.store.requests(), *self.overlay.requests()}
+        return {*self.store.list_keys(), *self.overlay.list_keys()}
 
 
 def _within(namespace: str, key: Request) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec.structs import force_setattr
 
-from quintant.core.codec import relaxed
+from quintant.core.codec import without_constraints
 from quintant.core.object import Custom, Metadata, Object
 
 # Strings held at most. Not sys.intern: some Pythons keep what it is given for ever.
@@ -99,7 +99,7 @@ def _is_absent(field: msgspec.structs.FieldInfo) -> bool:
 
 
 def _is_text(hint: Any) -> bool:
-    options = _options(relaxed(hint))
+    options = _options(without_constraints(hint))
     return str in options and set(options) <= {str, type(None)}
 
 

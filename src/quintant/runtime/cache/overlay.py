@@ -32,7 +32,7 @@ class _Ahead(Struct, Generic[K]):
     timer: asyncio.TimerHandle
 
 
-def reached(seen: str, wanted: str) -> bool:
+def version_reached(seen: str, wanted: str) -> bool:
     """Whether version `seen` is at or past `wanted`.
 
     Versions are opaque to clients except here: numbers are compared as such, and anything else
@@ -43,7 +43,7 @@ def reached(seen: str, wanted: str) -> bool:
     return seen == wanted
 
 
-def precedes(seen: str, known: str) -> bool:
+def version_precedes(seen: str, known: str) -> bool:
     """Whether version `seen` is certainly older than `known`."""
     return seen.isdecimal() and known.isdecimal() and int(seen) < int(known)
 
@@ -61,7 +61,7 @@ class Overlay(Generic[K]):
     def __contains__(self, key: Request) -> bool:
         return key in self._ahead
 
-    def requests(self) -> Collection[Request]:
+    def list_keys(self) -> Collection[Request]:
         """The keys of what we are ahead with."""
         return self._ahead.keys()
 
@@ -70,7 +70,7 @@ class Overlay(Generic[K]):
         entry = self._ahead.get(key)
         return entry.delivered if entry is not None else self._store.get(key)
 
-    def wrote(self, obj: K, *, shown: bool = True) -> None:
+    def record_write(self, obj: K, *, shown: bool = True) -> None:
         """Show an object that the server has just stored for us.
 
         With `shown=False` hide it: what we wrote took it out of the selection.
@@ -82,9 +82,9 @@ class Overlay(Generic[K]):
         if shown:
             self._store.put(key, obj)
         else:
-            self._store.remove(key)
+            self._store.delete(key)
 
-    def erased(self, key: Request, uid: str, version: str) -> None:
+    def record_delete(self, key: Request, uid: str, version: str) -> None:
         """Hide an object that the server has just deleted for us, last known at `version`.
 
         It is hidden also if it has not been seen here yet. An empty uid means whatever is there.
@@ -93,15 +93,15 @@ class Overlay(Generic[K]):
         if current is not None and current.metadata.uid == (uid or current.metadata.uid):
             uid, version = current.metadata.uid, current.metadata.resource_version
         elif not uid or (
-            current is not None and not precedes(current.metadata.resource_version, version)
+            current is not None and not version_precedes(current.metadata.resource_version, version)
         ):
             return  # a namesake that may have come after
-        elif entry is not None and precedes(version, entry.version):
+        elif entry is not None and version_precedes(version, entry.version):
             return  # a namesake that came and went after
         self._expect(key, version, uid, erased=True)
-        self._store.remove(key)
+        self._store.delete(key)
 
-    def confirm(self, key: Request, obj: K) -> None:
+    def observe_update(self, key: Request, obj: K) -> None:
         """Take what the watch says of an object; our own write stays if it is newer."""
         entry = self._ahead.get(key)
         if entry is not None:
@@ -111,20 +111,22 @@ class Overlay(Generic[K]):
             self._forget(key)
         self._store.put(key, obj)
 
-    def gone(self, key: Request, uid: str, version: str) -> None:
+    def observe_delete(self, key: Request, uid: str, version: str) -> None:
         """Take the watch's word that an object was deleted, or left the selection, at `version`.
 
         A namesake of ours stays, and so does an object that we wrote after that.
         """
         entry = self._ahead.get(key)
         self._withdraw(
-            key, kept=entry is not None and (entry.uid != uid or precedes(version, entry.version))
+            key,
+            kept=entry is not None
+            and (entry.uid != uid or version_precedes(version, entry.version)),
         )
 
-    def missing(self, key: Request, version: str) -> None:
+    def observe_absence(self, key: Request, version: str) -> None:
         """An object is not in a list read at `version`; what we wrote after that stays."""
         entry = self._ahead.get(key)
-        self._withdraw(key, kept=entry is not None and not reached(version, entry.version))
+        self._withdraw(key, kept=entry is not None and not version_reached(version, entry.version))
 
     def close(self) -> None:
         """Forget everything, and every timer."""
@@ -140,16 +142,16 @@ class Overlay(Generic[K]):
             entry.delivered = None
         else:
             self._forget(key)
-            self._store.remove(key)
+            self._store.delete(key)
 
     def _outdated(self, key: Request, uid: str, version: str) -> bool:
         """Whether an answer came so late that something newer is known already."""
         entry, current = self._ahead.get(key), self._store.get(key)
         if entry is not None and (
-            (entry.erased and entry.uid == uid) or precedes(version, entry.version)
+            (entry.erased and entry.uid == uid) or version_precedes(version, entry.version)
         ):
             return True
-        return current is not None and reached(current.metadata.resource_version, version)
+        return current is not None and version_reached(current.metadata.resource_version, version)
 
     def _expect(self, key: Request, version: str, uid: str, *, erased: bool) -> None:
         delivered = self.delivered(key)
@@ -166,7 +168,7 @@ class Overlay(Generic[K]):
     def _expire(self, key: Request) -> None:
         entry = self._ahead.pop(key)
         if entry.delivered is None:
-            self._store.remove(key)
+            self._store.delete(key)
         else:
             self._store.put(key, entry.delivered)
 
@@ -175,5 +177,5 @@ def _ahead_of(entry: _Ahead[K], obj: K) -> bool:
     """Whether we know better than an event of the watch."""
     meta = obj.metadata
     if entry.erased:
-        return meta.uid == entry.uid or precedes(meta.resource_version, entry.version)
-    return not reached(meta.resource_version, entry.version)
+        return meta.uid == entry.uid or version_precedes(meta.resource_version, entry.version)
+    return not version_reached(meta.resource_version, entry.version)

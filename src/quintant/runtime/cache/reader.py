@@ -135,7 +135,7 @@ class Reader:
             return await await_state(self.rest, scope, self.random, until)
 
     async def _informer(self, kind: type[K], namespace: str, caches: Caches) -> Informer[K]:
-        informer = caches.of(kind, namespace)
+        informer = caches.informer_for(kind, namespace)
         if not informer.synced:
             await informer.wait_synced()
         return informer
@@ -152,7 +152,7 @@ class Reader:
         more: Mapping[str, str] = {}
         while True:
             asked = {**scope.query, **query, **more}
-            page = await self.rest.page(scope.kind, scope.namespace, asked)
+            page = await self.rest.list_page(scope.kind, scope.namespace, asked)
             found += (codec.decode(scope.kind, raw) for raw in page.items or ())
             if not page.metadata.continue_token:
                 return found

@@ -93,7 +93,7 @@ class Reflector(Generic[K]):
     @property
     def idle_limit(self) -> float:
         """How long a stream may be silent before it counts as dead."""
-        return self._rhythm.limit(self._timers.life[1])
+        return self._rhythm.idle_limit(self._timers.life[1])
 
     async def _attempt(self) -> WatchOutcome:
         try:
@@ -151,13 +151,13 @@ class Reflector(Generic[K]):
             more = await self._page(state, {**self.scope.query, "limit": str(PAGE_SIZE), **more})
         if not state.version:
             raise Undecodable(_list_identity(self.scope), "it has no resourceVersion")
-        self._sink.replaced(self.scope.namespace, state)
+        self._sink.replace(self.scope.namespace, state)
         self._reached(state.version)
         return WatchOutcome.DONE
 
     async def _page(self, state: InitialState[K], query: dict[str, str]) -> dict[str, str] | None:
         """Collect one page and let go of it; returns the query of the next, if there is one."""
-        page = await self._rest.page(self.scope.kind, self.scope.namespace, query)
+        page = await self._rest.list_page(self.scope.kind, self.scope.namespace, query)
         self._answered_at = monotonic()
         for raw in page.items or ():
             self._collect(raw, state)
@@ -169,7 +169,7 @@ class Reflector(Generic[K]):
         try:
             obj = codec.decode(self.scope.kind, raw)
         except Undecodable as error:
-            state.mark(UndecodableEvent(error, codec.decode_meta(raw), deleted=False))
+            state.put_undecodable(UndecodableEvent(error, codec.decode_meta(raw), deleted=False))
             return
         interner(self.scope.kind)(obj)
         state.put(obj)
@@ -193,7 +193,7 @@ class Reflector(Generic[K]):
             self._failing_since = None
         if outcome is WatchOutcome.DONE:
             return
-        self._sink.restarted(outcome)
+        self._sink.report_restart(outcome)
         if outcome is WatchOutcome.SHORT:
             self.last_failure = "the stream ended at once"
         if outcome in (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.REFUSED):

@@ -22,14 +22,14 @@ class SilenceTimer:
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> SilenceTimer:
-        self.set()
+        self.reschedule()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
-    def set(self) -> None:
+    def reschedule(self) -> None:
         """Look again at the moment due now; needed only where it has moved nearer."""
         if self._timer is not None:
             self._timer.cancel()
@@ -40,7 +40,7 @@ class SilenceTimer:
         if now >= self._due():
             self._limit.reschedule(now)
         else:
-            self.set()
+            self.reschedule()
 
 
 class ProgressWarning:

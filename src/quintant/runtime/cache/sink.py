@@ -19,7 +19,7 @@ class InitialState(Struct, Generic[K]):
     """The whole state of a scope, while it is collected and when it is complete."""
 
     objects: dict[Request, K] = field(default_factory=dict)
-    misfits: dict[Request, UndecodableEvent] = field(default_factory=dict)
+    undecodable: dict[Request, UndecodableEvent] = field(default_factory=dict)
     """Objects that are there and do not fit; a key may have an older object that did."""
     version: str = ""
 
@@ -27,36 +27,36 @@ class InitialState(Struct, Generic[K]):
         """Note that an object is there."""
         key = obj.key
         self.objects[key] = obj
-        self.misfits.pop(key, None)
+        self.undecodable.pop(key, None)
 
     def drop(self, key: Request) -> None:
         """Note that an object is gone."""
         self.objects.pop(key, None)
-        self.misfits.pop(key, None)
+        self.undecodable.pop(key, None)
 
-    def mark(self, misfit: UndecodableEvent) -> None:
+    def put_undecodable(self, misfit: UndecodableEvent) -> None:
         """Note that an object is there, or gone, and does not fit."""
         key = Request(misfit.meta.name, misfit.meta.namespace)
         if misfit.deleted:
             self.drop(key)
         else:
-            self.misfits[key] = misfit
+            self.undecodable[key] = misfit
 
 
 class ReflectorTarget(Protocol[K]):
     """Who keeps what a reflector sees."""
 
-    def replaced(self, namespace: str, state: InitialState[K]) -> None:
+    def replace(self, namespace: str, state: InitialState[K]) -> None:
         """The whole state of the scope, read anew."""
 
-    def upserted(self, obj: K) -> None:
+    def upsert(self, obj: K) -> None:
         """An object is there, new or changed."""
 
-    def removed(self, obj: K) -> None:
+    def delete(self, obj: K) -> None:
         """An object is gone, or left the selection."""
 
-    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+    def report_undecodable(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """An object does not fit its type."""
 
-    def restarted(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> None:
         """The connection ended, and why."""

@@ -32,11 +32,11 @@ class Index(Generic[K]):
         self._name, self._function = name, function
         self._keys: dict[str, dict[Request, None]] = {}
 
-    def by(self, function: IndexFunction[K]) -> bool:
+    def is_made_by(self, function: IndexFunction[K]) -> bool:
         """Whether this is the index of a function."""
         return self._function is function
 
-    def values(self, obj: K | None, *, told: bool = False) -> tuple[str, ...]:
+    def index_values(self, obj: K | None, *, told: bool = False) -> tuple[str, ...]:
         """What an object is filed under; no object, under nothing.
 
         Nor is one at which the function fails, which is reported unless it was `told` before.
@@ -86,7 +86,7 @@ class Indexer(Generic[K]):
     def __iter__(self) -> Iterator[K]:
         return iter(self._objects.values())
 
-    def requests(self) -> Collection[Request]:
+    def list_keys(self) -> Collection[Request]:
         """The keys of the objects."""
         return self._objects.keys()
 
@@ -99,7 +99,7 @@ class Indexer(Generic[K]):
             self._refile(key, obj)
         self._objects[key] = obj
 
-    def remove(self, key: Request) -> None:
+    def delete(self, key: Request) -> None:
         """Let go of an object, if there is one."""
         if key in self._objects:
             if self._indexes:
@@ -112,13 +112,13 @@ class Indexer(Generic[K]):
             raise ConfigError(f"index {name!r} is declared twice", hint="give each its own name")
         index = Index(name, function)
         for key, obj in self._objects.items():
-            index.move(key, (), index.values(obj))
+            index.move(key, (), index.index_values(obj))
         self._indexes[name] = index
 
-    def share_index(self, name: str, function: IndexFunction[K]) -> None:
+    def ensure_index(self, name: str, function: IndexFunction[K]) -> None:
         """`add_index`, unless the same index is there; ConfigError if another one has its name."""
         held = self._indexes.get(name)
-        if held is None or not held.by(function):
+        if held is None or not held.is_made_by(function):
             self.add_index(name, function)
 
     def has_index(self, name: str) -> bool:
@@ -143,6 +143,6 @@ class Indexer(Generic[K]):
     def _refile(self, key: Request, obj: K | None) -> None:
         old = self._objects.get(key)
         for index in self._indexes.values():
-            before, after = index.values(old, told=True), index.values(obj)
+            before, after = index.index_values(old, told=True), index.index_values(obj)
             if before != after:
                 index.move(key, before, after)

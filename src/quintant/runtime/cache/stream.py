@@ -45,11 +45,11 @@ class BookmarkRhythm(Struct):
     gap: float | None = None
     """The longest time between two bookmarks of one stream; None before the first bookmark."""
 
-    def heard(self, gap: float) -> None:
+    def record_bookmark(self, gap: float) -> None:
         """Learn from one more bookmark, so long after the one before."""
         self.gap = max(self.gap or 0.0, gap)
 
-    def limit(self, life: float) -> float:
+    def idle_limit(self, life: float) -> float:
         """How long a stream of so many seconds may be silent before it counts as dead."""
         return self.timers.idle(life, self.gap)
 
@@ -127,38 +127,40 @@ class WatchStream(Generic[K]):
         elif isinstance(frame, DeletedEvent):
             self._state.drop(frame.obj.key)
         else:
-            self._state.mark(frame)
+            self._state.put_undecodable(frame)
 
     def _report(self, frame: ChangedEvent[K] | DeletedEvent[K] | UndecodableEvent) -> None:
         # The version moves when the sink has taken the event: what it chokes on comes again.
         if isinstance(frame, ChangedEvent):
             interner(self._scope.kind)(frame.obj)
-            self._sink.upserted(frame.obj)
+            self._sink.upsert(frame.obj)
             self.version = frame.obj.metadata.resource_version
         elif isinstance(frame, DeletedEvent):
-            self._sink.removed(frame.obj)
+            self._sink.delete(frame.obj)
             self.version = frame.obj.metadata.resource_version
         else:
-            self._sink.misfit(frame.error, frame.meta, deleted=frame.deleted)
+            self._sink.report_undecodable(frame.error, frame.meta, deleted=frame.deleted)
             self.version = frame.meta.resource_version or self.version
 
     def _bookmarked(self, bookmark: BookmarkEvent) -> None:
         now = monotonic()
-        self._rhythm.heard(0.0 if self._bookmarked_at is None else now - self._bookmarked_at)
+        self._rhythm.record_bookmark(
+            0.0 if self._bookmarked_at is None else now - self._bookmarked_at
+        )
         self._bookmarked_at = now
         # Events of the initial state come in no order: only its end is a version to go on from.
         if self.initial and bookmark.initial:
             self._complete(bookmark.version)
         elif not self.initial:
             self.version = bookmark.version or self.version
-        self._alarm.set()  # what a bookmark teaches may bring the end of patience nearer
+        self._alarm.reschedule()  # what a bookmark teaches may bring the end of patience nearer
 
     def _complete(self, version: str) -> None:
         if not version:
             raise msgspec.DecodeError("the initial state ends without a version")
         state, self._state = self._state, InitialState()
         state.version = version
-        self._sink.replaced(self._scope.namespace, state)
+        self._sink.replace(self._scope.namespace, state)
         self.initial, self.version = False, version
 
     def _due(self) -> float:
@@ -169,7 +171,7 @@ class WatchStream(Generic[K]):
 
     @property
     def _silent_at(self) -> float:
-        return max(self.alive_at, self._opened) + self._rhythm.limit(self._life)
+        return max(self.alive_at, self._opened) + self._rhythm.idle_limit(self._life)
 
     @property
     def _lived(self) -> float:

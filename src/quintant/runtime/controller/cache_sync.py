@@ -41,7 +41,7 @@ class CacheSync:
         self._caches, self._limit = caches, limit
         self._timer: asyncio.TimerHandle | None = None
 
-    async def passed(self) -> None:
+    async def wait(self) -> None:
         """Return once every cache is complete; ConfigError if that takes longer than the limit."""
         self._arm()
         try:

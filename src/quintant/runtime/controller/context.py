@@ -14,7 +14,7 @@ from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import controller_of
 from quintant.runtime.apply.control import NAME_TAKEN
-from quintant.runtime.apply.diff import Refusal
+from quintant.runtime.apply.diff import ChildConflict
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.result import Result
 from quintant.runtime.controller.status_writer import StatusWriter
@@ -69,13 +69,15 @@ class Context(Struct, Generic[K_co], frozen=True):
 
     def _respect(self, child: Object) -> None:
         wanted, caches = controller_of(child), self.client.caches
-        held = caches.seen(type(child), child.key) if wanted and caches is not None else None
+        held = (
+            caches.find_anywhere(type(child), child.key) if wanted and caches is not None else None
+        )
         if wanted is None or held is None:
             return
         holder = controller_of(held)
         if holder is not None and holder.uid == wanted.uid:
             return
-        refusal = Refusal(held, child)
+        refusal = ChildConflict(held, child)
         if held.deleting or (holder and (holder.kind, holder.name) == (wanted.kind, wanted.name)):
             # The child of one that had our name before: it goes, and there is nothing to tell.
             raise Conflict(Status(code=409, reason="Conflict", message=f"{refusal}, and is going"))

@@ -20,7 +20,7 @@ from msgspec import Struct
 from quintant.client.api_time import measure_api_time
 from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
-from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
+from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaf_errors
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.backoff import RateLimiter
@@ -61,7 +61,7 @@ class _Ending(Struct, frozen=True):
     @property
     def errors(self) -> list[BaseException]:
         """What was raised, one by one."""
-        return leaves(self.error) if self.error is not None else []
+        return leaf_errors(self.error) if self.error is not None else []
 
     @property
     def why(self) -> str:
@@ -82,8 +82,10 @@ class Controller(Generic[K]):
         self._services = services
         self._kind = resource_of(declaration.kind) if declaration.kind is not None else None
         self._metrics = services.metrics.controller(declaration.name, declaration.workers)
-        self.queue: Workqueue[Request] = Workqueue(services.metrics.observer(declaration.name))
-        services.metrics.queue(declaration.name, self.queue)
+        self.queue: Workqueue[Request] = Workqueue(
+            services.metrics.queue_observer(declaration.name)
+        )
+        services.metrics.add_queue(declaration.name, self.queue)
         retry = declaration.retry
         bucket = TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
         self._limiter: RateLimiter[Request] = RateLimiter(
@@ -99,7 +101,7 @@ class Controller(Generic[K]):
 
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
-        feed = SourceContext(self.queue, self._intake.known, self._services.random)
+        feed = SourceContext(self.queue, self._intake.known_keys, self._services.random)
         async with asyncio.TaskGroup() as sides:
             tasks = [sides.create_task(source(feed)) for source in self._sources(resync)]
             async with asyncio.TaskGroup() as workers:
@@ -110,14 +112,14 @@ class Controller(Generic[K]):
 
     async def stop(self) -> None:
         """Take no new keys, and wait for those under way."""
-        self.queue.shutdown()
+        self.queue.shut_down()
         await self.queue.drain()
 
     async def handle(self, key: Request) -> Result | None:
         """Give one key its turn outside of the queue; raises what the user's code raises."""
         return await self._turns.handle(key)
 
-    def busy(self) -> list[str]:
+    def active_keys(self) -> list[str]:
         """What is being reconciled now, and what ended last since this was last asked."""
         found = dict.fromkeys((*self._running, *self._ended))
         self._ended.clear()
@@ -158,7 +160,7 @@ class Controller(Generic[K]):
     async def _attempt(self, key: Request) -> _Ending:
         ending = await self._try(key)
         if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
-            await self._turns.failed(key, ending.error)
+            await self._turns.report_failure(key, ending.error)
         return ending
 
     async def _try(self, key: Request) -> _Ending:
@@ -187,7 +189,7 @@ class Controller(Generic[K]):
         key, priority, result = lease.key, lease.priority, ending.result
         self._count(ending.outcome)
         _say(ending)
-        if ending.outcome.settled:
+        if ending.outcome.resets_failures:
             self._limiter.forget(key)
         else:
             # A time that the server named is no guess of ours, and does not double.

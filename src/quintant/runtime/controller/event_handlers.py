@@ -36,7 +36,7 @@ class EventSources(Struct, Generic[K], frozen=True):
 
     primary: Informer[K] | None
     related: tuple[Informer[Any], ...]
-    known: Callable[[], Iterable[Request]]
+    known_keys: Callable[[], Iterable[Request]]
     """The keys of every controlled object the caches have seen; without a controlled kind, those
     that the objects of the watched ones map to."""
 
@@ -54,7 +54,7 @@ def connect_sources(
     primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
     related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
     if primary is not None:
-        return EventSources(primary, related, primary.store.requests)
+        return EventSources(primary, related, primary.store.list_keys)
     return EventSources(primary, related, lambda: _known(declared, related))
 
 
@@ -67,7 +67,7 @@ def _primary(
 ) -> Informer[K]:
     informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
     for name, function in declared.indexes.items():
-        informer.store.share_index(name, function)
+        informer.store.ensure_index(name, function)
 
     def enqueue(change: ObjectChange[K]) -> None:
         seen = change.new if change.new is not None else change.old
@@ -91,7 +91,7 @@ def _related(
     informer = caches.declare(watch.kind, labels=watch.labels, fields=watch.fields)
     owners = {OWNER_INDEX: owner_uid} if watch.owned else {}
     for name, function in {**owners, **watch.indexes}.items():
-        informer.store.share_index(name, function)
+        informer.store.ensure_index(name, function)
     mapper = _mapper(watch.to, primary)
 
     def enqueue(change: ObjectChange[Any]) -> None:

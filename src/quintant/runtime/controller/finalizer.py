@@ -106,7 +106,7 @@ async def _amend(
     operations: Sequence[Mapping[str, Any]],
 ) -> None:
     try:
-        await client.amend(kind, meta, operations)
+        await client.json_patch(kind, meta, operations)
     except Invalid as error:
         # A failed test operation is answered with 422; to us it is a conflict like any other.
         status = Status(code=409, reason="Conflict", message=error.message)

@@ -55,7 +55,7 @@ class ReconcileHandler(Generic[K]):
     ) -> None:
         self._declared, self._primary, self._services = declared, primary, services
         self._wake = wake
-        self._client = services.client.named(declared.name)
+        self._client = services.client.with_field_manager(declared.name)
         self._log = log.bind()
         self._name = declared.finalizer.name if declared.finalizer is not None else None
         self._blocked = StuckCleanups()
@@ -71,7 +71,7 @@ class ReconcileHandler(Generic[K]):
             return None
         return await self._present(obj)
 
-    async def failed(self, key: Request, error: Exception) -> None:
+    async def report_failure(self, key: Request, error: Exception) -> None:
         """Tell the user of a turn that failed, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
         if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN_UP:

@@ -25,7 +25,7 @@ from quintant.core.errors import (
     Terminal,
     TooManyRequests,
     TransportError,
-    leaves,
+    leaf_errors,
 )
 from quintant.core.object import Request
 from quintant.core.resource import Resource
@@ -79,7 +79,7 @@ class ReconcileOutcome(Enum):
     ERROR = "error"
 
     @property
-    def settled(self) -> bool:
+    def resets_failures(self) -> bool:
         """Whether the count of failures starts over."""
         return self in (ReconcileOutcome.SUCCESS, ReconcileOutcome.AGAIN, ReconcileOutcome.TERMINAL)
 
@@ -101,7 +101,7 @@ def classify_reconcile_error(
 
     `kind` is that of the object; None where the key is no object.
     """
-    return max((_judge(leaf, about, kind) for leaf in leaves(error)), key=_GRAVITY.index)
+    return max((_judge(leaf, about, kind) for leaf in leaf_errors(error)), key=_GRAVITY.index)
 
 
 def checked_result(result: object, whose: str) -> Result | None:

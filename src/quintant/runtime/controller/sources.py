@@ -24,7 +24,7 @@ class SourceContext(Struct, frozen=True):
     """What a source is given to work with."""
 
     queue: Workqueue[Request]
-    known: Callable[[], Iterable[Request]]
+    known_keys: Callable[[], Iterable[Request]]
     """The keys of the controller, as far as its caches have seen what is behind them."""
     random: Random
 
@@ -41,7 +41,7 @@ class Ticker(Struct, frozen=True):
     async def __call__(self, feed: SourceContext) -> None:
         while True:
             await asyncio.sleep(feed.random.jitter(self.seconds, self.jitter))
-            for request in feed.known():
+            for request in feed.known_keys():
                 feed.queue.add(request, priority=LOW_PRIORITY)
 
 

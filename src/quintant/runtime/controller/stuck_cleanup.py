@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 from quintant.client.rest import APPLY, Patch
 from quintant.core import codec
 from quintant.core.clock import monotonic, parse_timestamp, timestamp
-from quintant.core.errors import QuintantError, Terminal, leaves
+from quintant.core.errors import QuintantError, Terminal, leaf_errors
 from quintant.core.object import Custom, Object, Request
 from quintant.runtime.cache.apply_cache import status_body
 from quintant.runtime.controller.context import Context
@@ -60,7 +60,7 @@ class StuckCleanups:
 def has_conditions(kind: type[Object]) -> bool:
     """Whether the status of a kind has conditions that are merged by type."""
     status = _status_type(kind)
-    hint = codec.declared(status).get("conditions") if status is not None else None
+    hint = codec.declared_hints(status).get("conditions") if status is not None else None
     metas = getattr(hint, "__metadata__", ())
     merged = [getattr(meta, "extra_json_schema", None) or {} for meta in metas]
     return any(schema.get("x-kubernetes-list-type") == "map" for schema in merged)
@@ -79,7 +79,7 @@ def _lasting(ctx: Context[Any], error: Exception) -> bool:
     if since is None:
         return False
     age = ctx.clock.now() - parse_timestamp(since)
-    pointless = all(isinstance(leaf, Terminal) for leaf in leaves(error))
+    pointless = all(isinstance(leaf, Terminal) for leaf in leaf_errors(error))
     return pointless or age >= timedelta(seconds=BLOCKED_SECONDS)
 
 

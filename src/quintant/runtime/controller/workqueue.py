@@ -109,7 +109,7 @@ class Workqueue(Generic[T]):
         else:
             del self._slots[key]
 
-    def shutdown(self) -> None:
+    def shut_down(self) -> None:
         """Drop every key that is not leased, and send all workers home with None."""
         self._closed = True
         self._slots = {key: slot for key, slot in self._slots.items() if slot.state in LEASED}
@@ -129,11 +129,11 @@ class Workqueue(Generic[T]):
         """How many keys are ready."""
         return sum(self.depths().values())
 
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """How many keys wait for their time."""
         return sum(slot.state is SlotState.WAITING for slot in self._slots.values())
 
-    def leased(self) -> int:
+    def processing_count(self) -> int:
         """How many keys are with workers."""
         return self._leases
 

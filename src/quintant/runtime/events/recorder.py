@@ -143,7 +143,7 @@ class Recorder:
         now, moment = monotonic(), self._clock.now()
         entry = self._entries.pop(key, None)
         if entry is not None:
-            entry.again(now, moment)
+            entry.record(now, moment)
             self._entries[key] = entry
             if entry.written == 1 and not entry.attempts and entry.due > now:
                 self._schedule(key, entry, now)

@@ -83,7 +83,7 @@ class EventSeriesEntry(Struct):
     due: float = 0.0
     """Loop time at which it wants attention; earlier alarms for it are void."""
 
-    def again(self, now: float, moment: datetime) -> None:
+    def record(self, now: float, moment: datetime) -> None:
         """It has happened once more."""
         self.count += 1
         self.seen, self.seen_at = now, moment

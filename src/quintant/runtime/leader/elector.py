@@ -62,7 +62,7 @@ class ElectorState(Enum):
     """It gave the lease back. The end."""
 
 
-def identify(random: Random) -> str:
+def replica_identity(random: Random) -> str:
     """An identity no other process has: host name and a fresh id."""
     return f"{socket.gethostname()}_{random.id()}"
 
@@ -95,16 +95,16 @@ class Elector:
     async def run(self) -> NoReturn:
         """Compete until elected, then renew; LeadershipLost ends it, or cancellation."""
         while self.state is ElectorState.STANDBY:
-            if await self._attempt(self._contend(), self.election.call):
+            if await self._attempt(self._contend(), self.election.call_timeout):
                 self._lead()
             else:
                 await asyncio.sleep(max(self._patience(), self._asked()))
         while True:
-            pause = max(self.election.retry, self._asked())
+            pause = max(self.election.retry_period, self._asked())
             await asyncio.sleep(min(pause, max(0.0, self._left())))
             await self._prolong()
 
-    async def elected(self) -> None:
+    async def wait_elected(self) -> None:
         """Return once this replica leads."""
         await self._elected.wait()
 
@@ -113,7 +113,7 @@ class Elector:
         if self.state is not ElectorState.LEADING or self._left() < 0:
             raise NotLeader(f"{self.election.identity} does not hold lease {self.election.name}")
 
-    def overdue(self) -> float:
+    def renewal_age(self) -> float:
         """Seconds since the last renewal began, for a leader; 0 for anybody else."""
         return monotonic() - self._renewed if self.state is ElectorState.LEADING else 0.0
 
@@ -122,7 +122,7 @@ class Elector:
         if self.state is not ElectorState.LEADING:
             return
         self._turn(ElectorState.RELEASED)
-        if await self._bounded(self._resign(), self.election.renew):
+        if await self._bounded(self._resign(), self.election.renew_deadline):
             log.info("released lease", lease=self.election.name)
 
     def _lead(self) -> None:
@@ -136,14 +136,16 @@ class Elector:
 
     def _left(self) -> float:
         """Seconds until the leader must stop writing."""
-        return self._renewed + self.election.renew - monotonic()
+        return self._renewed + self.election.renew_deadline - monotonic()
 
     def _patience(self) -> float:
         """Seconds until a standby looks again: at the next retry, or when the lease runs out."""
-        retry = self._random.uniform(self.election.retry / JITTER, self.election.retry)
+        retry = self._random.uniform(
+            self.election.retry_period / JITTER, self.election.retry_period
+        )
         if self._seen is None or not self._seen.lease.spec.holder_identity:
             return retry
-        left = self._seen.expires(self.election.lease) - monotonic()
+        left = self._seen.expires(self.election.lease_duration) - monotonic()
         return min(retry, max(left, NAP_SECONDS))
 
     def _asked(self) -> float:
@@ -152,7 +154,7 @@ class Elector:
 
     async def _prolong(self) -> None:
         """Renew once; LeadershipLost when it is too late or another replica has the lease."""
-        limit = min(self.election.call, self._left())
+        limit = min(self.election.call_timeout, self._left())
         if limit > 0 and await self._attempt(self._renew(), limit):
             return
         holder = self._seen.lease.spec.holder_identity if self._seen else None
@@ -160,7 +162,7 @@ class Elector:
             self._turn(ElectorState.LOST)
             raise LeadershipLost(
                 f"lease {self.election.namespace}/{self.election.name} was not renewed "
-                f"within {self.election.renew:g} s; its holder is {holder or 'nobody'}"
+                f"within {self.election.renew_deadline:g} s; its holder is {holder or 'nobody'}"
             )
 
     async def _attempt(self, work: Awaitable[bool], limit: float) -> bool:

@@ -50,30 +50,30 @@ class Election(Struct, frozen=True):
     name: str
     namespace: str
     identity: str
-    lease: float = LEASE_SECONDS
+    lease_duration: float = LEASE_SECONDS
     """How long others respect a claim that is not renewed."""
-    renew: float = RENEW_SECONDS
+    renew_deadline: float = RENEW_SECONDS
     """How long the leader goes on without a successful renewal."""
-    retry: float = RETRY_SECONDS
+    retry_period: float = RETRY_SECONDS
     """How often the leader renews and the others look."""
 
     def __post_init__(self) -> None:
-        if not self.lease > self.renew > self.retry * JITTER > 0:
+        if not self.lease_duration > self.renew_deadline > self.retry_period * JITTER > 0:
             raise ConfigError(
-                f"leader election cannot work with lease {self.lease:g} s, "
-                f"renew {self.renew:g} s, retry {self.retry:g} s",
+                f"leader election cannot work with lease {self.lease_duration:g} s, "
+                f"renew {self.renew_deadline:g} s, retry {self.retry_period:g} s",
                 because=f"it needs lease > renew > {JITTER:g} x retry > 0",
             )
 
     @property
-    def call(self) -> float:
+    def call_timeout(self) -> float:
         """The limit of one lease call: one that hangs must leave time for another."""
-        return max(CALL_FLOOR_SECONDS, self.renew / 2)
+        return max(CALL_FLOOR_SECONDS, self.renew_deadline / 2)
 
     @property
-    def write(self) -> float:
+    def write_timeout(self) -> float:
         """The longest any write of the leader may take, for the fence to hold."""
-        return self.lease - self.renew
+        return self.lease_duration - self.renew_deadline
 
 
 class ObservedLease(Struct, frozen=True):
@@ -101,7 +101,7 @@ def decide(
     """What to do when `found` is the lease now and `seen` what was known of it before or by it."""
     holder = seen.lease.spec.holder_identity if seen else None
     others = bool(holder) and holder != election.identity
-    if seen and others and now < seen.expires(election.lease):
+    if seen and others and now < seen.expires(election.lease_duration):
         # Also when the lease was deleted: its holder does not know yet.
         return ElectionAction.WAIT
     if found is None:
@@ -116,7 +116,7 @@ def claimed_lease(election: Election, before: LeaseSpec | None, now: datetime) -
     changes = before.lease_transitions or 0 if before else 0
     return LeaseSpec(
         holder_identity=election.identity,
-        lease_duration_seconds=math.ceil(election.lease),
+        lease_duration_seconds=math.ceil(election.lease_duration),
         acquire_time=before.acquire_time if before and ours else moment,
         renew_time=moment,
         lease_transitions=changes + (1 if before and not ours else 0),

@@ -30,7 +30,7 @@ class Cached:
         """Every object of a kind that a controller watches."""
         if self._client is None or self._client.caches is None:
             return []
-        return list(self._client.caches.of(kind).store)
+        return list(self._client.caches.informer_for(kind).store)
 
 
 Count: TypeAlias = Callable[[Cached], Mapping[str, float]]

@@ -29,7 +29,7 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.events.recorder import Recorder
-from quintant.runtime.leader.elector import Elector, identify
+from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Health
@@ -74,7 +74,7 @@ class Engine:
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
-        limit = self.elector.election.write if self.elector else None
+        limit = self.elector.election.write_timeout if self.elector else None
         bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
         patience = with_retries(environment.transport, random, bucket=bucket, observer=counts)
         rest = Rest(patience, counts, limit)
@@ -93,7 +93,7 @@ class Engine:
             clock=clock,
             random=random,
             metrics=self.metrics,
-            instance=identify(random),
+            instance=replica_identity(random),
         )
         statuses = StatusWriter(self.client, random)
         services = ControllerServices(
@@ -125,7 +125,7 @@ class Engine:
     @property
     def idle(self) -> bool:
         """Whether no key is ready or under way; what waits for its time does not count."""
-        return not any(len(c.queue) or c.queue.leased() for c in self.controllers)
+        return not any(len(c.queue) or c.queue.processing_count() for c in self.controllers)
 
     async def _open(self, servers: AsyncExitStack) -> None:
         settings = self.settings
@@ -155,7 +155,7 @@ class Engine:
         return tasks
 
     async def _conduct(self) -> None:
-        await CacheSync(self.caches, self.settings.sync_timeout).passed()
+        await CacheSync(self.caches, self.settings.sync_timeout).wait()
         self.started.set()
         await self._elected()
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
@@ -170,7 +170,7 @@ class Engine:
 
     async def _elected(self) -> None:
         if self.elector is not None:
-            await self.elector.elected()
+            await self.elector.wait_elected()
 
     async def _stop(self, tasks: _Tasks) -> None:
         self.health.stopping = True
@@ -211,7 +211,7 @@ class Engine:
         election = Election(
             settings.name,
             settings.lease_namespace or environment.namespace,
-            identify(environment.random),
+            replica_identity(environment.random),
         )
         return Elector(
             Rest(environment.transport),
@@ -222,16 +222,16 @@ class Engine:
         )
 
     def _declare_checks(self) -> None:
-        self.health.heed(self.watchdog)
+        self.health.add_watchdog(self.watchdog)
         for informer in self.caches:
-            self.health.watch(informer)
+            self.health.add_informer(informer)
         if self.elector is not None:
-            self.health.elect(self.elector)
+            self.health.add_elector(self.elector)
         if self.webhooks is not None and self.environment.listen:
-            self.health.ready("webhooks", self.webhooks.certificates.trouble)
+            self.health.add_readiness_check("webhooks", self.webhooks.certificates.trouble)
 
     def _busy(self) -> list[str]:
-        return [name for controller in self.controllers for name in controller.busy()]
+        return [name for controller in self.controllers for name in controller.active_keys()]
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ Check = Callable[[], str | Awaitable[str]]
 class ProbeKind(Enum):
     """The two questions a kubelet asks."""
 
-    LIFE = "healthz"
+    LIVENESS = "healthz"
     READINESS = "readyz"
 
 
@@ -71,29 +71,29 @@ class WatchedKind(Protocol):
     def reflectors(self) -> Sequence[WatchConnection]: ...
 
 
-class Lagging(Protocol):
+class LagSource(Protocol):
     """Who knows how late the event loop is."""
 
     @property
     def lag(self) -> float: ...
 
 
-class Leading(Protocol):
+class LeaseHolder(Protocol):
     """Who knows how old the lease is."""
 
     @property
     def election(self) -> Election: ...
-    def overdue(self) -> float: ...
+    def renewal_age(self) -> float: ...
 
 
 class CheckResult(Struct, frozen=True):
     """How one check went; `wrong` is empty when it went well."""
 
     name: str
-    wrong: str = ""
+    problem: str = ""
 
     def __str__(self) -> str:
-        wrong = "; ".join(self.wrong.splitlines())  # a check has one line
+        wrong = "; ".join(self.problem.splitlines())  # a check has one line
         return f"[-]{self.name} failed: {wrong}" if wrong else f"[+]{self.name} ok"
 
 
@@ -101,17 +101,17 @@ class HealthReport(Struct, frozen=True):
     """The answer to a probe."""
 
     probe: ProbeKind
-    verdicts: tuple[CheckResult, ...]
+    results: tuple[CheckResult, ...]
 
     @property
     def ok(self) -> bool:
-        return not any(verdict.wrong for verdict in self.verdicts)
+        return not any(verdict.problem for verdict in self.results)
 
     def text(self, *, verbose: bool = False) -> str:
         """`ok`, or every check on a line of its own when asked for or when one failed."""
         if self.ok and not verbose:
             return "ok"
-        lines = [str(verdict) for verdict in self.verdicts]
+        lines = [str(verdict) for verdict in self.results]
         return "\n".join([*lines, f"{self.probe.value} check {'passed' if self.ok else 'failed'}"])
 
 
@@ -122,14 +122,16 @@ class Health:
         self.stopping = False
         """Set it first when the process stops: it is not ready from then on."""
         self._checks: dict[ProbeKind, dict[str, list[Check]]] = {probe: {} for probe in ProbeKind}
-        self.alive("ping", lambda: "")
-        self.ready("shutdown", lambda: "the process is stopping" if self.stopping else "")
+        self.add_liveness_check("ping", lambda: "")
+        self.add_readiness_check(
+            "shutdown", lambda: "the process is stopping" if self.stopping else ""
+        )
 
-    def alive(self, name: str, check: Check) -> None:
+    def add_liveness_check(self, name: str, check: Check) -> None:
         """Restart the process when `check` fails for long."""
-        self.add(ProbeKind.LIFE, name, check)
+        self.add(ProbeKind.LIVENESS, name, check)
 
-    def ready(self, name: str, check: Check) -> None:
+    def add_readiness_check(self, name: str, check: Check) -> None:
         """Send the process no requests, and roll out no further, while `check` fails."""
         self.add(ProbeKind.READINESS, name, check)
 
@@ -137,24 +139,26 @@ class Health:
         """Ask `check` whenever `probe` is asked; checks of one name count as one."""
         self._checks[probe].setdefault(name, []).append(check)
 
-    def heed(self, watchdog: Lagging) -> None:
+    def add_watchdog(self, watchdog: LagSource) -> None:
         """Call the process dead when its event loop hangs."""
-        self.alive("loop", lambda: lag_trouble(watchdog.lag))
+        self.add_liveness_check("loop", lambda: lag_trouble(watchdog.lag))
 
-    def elect(self, elector: Leading) -> None:
+    def add_elector(self, elector: LeaseHolder) -> None:
         """Call the process dead when it should have given up its lease and has not."""
-        self.alive("lease", lambda: lease_trouble(elector))
+        self.add_liveness_check("lease", lambda: lease_trouble(elector))
 
-    def watch(self, informer: WatchedKind) -> None:
+    def add_informer(self, informer: WatchedKind) -> None:
         """Call the process not ready while a kind it needs is not followed; the check names it."""
-        self.ready(informer.resource.full_name, lambda: watch_trouble(informer, monotonic()))
+        self.add_readiness_check(
+            informer.resource.full_name, lambda: watch_trouble(informer, monotonic())
+        )
 
-    async def examine(self, probe: ProbeKind, exclude: Collection[str] = ()) -> HealthReport:
+    async def run_checks(self, probe: ProbeKind, exclude: Collection[str] = ()) -> HealthReport:
         """Run all checks but the excluded ones."""
         names = [name for name in self._checks[probe] if name not in exclude]
         return HealthReport(probe, tuple([await self._verdict(probe, name) for name in names]))
 
-    async def single(self, probe: ProbeKind, name: str) -> HealthReport | None:
+    async def run_check(self, probe: ProbeKind, name: str) -> HealthReport | None:
         """Run one check; None if there is none of that name."""
         if name not in self._checks[probe]:
             return None
@@ -172,10 +176,10 @@ def lag_trouble(lag: float) -> str:
     return f"the event loop was {lag:.1f} s late" if lag > LAG_SECONDS else ""
 
 
-def lease_trouble(elector: Leading) -> str:
+def lease_trouble(elector: LeaseHolder) -> str:
     """What is wrong with a leader that has not renewed its lease."""
-    overdue = elector.overdue()
-    if overdue <= elector.election.lease + LEASE_TOLERANCE_SECONDS:
+    overdue = elector.renewal_age()
+    if overdue <= elector.election.lease_duration + LEASE_TOLERANCE_SECONDS:
         return ""
     return f"the lease was renewed {overdue:.0f} s ago"
 

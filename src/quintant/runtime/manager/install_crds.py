@@ -11,7 +11,7 @@ from quintant.client.rest import APPLY, Patch, Rest
 from quintant.client.transport import Transport
 from quintant.core import codec
 from quintant.core.crd import definitions
-from quintant.core.errors import ConfigError, leaves
+from quintant.core.errors import ConfigError, leaf_errors
 from quintant.core.object import Object, Request
 from quintant.runtime.cache.client import Client
 
@@ -31,7 +31,7 @@ async def install(transport: Transport, kinds: Iterable[type[Object]]) -> None:
             for definition in definitions(kinds):
                 group.create_task(_install(client, definition))
     except ExceptionGroup as failed:
-        raise leaves(failed)[0] from None
+        raise leaf_errors(failed)[0] from None
 
 
 async def _install(client: Client, definition: Mapping[str, Any]) -> None:

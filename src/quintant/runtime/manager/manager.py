@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.core.clock import seconds_of
-from quintant.core.errors import ConfigError, QuintantError, leaves
+from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.metrics import Collector
@@ -138,7 +138,7 @@ class Manager:
 
     def alive(self, name: str, check: Check) -> None:
         """Have the process restarted while `check` says what is wrong (/healthz)."""
-        self.checks.append((ProbeKind.LIFE, name, check))
+        self.checks.append((ProbeKind.LIVENESS, name, check))
 
     def ready(self, name: str, check: Check) -> None:
         """Have the process called not ready while `check` says what is wrong (/readyz)."""
@@ -197,7 +197,7 @@ class Manager:
         except asyncio.CancelledError:
             return 0 if stopping() else 1
         except (QuintantError, BaseExceptionGroup) as error:
-            for leaf in leaves(error):
+            for leaf in leaf_errors(error):
                 known = isinstance(leaf, QuintantError)
                 log.error("stopped", why=str(leaf), exc_info=None if known else leaf)
             return 1
@@ -221,7 +221,7 @@ class Manager:
         for probe, name, check in self.checks:
             engine.health.add(probe, name, check)
         for collector in self.collectors:
-            engine.metrics.add(collector)
+            engine.metrics.add_collector(collector)
         for word, page in self.json_pages.items():
             engine.json_pages[word] = partial(page, engine.client)
         return engine

@@ -63,9 +63,9 @@ class Probes:
         async def examine(request: Request, name: str) -> Response:
             query = parse_qs(request.query, keep_blank_values=True)
             if name:
-                report = await self.health.single(probe, name)
+                report = await self.health.run_check(probe, name)
             else:
-                report = await self.health.examine(probe, query.get("exclude", []))
+                report = await self.health.run_checks(probe, query.get("exclude", []))
             if report is None:
                 return text_response(f"there is no check {name!r}", 404)
             return text_response(report.text(verbose="verbose" in query), 200 if report.ok else 500)

@@ -54,15 +54,15 @@ class Metrics:
         """Declare a controller."""
         return ControllerMetrics(self._families, name, workers)
 
-    def observer(self, name: str) -> QueueMetrics:
+    def queue_observer(self, name: str) -> QueueMetrics:
         """Declare a queue: the observer to give to its constructor."""
         return QueueMetrics(self._families, name)
 
-    def queue(self, name: str, queue: QueueView) -> None:
+    def add_queue(self, name: str, queue: QueueView) -> None:
         """Ask `queue` for its depth and unfinished work on every scrape."""
         self._queues.add(name, queue)
 
-    def watch(self, informer: WatchView) -> None:
+    def add_informer(self, informer: WatchView) -> None:
         """Declare a watched kind, and ask its informer for its state on every scrape."""
         self._watches.add(informer)
         for reason in RESTARTS:
@@ -84,7 +84,7 @@ class Metrics:
         """Declare a webhook that is served at `path`."""
         return WebhookMetrics(self._families, path)
 
-    def add(self, collector: Collector) -> None:
+    def add_collector(self, collector: Collector) -> None:
         """Serve series that are not ours; ConfigError if a name is taken."""
         try:
             self.registry.register(collector)

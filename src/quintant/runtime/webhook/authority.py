@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
 from quintant.keys import tls
-from quintant.keys.authority import BACKDATE, Authority, Term
+from quintant.keys.authority import BACKDATE, Authority, Validity
 from quintant.keys.tls import KeyPair
 
 LIFE = timedelta(days=90)
@@ -36,7 +36,7 @@ class Issued:
 def issue(names: Sequence[str], now: datetime) -> Issued:
     """Make an authority and a certificate for DNS names and IP addresses."""
     # Certificates know no fractions of a second, and what is read again shall be what was made.
-    term = Term(now.replace(microsecond=0), now.replace(microsecond=0) + LIFE)
+    term = Validity(now.replace(microsecond=0), now.replace(microsecond=0) + LIFE)
     authority = Authority.make(AUTHORITY, term)
     return Issued(authority.serving(names, term), authority.certificate, term.since, term.until)
 
@@ -44,7 +44,7 @@ def issue(names: Sequence[str], now: datetime) -> Issued:
 def read(pair: KeyPair, authority: bytes, names: Sequence[str]) -> Issued:
     """What was issued and stored; ValueError unless it all belongs together, and to these names."""
     try:
-        tls.check(pair)
+        tls.check_key_pair(pair)
         shown = x509.load_pem_x509_certificate(pair.certificate.reveal())
         shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
         named = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value

@@ -60,7 +60,7 @@ class MountedCertificates:
         pair = KeyPair(certificate, key)
         # One file may have been replaced and the other not yet: then this fails, and both are
         # read again next time.
-        tls.check(pair)
+        tls.check_key_pair(pair)
         self._seen = seen
         return pair
 
@@ -107,7 +107,7 @@ class Certificates:
         pair = await self._source.poll()
         if pair is None:
             return
-        tls.present(self.context, pair)
+        tls.load_key_pair(self.context, pair)
         self._metrics.certificate_read()
 
 

@@ -61,7 +61,7 @@ async def _inject(found: Configuration, client: Client, ca_bundle: bytes) -> Non
         )
     ]
     if operations:
-        await client.amend(type(found), found.metadata, operations)
+        await client.json_patch(type(found), found.metadata, operations)
 
 
 async def _convert(

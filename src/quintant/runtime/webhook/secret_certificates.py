@@ -98,7 +98,9 @@ class SecretCertificates:
         meta = ObjectMeta(name=self._home.name, namespace=self._home.namespace)
         digest = sha256(rotation.bundle).hexdigest()[:_DIGITS]
         secret = Secret(metadata=meta, type=TYPE, data=data(rotation))
-        await self._client.named(f"{self._client.manager}-{digest}").apply(secret, force=False)
+        await self._client.with_field_manager(f"{self._client.manager}-{digest}").apply(
+            secret, force=False
+        )
 
     async def _find(self) -> Secret | None:
         return await self._client.find(Secret, self._home.name, self._home.namespace, live=True)

@@ -61,7 +61,7 @@ def using(program: Program, plugin: Plugin = LOGIN, **cluster: Any) -> PluginCre
 
 
 async def header(credentials: PluginCredentials) -> str:
-    return (await credentials.proof()).headers.get("authorization", "")
+    return (await credentials.credential()).headers.get("authorization", "")
 
 
 async def test_token_is_shown_and_kept() -> None:
@@ -76,7 +76,7 @@ async def test_token_is_shown_and_kept() -> None:
 async def test_program_is_called_as_the_kubeconfig_says() -> None:
     program = Program()
     plugin = replace(LOGIN, args=("get", "-x"), env={"REGION": Sensitive("north")}, told=True)
-    await using(program, plugin, server="https://api.test").proof()
+    await using(program, plugin, server="https://api.test").credential()
     ((argv, env, interactive),) = program.runs
     assert argv == ("login", "get", "-x")
     assert not interactive
@@ -90,7 +90,7 @@ async def test_program_is_called_as_the_kubeconfig_says() -> None:
 
 async def test_cluster_is_told_only_to_a_plugin_that_asks() -> None:
     program = Program(printed(BETA, token="one"))
-    await using(program, replace(LOGIN, version=BETA), server="https://api.test").proof()
+    await using(program, replace(LOGIN, version=BETA), server="https://api.test").credential()
     spec = json.loads(program.runs[0][1]["KUBERNETES_EXEC_INFO"])["spec"]
     assert spec == {"interactive": False}
 
@@ -114,7 +114,7 @@ def test_what_is_told_is_what_the_kubeconfig_says_of_the_cluster() -> None:
 async def test_credential_is_asked_for_again_when_it_expires() -> None:
     program = Program(printed(token="one", expirationTimestamp=later(300)))
     credentials = using(program)
-    await credentials.proof()
+    await credentials.credential()
     program.ending = printed(token="two", expirationTimestamp=later(600))
     await advance(299)
     assert await header(credentials) == "Bearer one"
@@ -126,7 +126,7 @@ async def test_credential_is_asked_for_again_when_it_expires() -> None:
 async def test_many_waiting_requests_run_the_program_once() -> None:
     program = Program(seconds=5)
     credentials = using(program)
-    shown = await asyncio.gather(*(credentials.proof() for _ in range(20)))
+    shown = await asyncio.gather(*(credentials.credential() for _ in range(20)))
     assert len({id(proof) for proof in shown}) == 1
     assert len(program.runs) == 1
 
@@ -134,7 +134,7 @@ async def test_many_waiting_requests_run_the_program_once() -> None:
 async def test_cancelled_request_leaves_the_turn_to_the_next() -> None:
     program = Program(seconds=5)
     credentials = using(program)
-    first = asyncio.ensure_future(credentials.proof())
+    first = asyncio.ensure_future(credentials.credential())
     second = asyncio.ensure_future(header(credentials))
     await advance(1)
     first.cancel()
@@ -147,9 +147,9 @@ async def test_refusal_runs_the_program_again_unless_it_ran_since() -> None:
     credentials = using(program)
     began = monotonic()
     await advance(1)
-    await credentials.proof()
+    await credentials.credential()
     assert credentials.invalidate(began)
-    await credentials.proof()
+    await credentials.credential()
     assert len(program.runs) == 1
     await advance(1)
     program.ending = printed(token="two")
@@ -169,14 +169,14 @@ async def test_certificate_that_did_not_change_stays_the_same_object() -> None:
 
     program = Program(given(pair))
     credentials = using(program)
-    before = (await credentials.proof()).pair
+    before = (await credentials.credential()).pair
     assert before == pair
     await advance(60)
     program.ending = given(pair)
-    assert (await credentials.proof()).pair is before
+    assert (await credentials.credential()).pair is before
     await advance(60)
     program.ending = given(other)
-    assert (await credentials.proof()).pair == other
+    assert (await credentials.credential()).pair == other
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ async def test_failing_program_is_explained_without_the_credential(
     ending: ProcessResult, because: str
 ) -> None:
     with pytest.raises(NoCredentials, match="exec plugin login") as caught:
-        await using(Program(ending)).proof()
+        await using(Program(ending)).credential()
     assert because in str(caught.value)
     assert "ses" not in str(caught.value)
 
@@ -207,21 +207,21 @@ async def test_complaint_is_shown_without_the_values_of_its_variables() -> None:
     program = Program(ProcessResult(1, Sensitive(b""), "bad key sesame-open in north"))
     env = {"KEY": Sensitive("sesame-open"), "REGION": Sensitive("north")}
     with pytest.raises(NoCredentials, match=r"bad key \*\*\* in north"):
-        await using(program, replace(LOGIN, env=env)).proof()
+        await using(program, replace(LOGIN, env=env)).credential()
 
 
 async def test_failure_does_not_spoil_what_comes_after() -> None:
     program = Program(ProcessResult(1, Sensitive(b""), "network is down"))
     credentials = using(program)
     with pytest.raises(NoCredentials):
-        await credentials.proof()
+        await credentials.credential()
     program.ending = printed(token="one")
     assert await header(credentials) == "Bearer one"
 
 
 async def test_plugin_that_must_ask_a_person_needs_a_terminal() -> None:
     with pytest.raises(NoCredentials, match="no terminal"):
-        await using(Program(), replace(LOGIN, interactive="Always")).proof()
+        await using(Program(), replace(LOGIN, interactive="Always")).credential()
     assert await header(using(Program(), replace(LOGIN, interactive="IfAvailable")))
 
 
@@ -261,14 +261,14 @@ async def test_real_program_gives_a_token(tmp_path: Path) -> None:
 @pytest.mark.realtime
 async def test_real_program_that_fails_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(NoCredentials, match="it ended with 7: a complaint"):
-        await PluginCredentials(script(tmp_path, "fail"), {}, CLOCK).proof()
+        await PluginCredentials(script(tmp_path, "fail"), {}, CLOCK).credential()
 
 
 @pytest.mark.realtime
 async def test_missing_program_shows_how_to_install_it() -> None:
     plugin = Plugin("no-such-program-here", V1, hint="brew install it")
     with pytest.raises(NoCredentials, match="No such file") as caught:
-        await PluginCredentials(plugin, {}, CLOCK).proof()
+        await PluginCredentials(plugin, {}, CLOCK).credential()
     assert "try: brew install it" in str(caught.value)
 
 

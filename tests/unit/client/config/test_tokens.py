@@ -13,7 +13,11 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential, CredentialProvider, StaticCredential
 from quintant.client.config.exec_plugin import PluginCredentials
 from quintant.client.config.tls import Pem
-from quintant.client.config.tokens import CertificateFiles, TokenFile, credentials
+from quintant.client.config.tokens import (
+    CertificateFilesCredential,
+    TokenFileCredential,
+    credentials,
+)
 from quintant.client.config.user import AuthInfo, Plugin
 from quintant.core.clock import LoopClock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
@@ -44,12 +48,12 @@ def written(path: Path, pair: KeyPair) -> tuple[Pem, Pem]:
 
 
 async def header(credentials: CredentialProvider) -> str:
-    return (await credentials.proof()).headers.get("authorization", "")
+    return (await credentials.credential()).headers.get("authorization", "")
 
 
 async def test_nobody_shows_nothing() -> None:
     nobody = credentials(config(), LoopClock())
-    assert await nobody.proof() == Credential()
+    assert await nobody.credential() == Credential()
     assert not nobody.invalidate(monotonic())
 
 
@@ -85,7 +89,7 @@ async def test_token_file_comes_before_a_token(tmp_path: Path) -> None:
 async def test_rotated_token_file_is_read_within_a_minute(tmp_path: Path) -> None:
     path = tmp_path / "token"
     write(path, "one")
-    source = TokenFile(path)
+    source = TokenFileCredential(path)
     assert await header(source) == "Bearer one"
     write(path, "two")
     await advance(59)
@@ -96,17 +100,17 @@ async def test_rotated_token_file_is_read_within_a_minute(tmp_path: Path) -> Non
 
 async def test_unchanged_token_file_keeps_its_proof(tmp_path: Path) -> None:
     write(tmp_path / "token", "one")
-    source = TokenFile(tmp_path / "token")
-    before = await source.proof()
+    source = TokenFileCredential(tmp_path / "token")
+    before = await source.credential()
     await advance(61)
-    assert await source.proof() is before
+    assert await source.credential() is before
 
 
 async def test_refusal_makes_the_token_file_be_read_again(tmp_path: Path) -> None:
     path = tmp_path / "token"
     write(path, "one")
-    source = TokenFile(path)
-    await source.proof()
+    source = TokenFileCredential(path)
+    await source.credential()
     await advance(1)
     assert not source.invalidate(monotonic()), "the same token would be refused again"
     write(path, "two")
@@ -118,7 +122,7 @@ async def test_refusal_makes_the_token_file_be_read_again(tmp_path: Path) -> Non
 async def test_refusal_of_an_older_token_does_not_read_the_file_again(tmp_path: Path) -> None:
     path = tmp_path / "token"
     write(path, "one")
-    source = TokenFile(path)
+    source = TokenFileCredential(path)
     began = monotonic()
     await advance(1)
     assert await header(source) == "Bearer one"
@@ -131,8 +135,8 @@ async def test_file_rewritten_within_its_clock_tick_is_noticed_on_refusal(tmp_pa
     path = tmp_path / "token"
     path.write_text("one")
     os.utime(path, ns=(0, 0))
-    source = TokenFile(path)
-    await source.proof()
+    source = TokenFileCredential(path)
+    await source.credential()
     path.write_text("two")
     os.utime(path, ns=(0, 0))
     await advance(61)
@@ -145,26 +149,26 @@ async def test_file_rewritten_within_its_clock_tick_is_noticed_on_refusal(tmp_pa
 async def test_token_file_that_vanished_leaves_the_last_token(tmp_path: Path) -> None:
     path = tmp_path / "token"
     write(path, "one")
-    source = TokenFile(path)
-    await source.proof()
+    source = TokenFileCredential(path)
+    await source.credential()
     path.unlink()
     await advance(61)
     assert await header(source) == "Bearer one"
 
 
 async def test_missing_or_empty_token_file_is_named(tmp_path: Path) -> None:
-    source = TokenFile(tmp_path / "token")
+    source = TokenFileCredential(tmp_path / "token")
     with pytest.raises(NoCredentials, match="No such file"):
-        await source.proof()
+        await source.credential()
     assert source.invalidate(monotonic())
     write(tmp_path / "token", "\n")
     with pytest.raises(NoCredentials, match="cannot use token file"):
-        await source.proof()
+        await source.credential()
 
 
 async def test_day_of_rotations_costs_at_most_one_refusal_each(tmp_path: Path) -> None:
     path = tmp_path / "token"
-    source = TokenFile(path)
+    source = TokenFileCredential(path)
     rotations, refusals, failures = 0, 0, 0
     for minute in range(24 * 60):
         if minute % 5 == 0:
@@ -187,58 +191,66 @@ async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
     pair = AUTHORITY.issue("jo")
     certificate, key = written(tmp_path, pair)
     user = config(token=Sensitive("t"), certificate=certificate, key=key)
-    proof = await credentials(user, LoopClock()).proof()
+    proof = await credentials(user, LoopClock()).credential()
     assert proof.headers == {"authorization": "Bearer t"}
     assert proof.pair == pair
 
 
 async def test_inline_certificate_is_the_same_pair_each_time() -> None:
     pair = AUTHORITY.issue("jo")
-    source = CertificateFiles(StaticCredential(), Pem("c", pair.certificate), Pem("k", pair.key))
-    before = await source.proof()
+    source = CertificateFilesCredential(
+        StaticCredential(), Pem("c", pair.certificate), Pem("k", pair.key)
+    )
+    before = await source.credential()
     await advance(11)
-    assert await source.proof() is before
+    assert await source.credential() is before
     assert not source.invalidate(monotonic())
 
 
 async def test_renewed_certificate_is_loaded_once_both_halves_are_there(tmp_path: Path) -> None:
     old, new = AUTHORITY.issue("jo"), AUTHORITY.issue("jo")
-    source = CertificateFiles(StaticCredential(), *written(tmp_path, old))
-    before = await source.proof()
+    source = CertificateFilesCredential(StaticCredential(), *written(tmp_path, old))
+    before = await source.credential()
     write(tmp_path / "tls.crt", new.certificate.reveal())
     await advance(10)
-    assert await source.proof() is before, "certificate and key do not belong together yet"
+    assert await source.credential() is before, "certificate and key do not belong together yet"
     write(tmp_path / "tls.key", new.key.reveal())
     await advance(9)
-    assert await source.proof() is before, "files are looked at every ten seconds"
+    assert await source.credential() is before, "files are looked at every ten seconds"
     await advance(1)
-    assert (await source.proof()).pair == new
+    assert (await source.credential()).pair == new
 
 
 async def test_refusal_makes_certificate_files_be_looked_at_at_once(tmp_path: Path) -> None:
-    source = CertificateFiles(StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo")))
-    await source.proof()
+    source = CertificateFilesCredential(
+        StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo"))
+    )
+    await source.credential()
     await advance(1)
     assert not source.invalidate(monotonic())
     new = AUTHORITY.issue("jo")
     written(tmp_path, new)
     assert source.invalidate(monotonic())
-    assert (await source.proof()).pair == new
+    assert (await source.credential()).pair == new
 
 
 async def test_certificate_files_that_vanish_leave_the_last_pair(tmp_path: Path) -> None:
-    source = CertificateFiles(StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo")))
-    before = await source.proof()
+    source = CertificateFilesCredential(
+        StaticCredential(), *written(tmp_path, AUTHORITY.issue("jo"))
+    )
+    before = await source.credential()
     (tmp_path / "tls.crt").unlink()
     await advance(11)
-    assert await source.proof() is before
+    assert await source.credential() is before
 
 
 def test_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:
     certificate, key = written(tmp_path, AUTHORITY.issue("jo"))
     with pytest.raises(ConfigError, match="cannot read client-key"):
-        CertificateFiles(StaticCredential(), certificate, Pem("client-key", path=tmp_path / "gone"))
+        CertificateFilesCredential(
+            StaticCredential(), certificate, Pem("client-key", path=tmp_path / "gone")
+        )
     other = Pem("client-key", AUTHORITY.issue("jo").key)
     with pytest.raises(ConfigError, match="cannot use the client certificate"):
-        CertificateFiles(StaticCredential(), certificate, other)
+        CertificateFilesCredential(StaticCredential(), certificate, other)
     assert key.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.client.config.credentials import Credential, StaticCredential, bearer
-from quintant.client.config.tokens import TokenFile
+from quintant.client.config.tokens import TokenFileCredential
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.transport import ApiRequest, InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
@@ -44,7 +44,7 @@ async def test_refused_token_is_read_again_within_the_request_and_the_stream(
 ) -> None:
     server, path = served(), tmp_path / "token"
     path.write_text("one")
-    transport = SignedTransport(InProcessTransport(server), TokenFile(path))
+    transport = SignedTransport(InProcessTransport(server), TokenFileCredential(path))
     assert (await transport.request(LIST)).status == 200
     for before, after in (("one", "two"), ("two", "three")):
         await advance(1)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from quintant.client.config.credentials import StaticCredential
 from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
 from quintant.client.config.tls import Pem, TlsConfig
-from quintant.client.config.tokens import CertificateFiles
+from quintant.client.config.tokens import CertificateFilesCredential
 from quintant.client.config.user import AuthInfo, Impersonate, Plugin
 from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.client.transport import ApiRequest
@@ -228,7 +228,7 @@ async def test_renewed_certificate_closes_idle_connections_and_leaves_streams(
 
     write(AUTHORITY.issue("old"))
     certificate, key = (Pem("pem", path=path) for path in paths)
-    source = CertificateFiles(StaticCredential(), certificate, key)
+    source = CertificateFilesCredential(StaticCredential(), certificate, key)
     async with (
         serving(answer, AUTHORITY.serving("127.0.0.1", clients=True)) as api,
         transport(api.config(), credentials=source) as http,

@@ -101,7 +101,7 @@ async def pods(cluster: InProcessCluster, *ready: bool) -> Sequence[Pod]:
 async def evict(cluster: InProcessCluster, name: str, **options: Any) -> None:
     found = await cluster.get(Pod, name)
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}, **options}
-    await cluster.client.sub(found, "eviction").post(body)
+    await cluster.client.subresource(found, "eviction").post(body)
 
 
 async def test_evictions_end_where_the_budget_does(controlled: InProcessCluster) -> None:
@@ -200,10 +200,10 @@ async def test_preconditions_are_checked_before_anything_is_spent(
 async def test_eviction_names_its_pod(cluster: InProcessCluster) -> None:
     (made,) = await pods(cluster, True)
     with pytest.raises(BadRequest, match="name in URL does not match name in Eviction object"):
-        await cluster.client.sub(made, "eviction").post({"metadata": {"name": "other"}})
+        await cluster.client.subresource(made, "eviction").post({"metadata": {"name": "other"}})
     nobody = replace(made, metadata=replace(made.metadata, name="nobody"))
     with pytest.raises(NotFound):
-        await cluster.client.sub(nobody, "eviction").post({"metadata": {"name": "nobody"}})
+        await cluster.client.subresource(nobody, "eviction").post({"metadata": {"name": "nobody"}})
 
 
 async def test_percentages_are_of_what_controllers_want(controlled: InProcessCluster) -> None:

@@ -29,7 +29,7 @@ from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.instance.pki import Roots
 from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError, TransportError
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.cluster.api import CMS, PODS, JsonObject, Requests, config_map
@@ -109,7 +109,7 @@ async def test_no_header_stands_for_a_certificate(tmp_path: Path) -> None:
 
 async def test_a_certificate_of_another_authority_is_not_believed(tmp_path: Path) -> None:
     now = datetime.now(UTC)
-    term = Term(now, now + timedelta(days=1))
+    term = Validity(now, now + timedelta(days=1))
     stranger = Authority.make("stranger", term).client("admin", ["system:masters"], term)
     async with (
         running(ANYWHERE) as cluster,
@@ -122,7 +122,9 @@ async def test_a_certificate_of_another_authority_is_not_believed(tmp_path: Path
 async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     roots = Roots.make(now)
-    root = roots.authority.client("root", ["system:masters"], Term(now, now + timedelta(days=1)))
+    root = roots.authority.client(
+        "root", ["system:masters"], Validity(now, now + timedelta(days=1))
+    )
     who = Impersonate("ann", groups=("crew", "deck, aft"), extra={"a/b": ("1", "2")})
     async with running(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
         config = way(cluster, tmp_path)

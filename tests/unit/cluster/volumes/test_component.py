@@ -26,7 +26,7 @@ async def test_data_of_a_volume_is_restored_from_its_snapshot(
     assert _file(tmp_path, volume).read_text() == "after"
     await cluster.client.delete(found)
     await cluster.client.delete(taken)
-    await cluster.gone(PersistentVolume, volume.metadata.name, "")
+    await cluster.wait_deleted(PersistentVolume, volume.metadata.name, "")
     await cluster.advance(5)
     assert [path.name for path in (tmp_path / "volumes").iterdir()] == [restored.metadata.name]
     assert list((tmp_path / "snapshots").iterdir()) == []

@@ -37,8 +37,8 @@ async def test_claim_of_the_standard_class_gets_a_volume(cluster: InProcessClust
 async def test_volume_goes_after_its_claim(cluster: InProcessCluster) -> None:
     found, volume = await bound(cluster)
     await cluster.client.delete(found)
-    await cluster.gone(PersistentVolumeClaim, "data")
-    await cluster.gone(PersistentVolume, volume.metadata.name, "")
+    await cluster.wait_deleted(PersistentVolumeClaim, "data")
+    await cluster.wait_deleted(PersistentVolume, volume.metadata.name, "")
 
 
 async def test_volume_stays_where_its_class_says_so(cluster: InProcessCluster) -> None:
@@ -49,7 +49,7 @@ async def test_volume_stays_where_its_class_says_so(cluster: InProcessCluster) -
         PersistentVolume, volume.metadata.name, "", until=lambda it: it.status.phase == "Released"
     )
     await cluster.client.delete(left)
-    await cluster.gone(PersistentVolume, volume.metadata.name, "")
+    await cluster.wait_deleted(PersistentVolume, volume.metadata.name, "")
 
 
 async def test_claim_that_waits_gets_its_volume_when_a_node_was_chosen(

@@ -68,8 +68,8 @@ async def test_content_goes_with_its_snapshot(cluster: InProcessCluster) -> None
     await cluster.create(snapshot())
     found = await ready(cluster)
     await cluster.client.delete(found)
-    await cluster.gone(VolumeSnapshot, "snap")
-    await cluster.gone(VolumeSnapshotContent, f"snapcontent-{found.metadata.uid}", "")
+    await cluster.wait_deleted(VolumeSnapshot, "snap")
+    await cluster.wait_deleted(VolumeSnapshotContent, f"snapcontent-{found.metadata.uid}", "")
 
 
 async def test_content_stays_where_its_class_says_so(cluster: InProcessCluster) -> None:
@@ -81,13 +81,13 @@ async def test_content_stays_where_its_class_says_so(cluster: InProcessCluster) 
     await cluster.create(snapshot(volume_snapshot_class_name="keep"))
     found = await ready(cluster)
     await cluster.client.delete(found)
-    await cluster.gone(VolumeSnapshot, "snap")
+    await cluster.wait_deleted(VolumeSnapshot, "snap")
     await cluster.advance(5)
     name = f"snapcontent-{found.metadata.uid}"
     left = await cluster.get(VolumeSnapshotContent, name, "")
     assert not left.deleting
     await cluster.client.delete(left)
-    await cluster.gone(VolumeSnapshotContent, name, "")
+    await cluster.wait_deleted(VolumeSnapshotContent, name, "")
 
 
 async def test_content_of_a_living_snapshot_stays(cluster: InProcessCluster) -> None:
@@ -99,7 +99,7 @@ async def test_content_of_a_living_snapshot_stays(cluster: InProcessCluster) -> 
     await cluster.advance(5)
     assert (await cluster.get(VolumeSnapshotContent, name, "")).deleting
     await cluster.client.delete(found)
-    await cluster.gone(VolumeSnapshotContent, name, "")
+    await cluster.wait_deleted(VolumeSnapshotContent, name, "")
 
 
 async def test_content_that_was_there_first_can_be_used(cluster: InProcessCluster) -> None:
@@ -147,7 +147,7 @@ async def test_snapshot_waits_for_who_is_filled_from_it(cluster: InProcessCluste
     assert (await cluster.get(VolumeSnapshot, "snap")).deleting
     waiting = await cluster.get(PersistentVolumeClaim, "copy")
     await cluster.client.delete(waiting)
-    await cluster.gone(VolumeSnapshot, "snap")
+    await cluster.wait_deleted(VolumeSnapshot, "snap")
 
 
 async def test_claim_may_go_before_its_snapshot(cluster: InProcessCluster) -> None:
@@ -155,5 +155,5 @@ async def test_claim_may_go_before_its_snapshot(cluster: InProcessCluster) -> No
     await cluster.create(snapshot())
     await ready(cluster)
     await cluster.client.delete(found)
-    await cluster.gone(PersistentVolumeClaim, "data")
+    await cluster.wait_deleted(PersistentVolumeClaim, "data")
     await bound(cluster, "copy", data_source=SOURCE)

@@ -50,7 +50,7 @@ class StubClient:
         self.objects[obj.key] = stored(replace(obj, metadata=replace(obj.metadata, uid=uid)))
         return cast(K, self.objects[obj.key])
 
-    async def amend(
+    async def json_patch(
         self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
     ) -> None:
         live = self.objects[Request(meta.name, meta.namespace)]

@@ -11,7 +11,7 @@ from quintant.api.core import ConfigMap
 from quintant.core.errors import Conflict, ConnectError, Invalid, Terminal
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, Policy, control, controlled, marked
-from quintant.runtime.apply.diff import Changes
+from quintant.runtime.apply.diff import ChildChanges
 from unit.runtime.apply.fleet import fleet, of, ship, sinking, stored
 from unit.runtime.apply.stub_client import StubClient
 
@@ -57,12 +57,12 @@ class Merging(StubClient):
         self.objects[obj.key] = replace(applied, data=kept)
         return cast(K, self.objects[obj.key])
 
-    async def amend(
+    async def json_patch(
         self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
     ) -> None:
         seen = "6" if self.late else meta.resource_version
         guard = {"op": "test", "path": "/metadata/resourceVersion", "value": seen}
-        await super().amend(kind, meta, [guard, *operations])
+        await super().json_patch(kind, meta, [guard, *operations])
 
 
 def foreign(have: ConfigMap, want: ConfigMap) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def ships(count: int, text: str = "aye") -> list[ConfigMap]:
 
 async def reconcile(
     stub: StubClient, desired: Sequence[ConfigMap], policy: Policy = Policy()
-) -> Changes[ConfigMap, ConfigMap]:
+) -> ChildChanges[ConfigMap, ConfigMap]:
     return await control(stub, desired, stub.list(), by=OURS, policy=policy)
 
 

@@ -12,19 +12,19 @@ from quintant.api.core import ConfigMap
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object, OwnerReference, replace
 from quintant.core.resource import projection
-from quintant.runtime.apply.diff import Changes, controlled, diff
-from quintant.runtime.apply.order import place
-from quintant.runtime.apply.revision import MARK, Mark, fnv1, marked, revision
+from quintant.runtime.apply.diff import ChildChanges, controlled, diff
+from quintant.runtime.apply.order import sort_key
+from quintant.runtime.apply.revision import MARK, RevisionMark, fnv1, marked, revision
 from unit.runtime.apply.fleet import Fleet, fleet, of, ship, sinking, stored
 
 OURS, FORMER = fleet(), fleet(uid="uid-of-an-earlier-fleet")
 OTHER = fleet("other", "uid-other")
-LABEL = Mark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
+LABEL = RevisionMark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
 
 World = dict[str, ConfigMap]
 
 
-def up_to_date(child: ConfigMap, mark: Mark = MARK) -> ConfigMap:
+def up_to_date(child: ConfigMap, mark: RevisionMark = MARK) -> ConfigMap:
     return of(OURS, marked(child, mark))
 
 
@@ -32,7 +32,7 @@ def names(objects: Iterable[Object]) -> list[str]:
     return [obj.metadata.name for obj in objects]
 
 
-def acted(changes: Changes[ConfigMap, ConfigMap], world: World) -> World:
+def acted(changes: ChildChanges[ConfigMap, ConfigMap], world: World) -> World:
     """The world after the changes: a model of the server."""
     after = dict(world)
     for child in changes.create:
@@ -55,12 +55,12 @@ def test_a_missing_child_is_created_with_owner_and_revision() -> None:
 def test_a_child_of_the_same_revision_is_left_whatever_the_server_added() -> None:
     live = replace(up_to_date(ship("ship-0", "aye")), immutable=False)
     changes = diff([ship("ship-0", "aye")], [live], by=OURS)
-    assert changes == Changes(leave=(live,))
+    assert changes == ChildChanges(leave=(live,))
     assert changes.settled
 
 
 @pytest.mark.parametrize("mark", [MARK, LABEL])
-def test_a_changed_child_is_updated_under_the_uid_it_has(mark: Mark) -> None:
+def test_a_changed_child_is_updated_under_the_uid_it_has(mark: RevisionMark) -> None:
     live = up_to_date(ship("ship-0", "aye"), mark)
     (update,) = diff([ship("ship-0", "nay")], [live], by=OURS, mark=mark).update
     assert update.have == live
@@ -82,7 +82,7 @@ def test_a_surplus_child_is_deleted() -> None:
     "foreign", [stored(ship("ship-0")), of(OTHER, ship("ship-0")), of(FORMER, ship("ship-0"))]
 )
 def test_what_is_not_ours_is_neither_deleted_nor_mentioned(foreign: ConfigMap) -> None:
-    assert diff([], [foreign], by=OURS) == Changes()
+    assert diff([], [foreign], by=OURS) == ChildChanges()
 
 
 def test_a_name_held_by_another_owner_is_refused_and_says_whose_it_is() -> None:
@@ -130,7 +130,7 @@ def test_a_desired_child_waits_for_what_an_earlier_owner_of_the_name_left_behind
 
 def test_a_deleting_surplus_child_is_left() -> None:
     leaving = sinking(up_to_date(ship("ship-0")))
-    assert diff([], [leaving], by=OURS) == Changes(leave=(leaving,))
+    assert diff([], [leaving], by=OURS) == ChildChanges(leave=(leaving,))
 
 
 def test_drift_is_restored_where_somebody_looks_for_it() -> None:
@@ -166,7 +166,7 @@ def test_children_are_created_upwards_and_deleted_downwards() -> None:
 
 
 def test_an_ordinal_key_decides_the_order() -> None:
-    mark = Mark(ordinal="n")
+    mark = RevisionMark(ordinal="n")
     desired = [ship(name, annotations={"n": n}) for name, n in (("a", "10"), ("b", "9"))]
     assert names(diff(desired, [], by=OURS, mark=mark).create) == ["b", "a"]
     live = [up_to_date(child, mark) for child in desired]
@@ -175,7 +175,7 @@ def test_an_ordinal_key_decides_the_order() -> None:
 
 
 def test_another_ordinal_alone_is_no_update() -> None:
-    mark = Mark(ordinal="n")
+    mark = RevisionMark(ordinal="n")
     live = up_to_date(ship("a", annotations={"n": "1"}), mark)
     assert diff([ship("a", annotations={"n": "2"})], [live], by=OURS, mark=mark).settled
 
@@ -195,7 +195,10 @@ def test_a_desired_child_without_a_name_is_a_mistake() -> None:
 def test_an_owner_that_was_never_stored_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match="no uid"):
         diff([ship("ship-0")], [], by=fleet(uid=""))
-    assert diff([], [stored(ship("x", owner_references=(NOBODY,)))], by=fleet(uid="")) == Changes()
+    assert (
+        diff([], [stored(ship("x", owner_references=(NOBODY,)))], by=fleet(uid=""))
+        == ChildChanges()
+    )
 
 
 NOBODY = OwnerReference(kind="Fleet", name="fleet", uid="", controller=True)
@@ -269,8 +272,8 @@ def test_the_order_of_what_is_given_does_not_matter(desired: list[ConfigMap], wo
     changes = diff(desired, world.values(), by=OURS)
     assert changes == diff(desired[::-1], list(world.values())[::-1], by=OURS)
     for upward in (changes.create, changes.leave, changes.waiting):
-        assert list(upward) == sorted(upward, key=place)
-    assert list(changes.delete) == sorted(changes.delete, key=place, reverse=True)
+        assert list(upward) == sorted(upward, key=sort_key)
+    assert list(changes.delete) == sorted(changes.delete, key=sort_key, reverse=True)
 
 
 @given(desired=DESIRES, world=worlds())

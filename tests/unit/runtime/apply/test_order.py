@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.apply.order import natural, ordinal, place
+from quintant.runtime.apply.order import natural_key, ordinal, sort_key
 from unit.runtime.apply.fleet import ship
 
 KEY = "app.kubernetes.io/ordinal"
@@ -34,7 +34,7 @@ def test_an_unreadable_ordinal_falls_back_to_the_name(nonsense: str) -> None:
 
 def test_two_comes_before_twenty_two() -> None:
     names = ["web-22", "web-2", "web-0", "api", "api-2"]
-    assert [s.metadata.name for s in sorted(map(ship, names), key=place)] == [
+    assert [s.metadata.name for s in sorted(map(ship, names), key=sort_key)] == [
         "api",
         "web-0",
         "api-2",
@@ -46,9 +46,9 @@ def test_two_comes_before_twenty_two() -> None:
 @given(st.lists(st.integers(0, 10**6), min_size=2, unique=True))
 def test_names_that_differ_in_a_number_are_ordered_by_it(numbers: list[int]) -> None:
     names = [f"a{number}-x" for number in numbers]
-    assert sorted(names, key=natural) == [f"a{number}-x" for number in sorted(numbers)]
+    assert sorted(names, key=natural_key) == [f"a{number}-x" for number in sorted(numbers)]
 
 
 @given(st.lists(st.from_regex(r"[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)))
 def test_any_names_can_be_ordered(names: list[str]) -> None:
-    assert len(sorted(map(ship, names), key=place)) == len(names)
+    assert len(sorted(map(ship, names), key=sort_key)) == len(names)

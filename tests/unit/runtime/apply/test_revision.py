@@ -14,10 +14,18 @@ from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap
 from quintant.core.codec import from_plain
 from quintant.core.object import ObjectMeta, Opaque, replace
-from quintant.runtime.apply.revision import MARK, Mark, canonical, digest, fnv1, marked, revision
+from quintant.runtime.apply.revision import (
+    MARK,
+    RevisionMark,
+    canonical,
+    digest,
+    fnv1,
+    marked,
+    revision,
+)
 from unit.runtime.apply.fleet import FleetStatus, fleet, of, ship, stored
 
-COSMOS = Mark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
+COSMOS = RevisionMark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
 TEXT = st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=8), max_size=4)
 
 TEMPLATE = {
@@ -68,7 +76,7 @@ def test_canonical_json_sorts_keys_and_drops_nulls_status_and_what_the_server_fi
     ],
 )
 def test_revisions_never_change_between_releases(
-    mark: Mark, child: ConfigMap | Deployment, expected: str
+    mark: RevisionMark, child: ConfigMap | Deployment, expected: str
 ) -> None:
     assert revision(child, mark) == expected
 
@@ -93,10 +101,10 @@ def test_another_process_with_another_hash_seed_gives_the_same_revision() -> Non
     assert answers == {f"{here}\n"}
 
 
-@pytest.mark.parametrize("mark", [MARK, COSMOS, Mark(ordinal="ordinal")])
+@pytest.mark.parametrize("mark", [MARK, COSMOS, RevisionMark(ordinal="ordinal")])
 @given(labels=TEXT, annotations=TEXT, data=TEXT)
 def test_carrying_a_revision_or_coming_from_the_server_does_not_change_it(
-    mark: Mark,
+    mark: RevisionMark,
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
     data: Mapping[str, str],
@@ -125,7 +133,7 @@ def test_whatever_the_author_changes_changes_the_revision(changed: ConfigMap) ->
 
 
 def test_owner_ordinal_status_and_server_fields_are_no_part_of_a_revision() -> None:
-    mark = Mark(ordinal="test.quintant.dev/ordinal")
+    mark = RevisionMark(ordinal="test.quintant.dev/ordinal")
     plain, numbered = ship("s", "x"), ship("s", "x", annotations={mark.ordinal: "4"})
     assert revision(numbered, mark) == revision(of(fleet(), plain), mark) == revision(plain, mark)
     afloat = replace(fleet(), status=FleetStatus(afloat=2))
@@ -133,7 +141,7 @@ def test_owner_ordinal_status_and_server_fields_are_no_part_of_a_revision() -> N
 
 
 def test_skipped_paths_are_no_part_of_a_revision() -> None:
-    mark = Mark(skip=("data.text", "data.text.deeper", "nothing.here"))
+    mark = RevisionMark(skip=("data.text", "data.text.deeper", "nothing.here"))
     assert revision(ship("s", "x"), mark) == revision(ship("s", "y"), mark)
     assert revision(ship("s", "x"), mark) != revision(ship("t", "x"), mark)
 
@@ -153,4 +161,4 @@ def test_a_mark_reads_only_from_where_it_writes() -> None:
     child = marked(ship("s"), COSMOS)
     assert child.metadata.labels == {COSMOS.key: revision(child, COSMOS)}
     assert child.metadata.annotations == {}
-    assert Mark(key=COSMOS.key).of(child) == ""
+    assert RevisionMark(key=COSMOS.key).of(child) == ""

@@ -169,12 +169,12 @@ class CacheRun:
         answer = self.answers.pop(number % len(self.answers))
         if answer.stored is not None:
             key = answer.stored.key
-            self.informer.wrote(answer.stored)
+            self.informer.record_write(answer.stored)
         else:
             assert answer.erased is not None
             meta = answer.erased
             key = Request(meta.name, meta.namespace)
-            self.informer.erased(key, meta.uid, meta.resource_version)
+            self.informer.record_delete(key, meta.uid, meta.resource_version)
         self.acks.setdefault(key, []).append(Ack(answer, monotonic()))
 
     # What the watch does.

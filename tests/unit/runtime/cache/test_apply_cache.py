@@ -27,35 +27,35 @@ BODY = b'{"spec":{}}'
 
 def after(stored: Object, body: bytes = BODY, sub: str = "") -> ApplyCache:
     applied = ApplyCache()
-    applied.note(stored, body, sub)
+    applied.record(stored, body, sub)
     return applied
 
 
 def test_the_same_body_on_an_unchanged_object_is_not_applied_again() -> None:
     applied = after(chart("a", "5"))
 
-    assert applied.holds(chart("a", "5"), BODY)
-    assert not applied.holds(chart("a", "5"), BODY + b" ")
-    assert not applied.holds(chart("b", "5"), BODY)
-    assert not applied.holds(ship("a", "5"), BODY)
+    assert applied.is_unchanged(chart("a", "5"), BODY)
+    assert not applied.is_unchanged(chart("a", "5"), BODY + b" ")
+    assert not applied.is_unchanged(chart("b", "5"), BODY)
+    assert not applied.is_unchanged(ship("a", "5"), BODY)
 
 
 def test_what_was_never_applied_is_applied() -> None:
-    assert not ApplyCache().holds(chart("a", "5"), BODY)
+    assert not ApplyCache().is_unchanged(chart("a", "5"), BODY)
 
 
 def test_a_namesake_is_another_object() -> None:
-    assert not after(chart("a", "5")).holds(chart("a", "5", uid="new"), BODY)
+    assert not after(chart("a", "5")).is_unchanged(chart("a", "5", uid="new"), BODY)
 
 
 def test_a_change_of_an_object_without_generation_is_answered() -> None:
-    assert not after(chart("a", "5")).holds(chart("a", "6"), BODY)
+    assert not after(chart("a", "5")).is_unchanged(chart("a", "6"), BODY)
 
 
 def test_a_new_status_of_an_object_with_generation_is_not() -> None:
     stored = ship("a", "5", generation=2, labels={"x": "y"})
 
-    assert after(stored).holds(
+    assert after(stored).is_unchanged(
         replace(ship("a", "9", generation=2, labels={"x": "y"}), status=ShipStatus(afloat=True)),
         BODY,
     )
@@ -76,15 +76,15 @@ def test_a_drift_of_anything_but_the_status_is_answered(drift: dict[str, Any]) -
     applied = after(ship("a", "5", generation=2, labels={"x": "y"}))
     drifted = ship("a", "9", **{"generation": 2, "labels": {"x": "y"}, **drift})
 
-    assert not applied.holds(drifted, BODY)
+    assert not applied.is_unchanged(drifted, BODY)
 
 
 def test_a_status_is_remembered_apart_from_its_object() -> None:
     stored = replace(ship("a", "5"), status=ShipStatus(port="x"))
     applied = after(stored, sub=STATUS)
 
-    assert applied.holds(stored, BODY, STATUS)
-    assert not applied.holds(stored, BODY)
+    assert applied.is_unchanged(stored, BODY, STATUS)
+    assert not applied.is_unchanged(stored, BODY)
 
 
 def test_a_status_that_nobody_changed_since_is_not_applied_again() -> None:
@@ -92,15 +92,15 @@ def test_a_status_that_nobody_changed_since_is_not_applied_again() -> None:
     applied = after(stored, sub=STATUS)
 
     labelled = replace(ship("a", "9", labels={"x": "y"}), status=ShipStatus(port="x"))
-    assert applied.holds(labelled, BODY, STATUS)
+    assert applied.is_unchanged(labelled, BODY, STATUS)
     drifted = replace(labelled, status=ShipStatus(port="y"))
-    assert not applied.holds(drifted, BODY, STATUS)
+    assert not applied.is_unchanged(drifted, BODY, STATUS)
 
 
 def test_what_is_deleted_is_forgotten() -> None:
     stored = ship("a", "5")
     applied = after(stored)
-    applied.note(stored, BODY, STATUS)
+    applied.record(stored, BODY, STATUS)
     assert len(applied) == 2
 
     applied.forget(stored)
@@ -112,7 +112,7 @@ def test_what_is_deleted_is_forgotten() -> None:
 def test_the_memory_is_bounded() -> None:
     applied = ApplyCache()
     for number in range(module.LIMIT + 1):
-        applied.note(chart(str(number), "5"), BODY)
+        applied.record(chart(str(number), "5"), BODY)
 
     assert len(applied) == 1
 

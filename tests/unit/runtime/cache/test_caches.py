@@ -35,19 +35,19 @@ async def test_an_informer_is_shared_by_all_who_ask_for_the_same(caches: Caches)
 
 async def test_a_cached_read_finds_the_informer_of_its_kind(caches: Caches) -> None:
     selected = caches.declare(Ship, labels={"a": "1"})
-    assert caches.of(Ship) is selected
+    assert caches.informer_for(Ship) is selected
 
     whole = caches.declare(Ship)
-    assert caches.of(Ship) is whole
+    assert caches.informer_for(Ship) is whole
 
 
 async def test_a_kind_nobody_declared_is_not_watched(caches: Caches) -> None:
     caches.declare(Chart)
 
     with pytest.raises(NotWatched, match=r"\.watches\(Ship\)"):
-        caches.of(Ship)
+        caches.informer_for(Ship)
     with pytest.raises(NotWatched, match=r"no cache holds Metadata\[Chart\]"):
-        caches.of(Metadata[Chart])
+        caches.informer_for(Metadata[Chart])
 
 
 async def test_a_read_between_selections_is_ambiguous(caches: Caches) -> None:
@@ -55,7 +55,7 @@ async def test_a_read_between_selections_is_ambiguous(caches: Caches) -> None:
     caches.declare(Ship, fields={"spec.port": "x"})
 
     with pytest.raises(ConfigError, match="a cached read of Ship is ambiguous"):
-        caches.of(Ship)
+        caches.informer_for(Ship)
 
 
 async def test_an_object_is_seen_in_whichever_selection_has_it(caches: Caches) -> None:
@@ -63,18 +63,18 @@ async def test_an_object_is_seen_in_whichever_selection_has_it(caches: Caches) -
     caches.declare(Ship, labels={"b": "2"})
     obj = ship("a", "5", labels={"b": "2"})
 
-    caches.wrote(obj, codec.encode_object(obj))
+    caches.record_write(obj, codec.encode_object(obj))
 
-    assert caches.seen(Ship, A) == obj
-    assert caches.seen(Ship, Request("b", "sea")) is None
-    assert caches.seen(Chart, A) is None
+    assert caches.find_anywhere(Ship, A) == obj
+    assert caches.find_anywhere(Ship, Request("b", "sea")) is None
+    assert caches.find_anywhere(Chart, A) is None
 
 
 async def test_a_write_is_visible_in_every_projection(caches: Caches) -> None:
     whole, view, bare = (caches.declare(kind) for kind in (Chart, ChartView, Metadata[Chart]))
     obj = chart("a", "5", data={"x": "y"})
 
-    caches.wrote(obj, codec.encode_object(obj))
+    caches.record_write(obj, codec.encode_object(obj))
 
     assert whole.store.get(A) is obj
     assert view.store.get(A) == ChartView(metadata=meta("a", "5"))
@@ -88,8 +88,8 @@ async def test_a_write_not_decoded_yet_is_visible_where_it_fits(caches: Caches) 
     document = b"""{"metadata":{"name":"a","namespace":"sea","resourceVersion":"5"},
       "spec":{"crew":"many"}}"""
 
-    caches.rewrote(resource_of(Ship), document)
-    caches.wrote(ship("b", "6"), document)
+    caches.record_raw_write(resource_of(Ship), document)
+    caches.record_write(ship("b", "6"), document)
 
     assert ships.store.get(A) is None
     assert bare.store.get(A) is not None
@@ -99,9 +99,9 @@ async def test_a_write_not_decoded_yet_is_visible_where_it_fits(caches: Caches) 
 async def test_a_deletion_is_visible_in_every_projection(caches: Caches) -> None:
     whole, view = caches.declare(Chart), caches.declare(ChartView)
     obj = chart("a", "5")
-    caches.wrote(obj, codec.encode_object(obj))
+    caches.record_write(obj, codec.encode_object(obj))
 
-    caches.erased(resource_of(Chart), obj.metadata)
+    caches.record_delete(resource_of(Chart), obj.metadata)
 
     assert len(whole.store) == len(view.store) == 0
 
@@ -133,7 +133,7 @@ async def test_every_informer_is_known_to_the_metrics() -> None:
     metrics = Metrics()
     caches = Caches(Rest(ScriptedTransport()), Random(), namespaces=["sea"], metrics=metrics)
     informer = caches.declare(Ship)
-    informer.wrote(ship("a", "5"))
+    informer.record_write(ship("a", "5"))
 
     informer.get(A)
 

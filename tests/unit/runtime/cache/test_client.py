@@ -48,18 +48,18 @@ WRITES: dict[str, Write] = {
     "apply": lambda client: client.apply(ship("a", "1")),
     "patch": lambda client: client.patch(ship("a", "1", rig="ketch"), since=ship("a", "1")),
     "set_status": lambda client: client.set_status(ship("a", "1"), ShipStatus(afloat=True)),
-    "amend": lambda client: client.amend(Ship, meta("a"), []),
+    "amend": lambda client: client.json_patch(Ship, meta("a"), []),
     "delete": lambda client: client.delete(ship("a", "1")),
     "delete_all": lambda client: client.delete_all(Ship, "sea"),
     "raw": lambda client: client.raw("DELETE", f"{SHIPS}/a?orphan=true"),
-    "sub": lambda client: client.sub(ship("a", "1"), "scale").patch({}),
+    "sub": lambda client: client.subresource(ship("a", "1"), "scale").patch({}),
 }
 all_writes = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 
 
 def seen(testbed: ClientTestbed, key: Request = A, kind: type[Object] = Ship) -> str | None:
     """The version that a cached read gives."""
-    found = testbed.caches.of(kind).store.get(key)
+    found = testbed.caches.informer_for(kind).store.get(key)
     return found.metadata.resource_version if found is not None else None
 
 
@@ -337,7 +337,7 @@ async def test_each_manager_applies_for_itself(testbed: ClientTestbed) -> None:
     await testbed.answered(testbed.client.apply(chart("a")), chart("a", "7"))
 
     _, [asked] = await testbed.answered(
-        testbed.client.named("other").apply(chart("a")), chart("a", "7")
+        testbed.client.with_field_manager("other").apply(chart("a")), chart("a", "7")
     )
 
     assert asked.query["fieldManager"] == "other"
@@ -496,7 +496,9 @@ async def test_an_amendment_is_a_json_patch_and_needs_no_typed_object(
     operations = [{"op": "remove", "path": "/metadata/finalizers/0"}]
     misfit = b'{"metadata":{"name":"a","namespace":"sea"},"spec":{"crew":"many"}}'
 
-    _, [asked] = await testbed.answered(testbed.client.amend(Ship, meta("a"), operations), misfit)
+    _, [asked] = await testbed.answered(
+        testbed.client.json_patch(Ship, meta("a"), operations), misfit
+    )
 
     assert (asked.call.method, asked.call.path) == ("PATCH", f"{SHIPS}/a")
     assert asked.call.headers["content-type"] == "application/json-patch+json"

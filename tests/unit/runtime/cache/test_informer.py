@@ -222,7 +222,7 @@ async def test_a_new_state_is_told_as_differences(world: World) -> None:
 
 async def test_what_vanished_behind_our_own_deletion_is_told(world: World) -> None:
     asked = await world.state(ship("a", "1"))
-    world.informer.erased(A, "a", "1")
+    world.informer.record_delete(A, "a", "1")
     assert world.versions() == {}
 
     await world.anew(asked)
@@ -234,7 +234,7 @@ async def test_what_vanished_behind_our_own_write_is_told_and_the_write_is_gone(
     world: World,
 ) -> None:
     asked = await world.state(ship("a", "1"))
-    world.informer.wrote(ship("a", "7"))
+    world.informer.record_write(ship("a", "7"))
 
     await world.anew(asked, version="8")
 
@@ -244,8 +244,8 @@ async def test_what_vanished_behind_our_own_write_is_told_and_the_write_is_gone(
 
 async def test_what_we_wrote_after_a_state_was_read_stays(world: World) -> None:
     asked = await world.state(ship("a", "1"))
-    world.informer.wrote(ship("a", "9"))
-    world.informer.wrote(ship("b", "10"))
+    world.informer.record_write(ship("a", "9"))
+    world.informer.record_write(ship("b", "10"))
 
     await world.anew(asked, version="8")
 
@@ -260,8 +260,8 @@ async def test_an_own_write_is_told_when_the_watch_brings_it(world: World) -> No
     asked = await world.state(ship("a", "1"))
     world.told.clear()
 
-    world.informer.wrote(ship("a", "6"))
-    world.informer.wrote(ship("b", "7"))
+    world.informer.record_write(ship("a", "6"))
+    world.informer.record_write(ship("b", "7"))
     assert world.told == []
     assert world.versions() == {"a": "6", "b": "7"}
 
@@ -275,7 +275,7 @@ async def test_an_own_write_that_the_watch_is_past_is_no_news(world: World) -> N
     asked.say(added(ship("a", "6")), deleted(ship("a", "8")))
     await settle()
 
-    world.informer.wrote(ship("a", "7"))
+    world.informer.record_write(ship("a", "7"))
 
     assert world.versions() == {}
 
@@ -284,10 +284,12 @@ async def test_writes_outside_the_selection_stay_outside() -> None:
     world = World(namespaces=["sea"], labels={"fleet": "ours", "flag": ""})
     await world.state()
 
-    world.informer.wrote(ship("a", "6", labels={"fleet": "ours", "flag": "any"}))
-    world.informer.wrote(ship("b", "7", labels={"fleet": "theirs", "flag": "any"}))
-    world.informer.wrote(ship("c", "8", labels={"fleet": "ours"}))
-    world.informer.wrote(ship("d", "9", namespace="lake", labels={"fleet": "ours", "flag": ""}))
+    world.informer.record_write(ship("a", "6", labels={"fleet": "ours", "flag": "any"}))
+    world.informer.record_write(ship("b", "7", labels={"fleet": "theirs", "flag": "any"}))
+    world.informer.record_write(ship("c", "8", labels={"fleet": "ours"}))
+    world.informer.record_write(
+        ship("d", "9", namespace="lake", labels={"fleet": "ours", "flag": ""})
+    )
 
     assert world.versions() == {"a": "6"}
     await world.close()
@@ -297,7 +299,7 @@ async def test_a_write_that_leaves_the_selection_is_hidden() -> None:
     world = World(labels={"fleet": "ours"})
     await world.state(ship("a", "1", labels={"fleet": "ours"}))
 
-    world.informer.wrote(ship("a", "6"))
+    world.informer.record_write(ship("a", "6"))
 
     assert world.versions() == {}
     await world.close()
@@ -307,8 +309,8 @@ async def test_where_fields_select_only_what_is_known_is_overlaid() -> None:
     world = World(fields={"spec.port": "x"})
     await world.state(ship("a", "1"))
 
-    world.informer.wrote(ship("a", "6"))
-    world.informer.wrote(ship("b", "7"))
+    world.informer.record_write(ship("a", "6"))
+    world.informer.record_write(ship("b", "7"))
 
     assert world.versions() == {"a": "6"}
     await world.close()
@@ -316,7 +318,7 @@ async def test_where_fields_select_only_what_is_known_is_overlaid() -> None:
 
 async def test_reads_answered_by_an_own_write_are_counted(world: World) -> None:
     await world.state(ship("a", "1"), ship("b", "2"))
-    world.informer.wrote(ship("a", "6"))
+    world.informer.record_write(ship("a", "6"))
 
     assert world.informer.get(A) == ship("a", "6")
     assert world.informer.get(B) == ship("b", "2")
@@ -432,9 +434,9 @@ async def test_an_answer_that_does_not_fit_is_not_shown(world: World) -> None:
 
 async def test_who_subscribes_late_hears_what_is_there(world: World) -> None:
     await world.state(ship("a", "1"), ship("b", "2"))
-    world.informer.wrote(ship("a", "6"))
-    world.informer.wrote(ship("c", "7"))
-    world.informer.erased(B, "b", "2")
+    world.informer.record_write(ship("a", "6"))
+    world.informer.record_write(ship("c", "7"))
+    world.informer.record_delete(B, "b", "2")
     late: list[str] = []
 
     world.informer.subscribe(lambda change: late.append(said(change)))
@@ -509,7 +511,7 @@ async def test_a_state_read_anew_concerns_its_namespace_alone() -> None:
     await world.anew(one)
 
     assert world.told == ["a:1>~"]
-    assert list(world.informer.store.requests()) == [Request("a", "lake")]
+    assert list(world.informer.store.list_keys()) == [Request("a", "lake")]
     assert list(world.informer.undecodable) == [Request("m", "lake")]
     await world.close()
 
@@ -521,7 +523,7 @@ async def test_a_kind_without_namespaces_is_watched_once() -> None:
 
     assert asked.call.path == "/apis/sea.quintant.dev/v1/oceans"
     assert world.informer.synced
-    world.informer.wrote(Ocean(metadata=meta("pacific", "6", namespace="")))
+    world.informer.record_write(Ocean(metadata=meta("pacific", "6", namespace="")))
     assert world.versions() == {"atlantic": "1", "pacific": "6"}
     await world.close()
 
@@ -562,7 +564,7 @@ async def test_the_end_leaves_no_timer_and_no_connection() -> None:
     assert isinstance(loop, VirtualLoop)
     world = World()
     asked = await world.state(ship("a", "1"))
-    world.informer.wrote(ship("a", "6"))
+    world.informer.record_write(ship("a", "6"))
     assert loop.timers() > 0
 
     await world.close()

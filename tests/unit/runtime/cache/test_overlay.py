@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from quintant.core.object import Request
-from quintant.runtime.cache.overlay import EXPIRY_SECONDS, Overlay, precedes, reached
+from quintant.runtime.cache.overlay import (
+    EXPIRY_SECONDS,
+    Overlay,
+    version_precedes,
+    version_reached,
+)
 from quintant.runtime.cache.store import Indexer
 from quintant.testing.loop import VirtualLoop, advance, run
 from unit.runtime.cache.api_model import CacheRun
@@ -26,7 +31,7 @@ class Cache:
         self.store: Indexer[Chart] = Indexer()
         self.overlay = Overlay(self.store)
         for obj in objects:
-            self.overlay.confirm(obj.key, obj)
+            self.overlay.observe_update(obj.key, obj)
 
     @property
     def seen(self) -> str | None:
@@ -54,21 +59,21 @@ class Cache:
     ],
 )
 def test_versions_are_compared_as_numbers_or_not_at_all(seen: str, wanted: str, yes: bool) -> None:
-    assert reached(seen, wanted) is yes
+    assert version_reached(seen, wanted) is yes
 
 
 def test_only_numbers_precede_each_other() -> None:
-    assert precedes("9", "10")
-    assert not precedes("10", "9")
-    assert not precedes("9", "9")
-    assert not precedes("a", "b")
-    assert not precedes("9", "")
+    assert version_precedes("9", "10")
+    assert not version_precedes("10", "9")
+    assert not version_precedes("9", "9")
+    assert not version_precedes("a", "b")
+    assert not version_precedes("9", "")
 
 
 async def test_a_write_is_seen_before_the_watch_brings_it() -> None:
     cache = Cache(chart("a", "1"))
 
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
     assert (cache.seen, cache.delivered) == ("5", "1")
     assert A in cache.overlay
@@ -77,17 +82,17 @@ async def test_a_write_is_seen_before_the_watch_brings_it() -> None:
 async def test_a_created_object_is_seen_and_was_never_delivered() -> None:
     cache = Cache()
 
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
     assert (cache.seen, cache.delivered) == ("5", None)
-    assert set(cache.overlay.requests()) == {A}
+    assert set(cache.overlay.list_keys()) == {A}
 
 
 async def test_an_older_event_does_not_hide_a_write() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
-    cache.overlay.confirm(A, chart("a", "3"))
+    cache.overlay.observe_update(A, chart("a", "3"))
 
     assert (cache.seen, cache.delivered) == ("5", "3")
 
@@ -95,9 +100,9 @@ async def test_an_older_event_does_not_hide_a_write() -> None:
 @pytest.mark.parametrize("version", ["5", "6"])
 async def test_the_watch_catches_up(version: str) -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
-    cache.overlay.confirm(A, chart("a", version))
+    cache.overlay.observe_update(A, chart("a", version))
 
     assert (cache.seen, len(cache.overlay)) == (version, 0)
 
@@ -105,16 +110,16 @@ async def test_the_watch_catches_up(version: str) -> None:
 async def test_an_answer_older_than_what_is_seen_changes_nothing() -> None:
     cache = Cache(chart("a", "5"))
 
-    cache.overlay.wrote(chart("a", "5"))
-    cache.overlay.wrote(chart("a", "4"))
+    cache.overlay.record_write(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "4"))
 
     assert (cache.seen, len(cache.overlay)) == ("5", 0)
 
 
 async def test_a_write_nobody_confirms_is_forgotten() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
-    cache.overlay.confirm(A, chart("a", "3"))
+    cache.overlay.record_write(chart("a", "5"))
+    cache.overlay.observe_update(A, chart("a", "3"))
 
     await advance(EXPIRY_SECONDS - 0.1)
     assert cache.seen == "5"
@@ -125,7 +130,7 @@ async def test_a_write_nobody_confirms_is_forgotten() -> None:
 
 async def test_a_creation_nobody_confirms_is_forgotten() -> None:
     cache = Cache()
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
     await advance(EXPIRY_SECONDS)
 
@@ -134,9 +139,9 @@ async def test_a_creation_nobody_confirms_is_forgotten() -> None:
 
 async def test_each_write_has_its_whole_life() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
     await advance(EXPIRY_SECONDS - 1)
-    cache.overlay.wrote(chart("a", "6"))
+    cache.overlay.record_write(chart("a", "6"))
     await advance(EXPIRY_SECONDS - 1)
 
     assert (cache.seen, cache.delivered) == ("6", "1")
@@ -145,8 +150,8 @@ async def test_each_write_has_its_whole_life() -> None:
 async def test_a_deleted_object_is_hidden_from_then_on() -> None:
     cache = Cache(chart("a", "1"))
 
-    cache.overlay.erased(A, "a", "1")
-    cache.overlay.confirm(A, chart("a", "2"))
+    cache.overlay.record_delete(A, "a", "1")
+    cache.overlay.observe_update(A, chart("a", "2"))
 
     assert (cache.seen, cache.delivered) == (None, "2")
 
@@ -154,9 +159,9 @@ async def test_a_deleted_object_is_hidden_from_then_on() -> None:
 async def test_a_deleted_object_that_was_not_seen_yet_is_hidden_when_it_comes() -> None:
     cache = Cache()
 
-    cache.overlay.erased(A, "a", "3")
-    cache.overlay.confirm(A, chart("a", "2"))
-    cache.overlay.confirm(A, chart("a", "3"))
+    cache.overlay.record_delete(A, "a", "3")
+    cache.overlay.observe_update(A, chart("a", "2"))
+    cache.overlay.observe_update(A, chart("a", "3"))
 
     assert cache.seen is None
 
@@ -164,11 +169,11 @@ async def test_a_deleted_object_that_was_not_seen_yet_is_hidden_when_it_comes() 
 async def test_a_deletion_without_uid_hides_whatever_is_there() -> None:
     cache = Cache(chart("a", "1", uid="old"))
 
-    cache.overlay.erased(A, "", "")
+    cache.overlay.record_delete(A, "", "")
     assert cache.seen is None
-    cache.overlay.confirm(A, chart("a", "2", uid="old"))
+    cache.overlay.observe_update(A, chart("a", "2", uid="old"))
     assert cache.seen is None
-    cache.overlay.confirm(A, chart("a", "3", uid="new"))
+    cache.overlay.observe_update(A, chart("a", "3", uid="new"))
 
     assert cache.seen == "3"
 
@@ -176,7 +181,7 @@ async def test_a_deletion_without_uid_hides_whatever_is_there() -> None:
 async def test_a_deletion_without_uid_of_nothing_known_does_nothing() -> None:
     cache = Cache()
 
-    cache.overlay.erased(A, "", "")
+    cache.overlay.record_delete(A, "", "")
 
     assert len(cache.overlay) == 0
 
@@ -184,7 +189,7 @@ async def test_a_deletion_without_uid_of_nothing_known_does_nothing() -> None:
 async def test_a_deletion_does_not_hide_a_newer_namesake() -> None:
     cache = Cache(chart("a", "7", uid="new"))
 
-    cache.overlay.erased(A, "old", "3")
+    cache.overlay.record_delete(A, "old", "3")
 
     assert cache.seen == "7"
 
@@ -192,80 +197,80 @@ async def test_a_deletion_does_not_hide_a_newer_namesake() -> None:
 async def test_a_deletion_hides_an_older_namesake_too() -> None:
     cache = Cache(chart("a", "1", uid="old"))
 
-    cache.overlay.erased(A, "new", "5")
+    cache.overlay.record_delete(A, "new", "5")
 
     assert cache.seen is None
 
 
 async def test_a_namesake_after_a_deletion_is_seen() -> None:
     cache = Cache(chart("a", "1", uid="old"))
-    cache.overlay.erased(A, "old", "1")
+    cache.overlay.record_delete(A, "old", "1")
 
-    cache.overlay.confirm(A, chart("a", "5", uid="new"))
+    cache.overlay.observe_update(A, chart("a", "5", uid="new"))
 
     assert (cache.seen, len(cache.overlay)) == ("5", 0)
 
 
 async def test_a_namesake_we_create_after_a_deletion_is_seen() -> None:
     cache = Cache(chart("a", "1", uid="old"))
-    cache.overlay.erased(A, "old", "1")
+    cache.overlay.record_delete(A, "old", "1")
 
-    cache.overlay.wrote(chart("a", "5", uid="new"))
-    cache.overlay.confirm(A, chart("a", "2", uid="old"))
-    cache.overlay.gone(A, "old", "3")
+    cache.overlay.record_write(chart("a", "5", uid="new"))
+    cache.overlay.observe_update(A, chart("a", "2", uid="old"))
+    cache.overlay.observe_delete(A, "old", "3")
 
     assert (cache.seen, cache.delivered) == ("5", None)
 
 
 async def test_the_past_of_a_namesake_does_not_end_a_deletion() -> None:
     cache = Cache(chart("a", "1", uid="first"))
-    cache.overlay.erased(A, "first", "1")
-    cache.overlay.wrote(chart("a", "5", uid="second"))
-    cache.overlay.erased(A, "second", "5")
+    cache.overlay.record_delete(A, "first", "1")
+    cache.overlay.record_write(chart("a", "5", uid="second"))
+    cache.overlay.record_delete(A, "second", "5")
 
     for late in (chart("a", "2", uid="first"), chart("a", "5", uid="second")):
-        cache.overlay.confirm(A, late)
+        cache.overlay.observe_update(A, late)
         assert cache.seen is None
-        cache.overlay.gone(A, "first", "3")
+        cache.overlay.observe_delete(A, "first", "3")
         assert cache.seen is None
 
 
 async def test_a_late_answer_does_not_bring_back_the_deleted() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.erased(A, "a", "1")
+    cache.overlay.record_delete(A, "a", "1")
 
-    cache.overlay.wrote(chart("a", "2"))
+    cache.overlay.record_write(chart("a", "2"))
 
     assert cache.seen is None
 
 
 async def test_a_deletion_by_others_takes_our_write_away() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
-    cache.overlay.gone(A, "a", "6")
+    cache.overlay.observe_delete(A, "a", "6")
 
     assert (cache.seen, len(cache.overlay)) == (None, 0)
 
 
 async def test_what_left_the_selection_before_our_write_is_seen_still() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
-    cache.overlay.gone(A, "a", "3")
+    cache.overlay.observe_delete(A, "a", "3")
 
     assert (cache.seen, cache.delivered) == ("5", None)
 
 
 async def test_a_confirmed_deletion_is_remembered_all_the_same() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.erased(A, "a", "1")
+    cache.overlay.record_delete(A, "a", "1")
 
     # It left the selection, came back, and was deleted: we know of the end only.
-    cache.overlay.gone(A, "a", "2")
-    cache.overlay.confirm(A, chart("a", "3"))
+    cache.overlay.observe_delete(A, "a", "2")
+    cache.overlay.observe_update(A, chart("a", "3"))
     assert cache.seen is None
-    cache.overlay.missing(A, "4")
+    cache.overlay.observe_absence(A, "4")
     assert cache.seen is None
 
     await advance(EXPIRY_SECONDS)
@@ -274,7 +279,7 @@ async def test_a_confirmed_deletion_is_remembered_all_the_same() -> None:
 
 async def test_a_deletion_nobody_confirms_is_forgotten() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.erased(A, "a", "1")
+    cache.overlay.record_delete(A, "a", "1")
 
     await advance(EXPIRY_SECONDS)
 
@@ -283,26 +288,26 @@ async def test_a_deletion_nobody_confirms_is_forgotten() -> None:
 
 async def test_a_list_older_than_our_write_does_not_take_it_away() -> None:
     cache = Cache(chart("a", "1"))
-    cache.overlay.wrote(chart("a", "5"))
+    cache.overlay.record_write(chart("a", "5"))
 
-    cache.overlay.missing(A, "4")
+    cache.overlay.observe_absence(A, "4")
     assert (cache.seen, cache.delivered) == ("5", None)
-    cache.overlay.missing(A, "5")
+    cache.overlay.observe_absence(A, "5")
 
     assert (cache.seen, len(cache.overlay)) == (None, 0)
 
 
 async def test_versions_that_are_no_numbers_cost_an_expiry_and_no_stale_read() -> None:
     cache = Cache(chart("a", "one"))
-    cache.overlay.wrote(chart("a", "two"))
+    cache.overlay.record_write(chart("a", "two"))
 
-    cache.overlay.confirm(A, chart("a", "between"))
+    cache.overlay.observe_update(A, chart("a", "between"))
     assert cache.seen == "two"
-    cache.overlay.confirm(A, chart("a", "two"))
+    cache.overlay.observe_update(A, chart("a", "two"))
     assert (cache.seen, len(cache.overlay)) == ("two", 0)
 
-    cache.overlay.wrote(chart("a", "three"))
-    cache.overlay.gone(A, "a", "four")
+    cache.overlay.record_write(chart("a", "three"))
+    cache.overlay.observe_delete(A, "a", "four")
     assert cache.seen is None
 
 
@@ -312,7 +317,7 @@ async def test_closing_leaves_no_timer() -> None:
     before = loop.timers()
     cache = Cache()
     for number in range(10):
-        cache.overlay.wrote(chart(f"a{number}", "5"))
+        cache.overlay.record_write(chart(f"a{number}", "5"))
     assert loop.timers() == before + 10
 
     cache.overlay.close()

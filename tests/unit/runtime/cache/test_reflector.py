@@ -48,27 +48,27 @@ class Seen:
         self.outcomes: list[WatchOutcome] = []
         self.choke: Exception | None = None
 
-    def replaced(self, namespace: str, state: InitialState[Ship]) -> None:
+    def replace(self, namespace: str, state: InitialState[Ship]) -> None:
         self.objects = dict(state.objects)
-        self.misfits = {key: misfit.meta for key, misfit in state.misfits.items()}
+        self.misfits = {key: misfit.meta for key, misfit in state.undecodable.items()}
         names = "".join(sorted(key.name for key in state.objects))
         self.told.append(f"={names}@{state.version}")
 
-    def upserted(self, obj: Ship) -> None:
+    def upsert(self, obj: Ship) -> None:
         if self.choke is not None:
             error, self.choke = self.choke, None
             raise error
         self.objects[obj.key] = obj
         self.told.append(f"+{obj.metadata.name}{obj.metadata.resource_version}")
 
-    def removed(self, obj: Ship) -> None:
+    def delete(self, obj: Ship) -> None:
         self.objects.pop(obj.key, None)
         self.told.append(f"-{obj.metadata.name}{obj.metadata.resource_version}")
 
-    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+    def report_undecodable(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         self.told.append(f"?{meta.name}{'-' if deleted else ''}")
 
-    def restarted(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> None:
         self.outcomes.append(outcome)
 
 

@@ -28,7 +28,7 @@ async def sleep(due: Due, nearer: float | None = None) -> None:
         with SilenceTimer(limit, due) as alarm:
             if nearer is not None:
                 due.moment = nearer
-                alarm.set()
+                alarm.reschedule()
             await advance(100)
 
 

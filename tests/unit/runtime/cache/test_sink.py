@@ -30,26 +30,26 @@ def test_a_state_is_what_was_said_last_of_each_object() -> None:
 
 def test_a_good_version_heals_a_misfit() -> None:
     state: InitialState[Ship] = InitialState()
-    state.mark(misfit())
-    assert set(state.misfits) == {A}
+    state.put_undecodable(misfit())
+    assert set(state.undecodable) == {A}
 
     state.put(ship("a", "4"))
 
-    assert state.misfits == {}
+    assert state.undecodable == {}
 
 
 def test_a_misfit_keeps_the_good_version_before_it() -> None:
     state: InitialState[Ship] = InitialState()
     state.put(ship("a", "1"))
-    state.mark(misfit())
+    state.put_undecodable(misfit())
 
-    assert (set(state.objects), set(state.misfits)) == ({A}, {A})
+    assert (set(state.objects), set(state.undecodable)) == ({A}, {A})
 
 
 def test_a_deleted_misfit_is_gone() -> None:
     state: InitialState[Ship] = InitialState()
     state.put(ship("a", "1"))
-    state.mark(misfit())
-    state.mark(misfit(deleted=True))
+    state.put_undecodable(misfit())
+    state.put_undecodable(misfit(deleted=True))
 
-    assert (state.objects, state.misfits) == ({}, {})
+    assert (state.objects, state.undecodable) == ({}, {})

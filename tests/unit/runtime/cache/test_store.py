@@ -45,7 +45,7 @@ def test_indexes_are_exact_after_any_operations(
     def run(operations: list[tuple[str, list[str] | None]]) -> None:
         for name, values in operations:
             if values is None:
-                store.remove(Request(name, "sea"))
+                store.delete(Request(name, "sea"))
                 truth.pop(name, None)
             else:
                 store.put(Request(name, "sea"), charted(name, values))
@@ -68,13 +68,13 @@ def test_objects_are_found_by_key() -> None:
 
     assert store.get(Request("a", "sea")) == chart("a")
     assert store.get(Request("a")) is None
-    assert set(store.requests()) == {("a", "sea"), ("b", "sea")}
+    assert set(store.list_keys()) == {("a", "sea"), ("b", "sea")}
 
 
 def test_removing_what_is_not_there_changes_nothing() -> None:
     store = stored(chart("a"))
 
-    store.remove(Request("b", "sea"))
+    store.delete(Request("b", "sea"))
 
     assert len(store) == 1
 
@@ -98,7 +98,7 @@ def test_an_object_that_an_index_chokes_on_is_held_and_filed_under_nothing() -> 
         store.put(Request("c", "sea"), chart("c"))
         assert [line["object"] for line in lines] == ["sea/a", "sea/c"]
         lines.clear()
-        store.remove(Request("a", "sea"))
+        store.delete(Request("a", "sea"))
         assert lines == []
 
     assert [obj.metadata.name for obj in store.by_index("even", "even")] == ["b", "c"]
@@ -125,10 +125,10 @@ def test_each_index_is_declared_once() -> None:
 
 def test_the_same_index_can_be_shared_and_another_cannot_take_its_name() -> None:
     store: Indexer[Chart] = Indexer()
-    store.share_index("waters", waters)
-    store.share_index("waters", waters)
+    store.ensure_index("waters", waters)
+    store.ensure_index("waters", waters)
     with pytest.raises(ConfigError, match="index 'waters' is declared twice"):
-        store.share_index("waters", lambda obj: [])
+        store.ensure_index("waters", lambda obj: [])
 
 
 def test_an_unknown_index_names_those_there_are() -> None:

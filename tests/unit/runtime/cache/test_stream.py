@@ -35,14 +35,14 @@ def opened(
 
 def test_a_rhythm_is_its_longest_pause() -> None:
     rhythm = BookmarkRhythm(Timers())
-    assert rhythm.limit(300) == 305
+    assert rhythm.idle_limit(300) == 305
 
-    rhythm.heard(0)
-    assert rhythm.limit(300) == 90
+    rhythm.record_bookmark(0)
+    assert rhythm.idle_limit(300) == 90
     for gap in (60, 100, 70):
-        rhythm.heard(gap)
+        rhythm.record_bookmark(gap)
 
-    assert rhythm.limit(300) == 120
+    assert rhythm.idle_limit(300) == 120
 
 
 async def test_a_run_hands_over_the_state_and_then_each_event() -> None:

@@ -40,7 +40,7 @@ def timers() -> int:
 
 async def test_gate_opens_when_every_kind_is_read() -> None:
     kites, lamps = Kind("kites"), Kind("lamps")
-    passing = asyncio.ensure_future(CacheSync([kites, lamps], None).passed())
+    passing = asyncio.ensure_future(CacheSync([kites, lamps], None).wait())
     lamps.complete()
     await advance(86_400)
     assert not passing.done()
@@ -52,7 +52,7 @@ async def test_gate_opens_when_every_kind_is_read() -> None:
 async def test_what_is_missing_is_said_every_ten_seconds() -> None:
     kites, lamps = Kind("kites", "404"), Kind("lamps")
     with capture_logs() as lines:
-        passing = asyncio.ensure_future(CacheSync([kites, lamps], None).passed())
+        passing = asyncio.ensure_future(CacheSync([kites, lamps], None).wait())
         await advance(1.5 * NAG_SECONDS)
         kites.complete()
         await advance(NAG_SECONDS)
@@ -68,11 +68,11 @@ async def test_start_ends_with_the_names_of_what_is_missing() -> None:
     kites, lamps = Kind("kites", "404"), Kind("lamps")
     lamps.complete()
     with pytest.raises(ConfigError, match=r"in 120 s\nbecause: kites\.demo\.dev: 404\n"):
-        await CacheSync([kites, lamps], 120).passed()
+        await CacheSync([kites, lamps], 120).wait()
 
 
 async def test_start_that_is_given_up_leaves_nothing_behind() -> None:
-    passing = asyncio.ensure_future(CacheSync([Kind("kites")], 120).passed())
+    passing = asyncio.ensure_future(CacheSync([Kind("kites")], 120).wait())
     await advance(2.5 * NAG_SECONDS)
     passing.cancel()
     await asyncio.gather(passing, return_exceptions=True)

@@ -126,10 +126,10 @@ async def test_what_ended_long_ago_is_not_remembered(cluster: InProcessCluster) 
         await cluster.create(thing(f"t{number}"))
         await settle()
     (controller,) = engine.controllers
-    busy = controller.busy()
+    busy = controller.active_keys()
     assert len(busy) == SUSPECTS
     assert busy[-1].endswith(f"t{SUSPECTS + 9}")
-    assert controller.busy() == []
+    assert controller.active_keys() == []
 
 
 async def test_result_asks_to_be_called_again(cluster: InProcessCluster) -> None:
@@ -383,7 +383,7 @@ async def test_predicate_hides_changes_but_never_the_beginning_of_deletion(
 
     assert len(log.runs) == before
     await cluster.client.delete(stored)
-    await cluster.gone(Thing, "a")
+    await cluster.wait_deleted(Thing, "a")
     assert deleting == [True]
 
 
@@ -427,7 +427,7 @@ async def test_cleanup_that_asks_for_time_is_called_again_before_the_object_goes
     await cluster.client.delete(stored)
     await cluster.advance(1)
     assert await cluster.client.find(Thing, "a", "default") is not None
-    await cluster.gone(Thing, "a")
+    await cluster.wait_deleted(Thing, "a")
 
     assert len(calls) == 2
 
@@ -480,7 +480,7 @@ async def test_annotation_lets_an_object_go_without_cleanup(cluster: InProcessCl
     await settle()
     await cluster.client.delete(stored)
 
-    await cluster.gone(Thing, "a", within=5)
+    await cluster.wait_deleted(Thing, "a", within=5)
 
 
 async def test_gone_is_called_when_an_object_is_gone(cluster: InProcessCluster) -> None:
@@ -646,7 +646,7 @@ async def test_undecodable_object_is_released_when_it_goes(cluster: InProcessClu
     await cluster.run(manager)
     await cluster.client.delete(bad)
 
-    await cluster.gone(Older, "bad", within=5)
+    await cluster.wait_deleted(Older, "bad", within=5)
 
 
 async def test_failing_predicate_wakes_rather_than_hides(cluster: InProcessCluster) -> None:

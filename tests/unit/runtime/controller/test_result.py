@@ -74,7 +74,7 @@ def test_every_error_has_its_verdict(error: Exception, verdict: ReconcileOutcome
 def test_failures_are_forgotten_after_success_and_when_retrying_is_pointless(
     verdict: ReconcileOutcome,
 ) -> None:
-    assert verdict.settled is (
+    assert verdict.resets_failures is (
         verdict in (ReconcileOutcome.SUCCESS, ReconcileOutcome.AGAIN, ReconcileOutcome.TERMINAL)
     )
 

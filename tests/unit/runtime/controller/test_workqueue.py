@@ -108,7 +108,7 @@ async def test_adding_a_waiting_key_now_forgets_its_timer() -> None:
     queue.add("a")
     assert await take(queue) == "a"
     queue.done("a")
-    assert (len(queue), queue.waiting(), queue.leased()) == (0, 0, 0)
+    assert (len(queue), queue.waiting_count(), queue.processing_count()) == (0, 0, 0)
     await advance(60)
     assert await take(queue) is None
 
@@ -125,7 +125,7 @@ async def test_however_many_keys_wait_there_is_one_timer_and_at_rest_none() -> N
         queue.add(key)
     assert loop.timers() == 0
     queue.add("d", after=10)
-    queue.shutdown()
+    queue.shut_down()
     assert loop.timers() == 0
 
 
@@ -197,13 +197,13 @@ async def test_shutdown_drops_the_rest_and_sends_every_worker_home() -> None:
         queue.add("a")
         await settle()
         queue.add("waiting", after=10)
-        queue.shutdown()
+        queue.shut_down()
     results = [worker.result() for worker in workers]
     assert results == [WorkItem("a", 0), None, None]
     queue.add("too late")
     queue.done("a")
     assert await queue.get() is None
-    assert (len(queue), queue.waiting(), queue.leased()) == (0, 0, 0)
+    assert (len(queue), queue.waiting_count(), queue.processing_count()) == (0, 0, 0)
 
 
 async def test_ready_and_dirty_keys_do_not_outlive_a_shutdown() -> None:
@@ -212,7 +212,7 @@ async def test_ready_and_dirty_keys_do_not_outlive_a_shutdown() -> None:
     await queue.get()
     queue.add("a")
     queue.add("b")
-    queue.shutdown()
+    queue.shut_down()
     queue.done("a")
     assert await queue.get() is None
     assert len(queue) == 0
@@ -225,7 +225,7 @@ async def test_drain_waits_for_work_in_progress() -> None:
     queue.add("b")
     await queue.get()
     await queue.get()
-    queue.shutdown()
+    queue.shut_down()
     loop = asyncio.get_running_loop()
     loop.call_later(3, queue.done, "a")
     loop.call_later(5, queue.done, "b")
@@ -262,7 +262,7 @@ async def test_gauges_are_right_whenever_they_are_read() -> None:
     await advance(2)
     await queue.get()
     await advance(3)
-    assert (len(queue), queue.waiting(), queue.leased()) == (2, 1, 2)
+    assert (len(queue), queue.waiting_count(), queue.processing_count()) == (2, 1, 2)
     assert queue.depths() == {0: 1, LOW_PRIORITY: 1}
     assert queue.depth(0) == 1
     assert queue.depth(99) == 0
@@ -400,8 +400,8 @@ class QueueMachine(RuleBasedStateMachine):
     def counts_agree(self) -> None:
         ready = sum(entry.ready for entry in self.entries.values())
         assert len(self.queue) == ready
-        assert self.queue.waiting() == len(self.entries) - ready
-        assert self.queue.leased() == len(self.again)
+        assert self.queue.waiting_count() == len(self.entries) - ready
+        assert self.queue.processing_count() == len(self.again)
 
     def teardown(self) -> None:
         self.runner.close()
@@ -484,5 +484,5 @@ async def _storm(random: Random, workers: int) -> None:
                 finish(lease.key)
         await advance(1000)
         assert all(started[key] > step for key, step in added.items())
-        assert (len(queue), queue.waiting(), queue.leased()) == (0, 0, 0)
-        queue.shutdown()
+        assert (len(queue), queue.waiting_count(), queue.processing_count()) == (0, 0, 0)
+        queue.shut_down()

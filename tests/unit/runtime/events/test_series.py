@@ -85,7 +85,7 @@ def test_single_occurrence_has_no_series_and_a_repeated_one_has() -> None:
     held = entry()
     assert held.current.series is None
 
-    held.again(5.0, NOW)
+    held.record(5.0, NOW)
     assert held.current.series == EventSeries(
         count=2, last_observed_time="2026-05-04T03:02:01.000500Z"
     )

@@ -25,7 +25,7 @@ from quintant.core.clock import Clock, LoopClock, Random, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
-from quintant.runtime.leader.elector import Elector, ElectorState, identify
+from quintant.runtime.leader.elector import Elector, ElectorState, replica_identity
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.faults.match import verb
@@ -122,7 +122,7 @@ async def record(client: Client) -> LeaseSpec:
 async def test_first_replica_leads_at_once(server: Transport, client: Client) -> None:
     one = Replica(server, "one")
     async with replicas(one):
-        await one.elector.elected()
+        await one.elector.wait_elected()
 
         spec = await record(client)
         assert one.leads()
@@ -165,7 +165,7 @@ async def test_crashed_leader_is_replaced_within_the_lease_and_two_seconds(
         await advance(60)
         await one.crash()
         crashed = monotonic()
-        await two.elector.elected()
+        await two.elector.wait_elected()
 
         assert monotonic() - crashed <= 17.0
         assert (await record(client)).lease_transitions == 1
@@ -185,7 +185,7 @@ async def test_lease_given_back_is_taken_at_the_next_look(
         assert one.elector.state is ElectorState.RELEASED
         assert (await record(client)).holder_identity == ""
 
-        await two.elector.elected()
+        await two.elector.wait_elected()
         assert monotonic() - stopped <= 2.0
         assert (await record(client)).lease_transitions == 1
 
@@ -232,7 +232,7 @@ async def test_fence_holds_even_while_the_loop_has_not_run_the_elector(
         await advance(0.2)
         with pytest.raises(NotLeader, match="one does not hold lease portal"):
             one.elector.fence()
-        assert one.elector.overdue() == pytest.approx(10.1)
+        assert one.elector.renewal_age() == pytest.approx(10.1)
 
 
 async def test_one_hung_renewal_does_not_lose_the_lease(server: Transport) -> None:
@@ -356,7 +356,7 @@ async def test_release_is_bounded_when_the_server_hangs(server: Transport) -> No
         began = monotonic()
         await one.stop()
 
-        assert monotonic() - began <= one.elector.election.renew
+        assert monotonic() - began <= one.elector.election.renew_deadline
         assert not one.leads()
 
 
@@ -381,7 +381,7 @@ async def test_replica_that_never_led_releases_nothing(server: Transport, client
         await two.stop()
 
         assert (await record(client)).holder_identity == "one"
-        assert two.elector.overdue() == 0
+        assert two.elector.renewal_age() == 0
 
 
 async def test_release_leaves_a_lease_alone_that_another_has_taken(
@@ -400,7 +400,7 @@ async def test_release_leaves_a_lease_alone_that_another_has_taken(
 def test_identities_differ_between_processes_of_one_host() -> None:
     random = Random(1)
 
-    assert identify(random) != identify(random)
+    assert replica_identity(random) != replica_identity(random)
 
 
 # The model: replicas with wrong clocks, on a network that delays, loses and hangs, crash and come
@@ -464,13 +464,13 @@ class Model:
                 self.write(one)
                 await asyncio.sleep(self.random.uniform(0.1, 1.0))
             if self.random.random() < 0.3:
-                await asyncio.sleep(one.elector.election.write)  # the last writes end
+                await asyncio.sleep(one.elector.election.write_timeout)  # the last writes end
                 await one.stop()
             await one.crash()
 
     def write(self, one: Replica) -> None:
         if one.leads():
-            longest = one.elector.election.write
+            longest = one.elector.election.write_timeout
             end = monotonic() + self.random.uniform(0, longest)
             self.writes.append((monotonic(), end, one.elector.election.identity))
 

@@ -140,10 +140,17 @@ def test_released_lease_names_nobody_and_keeps_its_history() -> None:
 )
 def test_impossible_timing_is_refused(seconds: float, renew: float, retry: float) -> None:
     with pytest.raises(ConfigError, match="lease > renew"):
-        Election("portal", "shop", "me", lease=seconds, renew=renew, retry=retry)
+        Election(
+            "portal", "shop", "me", lease_duration=seconds, renew_deadline=renew, retry_period=retry
+        )
 
 
 def test_one_hung_call_leaves_time_for_another_and_no_write_outlives_the_lease() -> None:
-    assert OURS.call == 5.0
-    assert OURS.renew + OURS.write == OURS.lease
-    assert Election("portal", "shop", "me", lease=3, renew=1.5, retry=0.5).call == 1.0
+    assert OURS.call_timeout == 5.0
+    assert OURS.renew_deadline + OURS.write_timeout == OURS.lease_duration
+    assert (
+        Election(
+            "portal", "shop", "me", lease_duration=3, renew_deadline=1.5, retry_period=0.5
+        ).call_timeout
+        == 1.0
+    )

@@ -35,7 +35,7 @@ class Elector:
     late: float = 0.0
     election: Election = field(default_factory=lambda: Election("portal", "shop", "me"))
 
-    def overdue(self) -> float:
+    def renewal_age(self) -> float:
         return self.late
 
 
@@ -45,11 +45,11 @@ class Watchdog:
 
 
 async def healthz(health: Health) -> str:
-    return (await health.examine(ProbeKind.LIFE)).text()
+    return (await health.run_checks(ProbeKind.LIVENESS)).text()
 
 
 async def readyz(health: Health) -> str:
-    return (await health.examine(ProbeKind.READINESS)).text()
+    return (await health.run_checks(ProbeKind.READINESS)).text()
 
 
 async def test_fresh_process_lives_and_is_ready() -> None:
@@ -59,15 +59,15 @@ async def test_fresh_process_lives_and_is_ready() -> None:
 
 async def test_verbose_report_lists_every_check() -> None:
     health = Health()
-    health.heed(Watchdog())
-    report = await health.examine(ProbeKind.LIFE)
+    health.add_watchdog(Watchdog())
+    report = await health.run_checks(ProbeKind.LIVENESS)
 
     assert report.text(verbose=True) == "[+]ping ok\n[+]loop ok\nhealthz check passed"
 
 
 async def test_failing_check_is_named_with_its_reason() -> None:
     health = Health()
-    health.ready("database", lambda: "no connection")
+    health.add_readiness_check("database", lambda: "no connection")
 
     assert await readyz(health) == (
         "[+]shutdown ok\n[-]database failed: no connection\nreadyz check failed"
@@ -77,29 +77,29 @@ async def test_failing_check_is_named_with_its_reason() -> None:
 
 async def test_one_name_with_two_checks_needs_both() -> None:
     health = Health()
-    health.ready("database", lambda: "")
-    health.ready("database", lambda: "read-only")
+    health.add_readiness_check("database", lambda: "")
+    health.add_readiness_check("database", lambda: "read-only")
 
     assert "[-]database failed: read-only" in await readyz(health)
 
 
 async def test_excluded_check_does_not_count() -> None:
     health = Health()
-    health.ready("database", lambda: "no connection")
-    report = await health.examine(ProbeKind.READINESS, exclude=["database"])
+    health.add_readiness_check("database", lambda: "no connection")
+    report = await health.run_checks(ProbeKind.READINESS, exclude=["database"])
 
     assert report.ok
 
 
 async def test_single_check_can_be_asked_for() -> None:
     health = Health()
-    health.ready("database", lambda: "no connection")
-    health.ready("relay", lambda: "")
-    relay = await health.single(ProbeKind.READINESS, "relay")
+    health.add_readiness_check("database", lambda: "no connection")
+    health.add_readiness_check("relay", lambda: "")
+    relay = await health.run_check(ProbeKind.READINESS, "relay")
 
     assert relay is not None
     assert relay.ok
-    assert await health.single(ProbeKind.READINESS, "nonsense") is None
+    assert await health.run_check(ProbeKind.READINESS, "nonsense") is None
 
 
 async def test_check_may_take_a_moment_but_no_longer() -> None:
@@ -108,10 +108,10 @@ async def test_check_may_take_a_moment_but_no_longer() -> None:
         return ""
 
     health = Health()
-    health.ready("quick", lambda: slow(CHECK_SECONDS / 2))
+    health.add_readiness_check("quick", lambda: slow(CHECK_SECONDS / 2))
     assert await readyz(health) == "ok"
 
-    health.ready("slow", lambda: slow(CHECK_SECONDS * 2))
+    health.add_readiness_check("slow", lambda: slow(CHECK_SECONDS * 2))
     assert "[-]slow failed: no answer within 0.8 s" in await readyz(health)
 
 
@@ -120,7 +120,7 @@ async def test_check_that_cannot_reach_its_subject_fails() -> None:
         raise ConnectError("relay:443 refused")
 
     health = Health()
-    health.ready("relay", refused)
+    health.add_readiness_check("relay", refused)
 
     assert "[-]relay failed: ConnectError: relay:443 refused" in await readyz(health)
 
@@ -135,7 +135,7 @@ async def test_stopping_process_lives_but_is_not_ready() -> None:
 
 async def test_process_whose_loop_hangs_is_dead() -> None:
     health, watchdog = Health(), Watchdog(lag=10.0)
-    health.heed(watchdog)
+    health.add_watchdog(watchdog)
     assert await healthz(health) == "ok"
 
     watchdog.lag = 10.5
@@ -144,7 +144,7 @@ async def test_process_whose_loop_hangs_is_dead() -> None:
 
 async def test_leader_that_should_have_given_up_is_dead() -> None:
     health, elector = Health(), Elector(late=35.0)
-    health.elect(elector)
+    health.add_elector(elector)
     assert await healthz(health) == "ok"
 
     elector.late = 36.0
@@ -154,7 +154,7 @@ async def test_leader_that_should_have_given_up_is_dead() -> None:
 async def test_process_is_not_ready_before_every_kind_was_read() -> None:
     health = Health()
     informer = Informer(synced=False)
-    health.watch(informer)
+    health.add_informer(informer)
     assert "[-]pods failed: not read yet" in await readyz(health)
 
     informer.trouble = "cannot read pods\nbecause: 403"
@@ -168,7 +168,7 @@ async def test_kind_whose_stream_fails_for_five_seconds_is_named() -> None:
     await advance(100)
     health = Health()
     stream = Stream("pods in a", alive_at=100, failing_since=100, trouble="500 InternalError")
-    health.watch(Informer(reflectors=[Stream(alive_at=100), stream]))
+    health.add_informer(Informer(reflectors=[Stream(alive_at=100), stream]))
     await advance(4.9)
     assert await readyz(health) == "ok"
 
@@ -181,7 +181,9 @@ async def test_kind_whose_stream_fails_for_five_seconds_is_named() -> None:
 
 async def test_kind_whose_stream_is_silent_is_named() -> None:
     health = Health()
-    health.watch(Informer(reflectors=[Stream("pods in a"), Stream("pods in b", alive_at=200)]))
+    health.add_informer(
+        Informer(reflectors=[Stream("pods in a"), Stream("pods in b", alive_at=200)])
+    )
     await advance(3 * 90)
     assert await readyz(health) == "ok"
 

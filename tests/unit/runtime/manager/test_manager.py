@@ -10,7 +10,7 @@ from quintant import Client, Context, Custom, Environment, Manager, Model, resou
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
-from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaves
+from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaf_errors
 from quintant.runtime.manager.health import ProbeKind
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
@@ -71,10 +71,10 @@ async def test_manager_is_not_ready_while_it_stops(cluster: InProcessCluster) ->
 
     async def slow(obj: Thing, ctx: Context[Thing]) -> None:
         await asyncio.sleep(10)
-        ready.append((await engine.health.examine(ProbeKind.READINESS)).ok)
+        ready.append((await engine.health.run_checks(ProbeKind.READINESS)).ok)
 
     engine = await cluster.run(manager_of(slow))
-    assert (await engine.health.examine(ProbeKind.READINESS)).ok
+    assert (await engine.health.run_checks(ProbeKind.READINESS)).ok
     await cluster.create(thing())
     await advance(1)
     await cluster.stop(engine)
@@ -102,7 +102,7 @@ async def test_kind_that_is_not_installed_ends_the_start_and_is_named(
     with pytest.raises(ExceptionGroup) as caught:
         await engine.run()
 
-    (error,) = leaves(caught.value)
+    (error,) = leaf_errors(caught.value)
     assert isinstance(error, ConfigError)
     assert "the server serves no things of demo.dev/v1" in str(error)
     assert asyncio.get_running_loop().time() == 120
@@ -134,7 +134,7 @@ async def test_side_task_that_fails_takes_the_manager_down(cluster: InProcessClu
     with pytest.raises(ExceptionGroup) as caught:
         await manager.serve(cluster.environment())
 
-    assert [str(error) for error in leaves(caught.value)] == ["bug"]
+    assert [str(error) for error in leaf_errors(caught.value)] == ["bug"]
 
 
 async def test_manager_without_anything_to_run_says_so(cluster: InProcessCluster) -> None:
@@ -178,7 +178,7 @@ async def test_replica_that_loses_its_lease_ends_at_once(cluster: InProcessClust
     with pytest.raises(ExceptionGroup) as caught:
         await running
 
-    assert isinstance(leaves(caught.value)[0], LeadershipLost)
+    assert isinstance(leaf_errors(caught.value)[0], LeadershipLost)
 
 
 async def test_side_task_for_leaders_waits_for_the_lease(cluster: InProcessCluster) -> None:
@@ -318,7 +318,7 @@ async def test_checks_of_the_program_count_for_its_probes(cluster: InProcessClus
     manager.ready("database", lambda: wrong)
     manager.alive("printer", lambda: "out of paper")
     health = (await cluster.run(manager)).health
-    assert (await health.examine(ProbeKind.READINESS)).ok
+    assert (await health.run_checks(ProbeKind.READINESS)).ok
     wrong = "no route"
-    assert "[-]database failed: no route" in (await health.examine(ProbeKind.READINESS)).text()
-    assert "[-]printer failed: out of paper" in (await health.examine(ProbeKind.LIFE)).text()
+    assert "[-]database failed: no route" in (await health.run_checks(ProbeKind.READINESS)).text()
+    assert "[-]printer failed: out of paper" in (await health.run_checks(ProbeKind.LIVENESS)).text()

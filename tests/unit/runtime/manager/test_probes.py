@@ -37,7 +37,7 @@ async def test_probes_answer_for_the_health_of_the_process() -> None:
 
 async def test_verbose_probe_lists_the_checks_and_exclude_leaves_one_out() -> None:
     health = Health()
-    health.ready("database", lambda: "no connection")
+    health.add_readiness_check("database", lambda: "no connection")
     async with Probes(health, Metrics()).serve(LOCAL, "") as ports:
         assert await fetch(ports.probes, "/readyz?verbose&exclude=database") == (
             200,
@@ -47,7 +47,7 @@ async def test_verbose_probe_lists_the_checks_and_exclude_leaves_one_out() -> No
 
 async def test_single_check_has_a_path_of_its_own() -> None:
     health = Health()
-    health.ready("deployments.apps", lambda: "403 Forbidden")
+    health.add_readiness_check("deployments.apps", lambda: "403 Forbidden")
     async with Probes(health, Metrics()).serve(LOCAL, "") as ports:
         status, text = await fetch(ports.probes, "/readyz/deployments.apps")
         assert (status, "403 Forbidden" in text) == (500, True)

@@ -125,7 +125,7 @@ def test_active_workers_go_up_and_down(metrics: Metrics) -> None:
 
 
 def test_queue_observer_counts_adds_retries_and_durations(metrics: Metrics) -> None:
-    observer = metrics.observer("portal")
+    observer = metrics.queue_observer("portal")
     observer.added()
     observer.retried()
     observer.queued(0.5)
@@ -140,7 +140,7 @@ def test_queue_observer_counts_adds_retries_and_durations(metrics: Metrics) -> N
 
 def test_queue_gauges_are_those_of_the_moment_of_the_scrape(metrics: Metrics) -> None:
     queue = Queue()
-    metrics.queue("portal", queue)
+    metrics.add_queue("portal", queue)
     labels = {"name": "portal", "controller": "portal"}
     assert value(metrics, "workqueue_depth", priority="0", **labels) == 0
 
@@ -155,8 +155,8 @@ async def test_informers_of_one_kind_are_added_up_and_the_quietest_counts(
     metrics: Metrics,
 ) -> None:
     await advance(10)
-    metrics.watch(Informer(objects=10, alive_at=9.0))
-    metrics.watch(Informer(objects=5, alive_at=3.0, misfits=2))
+    metrics.add_informer(Informer(objects=10, alive_at=9.0))
+    metrics.add_informer(Informer(objects=5, alive_at=3.0, misfits=2))
 
     assert value(metrics, "quintant_cache_objects", kind="pods") == 15
     assert value(metrics, "quintant_caches", kind="pods") == 2
@@ -165,13 +165,13 @@ async def test_informers_of_one_kind_are_added_up_and_the_quietest_counts(
 
 
 async def test_watch_that_never_heard_from_the_server_has_no_age(metrics: Metrics) -> None:
-    metrics.watch(Informer(objects=0, alive_at=0.0))
+    metrics.add_informer(Informer(objects=0, alive_at=0.0))
 
     assert value(metrics, "quintant_watch_age_seconds", kind="pods") is None
 
 
 def test_watch_restarts_are_counted_by_reason(metrics: Metrics) -> None:
-    metrics.watch(Informer(objects=0, alive_at=0.0))
+    metrics.add_informer(Informer(objects=0, alive_at=0.0))
     metrics.restarted("pods", "idle")
     metrics.restarted("pods", "429")
 
@@ -182,7 +182,7 @@ def test_watch_restarts_are_counted_by_reason(metrics: Metrics) -> None:
 
 
 def test_queue_and_informers_can_report_to_metrics(metrics: Metrics) -> None:
-    queue: queues.QueueObserver = metrics.observer("portal")
+    queue: queues.QueueObserver = metrics.queue_observer("portal")
     informer: CacheObserver = metrics
     queue.added()
     informer.overlaid()
@@ -267,7 +267,7 @@ def test_two_managers_do_not_share_a_counter() -> None:
 
 def test_operators_add_their_own_series(metrics: Metrics) -> None:
     joins = Counter("klight_joins", "Peers joined.")
-    metrics.add(joins)
+    metrics.add_collector(joins)
     joins.inc()
 
     assert scraped(metrics)["klight_joins_total"][()] == 1

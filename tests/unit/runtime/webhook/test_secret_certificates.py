@@ -212,7 +212,7 @@ async def test_removed_bundle_is_put_back(home: Home) -> None:
     before = await home.bundle()
     found = await home.cluster.get(ValidatingWebhookConfiguration, CONFIGURATION, "")
     where = {"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}
-    await home.cluster.client.amend(ValidatingWebhookConfiguration, found.metadata, [where])
+    await home.cluster.client.json_patch(ValidatingWebhookConfiguration, found.metadata, [where])
     assert await home.bundle() == []
     await replica.poll()
     assert await home.bundle() == before

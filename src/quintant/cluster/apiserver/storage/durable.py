@@ -32,7 +32,7 @@ from quintant.cluster.apiserver.storage.revision_log import (
     Table,
 )
 from quintant.cluster.apiserver.storage.sqlite import CommitFailed, Database, SyncMode, Transaction
-from quintant.core.errors import leaves
+from quintant.core.errors import leaf_errors
 
 
 @asynccontextmanager
@@ -184,5 +184,5 @@ def _key(table: Table, key: str) -> str:
 
 def _foremost(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """The failed commit, if there was one: everything else follows from it."""
-    found = leaves(errors)
+    found = leaf_errors(errors)
     return next((error for error in found if isinstance(error, CommitFailed)), found[0])

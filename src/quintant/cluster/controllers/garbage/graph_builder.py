@@ -99,21 +99,21 @@ class _Ledger:
         self._builder, self._resource = builder, resource
         self._graph = builder.graph
 
-    def replaced(self, namespace: str, state: InitialState[Object]) -> None:
+    def replace(self, namespace: str, state: InitialState[Object]) -> None:
         for obj in state.objects.values():
-            self.upserted(obj)
+            self.upsert(obj)
         present = {obj.metadata.uid for obj in state.objects.values()}
         self._builder.wake(self._graph.vanish(self._resource, but=present))
         self._builder.read(self._resource)
 
-    def upserted(self, obj: Object) -> None:
+    def upsert(self, obj: Object) -> None:
         self._builder.wake(self._graph.put(graph_node(self._resource, obj.metadata)))
 
-    def removed(self, obj: Object) -> None:
+    def delete(self, obj: Object) -> None:
         self._builder.wake(self._graph.remove(obj.metadata.uid))
 
-    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+    def report_undecodable(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """Metadata that is none is nobody's owner."""
 
-    def restarted(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> None:
         """The watch goes on where it was."""

@@ -178,6 +178,8 @@ async def _conditioned(
     pod: PodState, told: tuple[Condition, ...], ctx: KeyContext, manager: str
 ) -> None:
     try:
-        await ctx.client.named(manager).set_status(pod, PodStateStatus(conditions=told))
+        await ctx.client.with_field_manager(manager).set_status(
+            pod, PodStateStatus(conditions=told)
+        )
     except (NotFound, Conflict):
         ctx.log.debug("pod went away", pod=str(pod.key))

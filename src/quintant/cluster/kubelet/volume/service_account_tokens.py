@@ -67,7 +67,7 @@ async def _asked(
     }
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
     try:
-        answer = await client.sub(account, "token").post(body)
+        answer = await client.subresource(account, "token").post(body)
     except NotFound as error:
         raise MountError(f"failed to fetch token: {error}") from error
     status = answer["status"]

@@ -27,7 +27,7 @@ from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.http.server import Handler
 from quintant.keys import tls
-from quintant.keys.authority import Authority, Term
+from quintant.keys.authority import Authority, Validity
 from quintant.runtime.observe.listen import listen
 from unit.cluster.api import Api, config_map
 from unit.cluster.stub_webhooks import REGISTRATION, rule
@@ -35,7 +35,7 @@ from unit.cluster.stub_webhooks import REGISTRATION, rule
 pytestmark = pytest.mark.realtime
 
 NOW = datetime.now(UTC)
-TERM = Term(NOW, NOW + timedelta(days=1))
+TERM = Validity(NOW, NOW + timedelta(days=1))
 AUTHORITY = Authority.make("hooks", TERM)
 LOOPBACK = BindAddress("127.0.0.1", 0)
 PATIENCE_SECONDS = 10.0
@@ -51,15 +51,15 @@ async def echo(request: Request) -> Response:
 
 @asynccontextmanager
 async def server(
-    *names: str, term: Term = TERM, handler: Handler = echo
+    *names: str, term: Validity = TERM, handler: Handler = echo
 ) -> AsyncIterator[BindAddress]:
     async with listen(handler, LOOPBACK, presenting(*names, term=term)) as address:
         yield address
 
 
-def presenting(*names: str, term: Term = TERM) -> ssl.SSLContext:
+def presenting(*names: str, term: Validity = TERM) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.present(context, AUTHORITY.serving(names, term))
+    tls.load_key_pair(context, AUTHORITY.serving(names, term))
     return context
 
 
@@ -121,7 +121,7 @@ async def test_nobody_is_believed_without_an_authority(dialer: HttpsDialer) -> N
 
 
 async def test_a_certificate_runs_out(dialer: HttpsDialer) -> None:
-    over = Term(NOW - timedelta(days=2), NOW - timedelta(days=1))
+    over = Validity(NOW - timedelta(days=2), NOW - timedelta(days=1))
     async with server("127.0.0.1", term=over) as at:
         with pytest.raises(WebhookUnreachable, match="certificate has expired or is not yet valid"):
             await dialer.post(webhook_request(f"https://{at}/x"))

@@ -82,7 +82,7 @@ async def test_endpoints_go_with_their_service(cluster: InProcessCluster) -> Non
     made = await cluster.create(service())
     await cluster.eventually(Endpoints, "web")
     await cluster.client.delete(made)
-    await cluster.gone(Endpoints, "web")
+    await cluster.wait_deleted(Endpoints, "web")
 
 
 async def test_endpoints_that_lost_their_service_while_nobody_looked_go(
@@ -90,7 +90,7 @@ async def test_endpoints_that_lost_their_service_while_nobody_looked_go(
 ) -> None:
     labels = {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}
     await cluster.create(Endpoints(metadata=named("left", labels=labels)))
-    await cluster.gone(Endpoints, "left")
+    await cluster.wait_deleted(Endpoints, "left")
 
 
 async def test_endpoints_of_others_stay(cluster: InProcessCluster) -> None:

@@ -195,7 +195,7 @@ async def test_claim_that_lost_its_volume_says_so(cluster: InProcessCluster) -> 
     await bound(cluster)
     await cluster.client.delete(made)
     held = await cluster.get(PersistentVolume, "v", "")
-    await cluster.client.amend(
+    await cluster.client.json_patch(
         PersistentVolume, held.metadata, [{"op": "remove", "path": "/metadata/finalizers"}]
     )
     await cluster.eventually(
@@ -241,7 +241,7 @@ async def test_claim_in_use_stays_until_its_pods_are_gone(cluster: InProcessClus
     await cluster.advance(5)
     assert (await cluster.get(PersistentVolumeClaim, "data")).deleting
     await cluster.client.delete(user)
-    await cluster.gone(PersistentVolumeClaim, "data")
+    await cluster.wait_deleted(PersistentVolumeClaim, "data")
 
 
 async def test_bound_volume_stays_until_its_claim_is_gone(cluster: InProcessCluster) -> None:
@@ -252,7 +252,7 @@ async def test_bound_volume_stays_until_its_claim_is_gone(cluster: InProcessClus
     await cluster.advance(5)
     assert (await cluster.get(PersistentVolume, "v", "")).deleting
     await cluster.client.delete(owner)
-    await cluster.gone(PersistentVolume, "v", "")
+    await cluster.wait_deleted(PersistentVolume, "v", "")
 
 
 def _mount(name: str) -> Volume:
