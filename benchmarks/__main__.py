@@ -21,6 +21,7 @@ from envtest.errors import EnvtestError
 
 BENCHMARKS = (
     "imports",
+    "dependencies",
     "handwritten",
     "workqueue",
     "cache",
