@@ -1,1 +1,1 @@
-"""From credentials to a user."""
+"""Authentication: from the credentials of a request to a user, by certificate or token."""

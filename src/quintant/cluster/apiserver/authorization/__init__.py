@@ -1,1 +1,1 @@
-"""Whether a user may: RBAC."""
+"""Authorization: whether a user may do what is asked, by RBAC; nobody escalates."""

@@ -30,7 +30,7 @@ class RbacSubject(msgspec.Struct, frozen=True):
     name: str = ""
     namespace: str = ""
 
-    def means(self, user: User, default: str) -> bool:
+    def matches(self, user: User, default: str) -> bool:
         """Whether the user is meant; `default` is the binding's own namespace."""
         match self.kind:
             case "User":
@@ -57,9 +57,9 @@ class RbacBinding(msgspec.Struct, frozen=True, rename="camel"):
     def subject(self, user: User) -> RbacSubject | None:
         """The first subject that means a user."""
         where = self.metadata.namespace
-        return next((each for each in self.subjects or () if each.means(user, where)), None)
+        return next((each for each in self.subjects or () if each.matches(user, where)), None)
 
-    def told(self, subject: RbacSubject) -> str:
+    def describe(self, subject: RbacSubject) -> str:
         """The binding and its subject, as a decision tells of them."""
         where, name = self.metadata.namespace, self.metadata.name
         own = f'RoleBinding "{name}/{where}"' if where else f'ClusterRoleBinding "{name}"'

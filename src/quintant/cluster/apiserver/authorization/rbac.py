@@ -133,7 +133,7 @@ class Rbac:
             if rules is None:
                 lost.append(f"{binding.role_ref} not found")
             elif any(rule.allows(route) for rule in rules):
-                return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
+                return Decision(True, f"RBAC: allowed by {binding.describe(subject)}")
         return Decision(False, f"RBAC: {join_errors(lost)}" if lost else "")
 
     def _bound(self, user: User, namespace: str) -> Iterator[tuple[RbacBinding, RbacSubject]]:

@@ -1,1 +1,1 @@
-"""From bytes and query parameters to a typed request."""
+"""Decoding: from bodies (JSON, YAML, protobuf) and query parameters to documents and options."""

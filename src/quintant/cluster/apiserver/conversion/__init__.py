@@ -1,1 +1,1 @@
-"""Built-in kinds in their other versions."""
+"""Conversion of built-in kinds between the version they are stored as and the others."""

@@ -1,1 +1,3 @@
-"""CustomResourceDefinitions, and the kinds that they define."""
+"""CustomResourceDefinitions (apiextensions): what one must be, the kinds it defines, their
+strategies.
+"""

@@ -16,7 +16,7 @@ _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = ("k8s.io", "kubernetes.io")
 
 
-def approval_causes(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+def validate_approval(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """A complaint about a definition in such a group whose approval is missing or unreadable."""
     group = crd["spec"].get("group") or ""
     if not any(group == each or group.endswith(f".{each}") for each in _PROTECTED):

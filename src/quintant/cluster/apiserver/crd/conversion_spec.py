@@ -16,7 +16,7 @@ from quintant.core.errors import Cause
 _NO_WEBHOOK = "should not be set when strategy is not set to Webhook"
 
 
-def conversion_causes(conversion: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
+def validate_conversion(conversion: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
     """What is wrong with how versions are converted."""
     if conversion is None:
         return

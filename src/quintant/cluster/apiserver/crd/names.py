@@ -73,7 +73,7 @@ def _told(conflicts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def name_causes(names: Names, path: str) -> Iterator[Cause]:
+def validate_names(names: Names, path: str) -> Iterator[Cause]:
     """What is wrong with how names are spelt."""
     for field in ("plural", "singular"):
         yield from _spelling(names.get(field), f"{path}.{field}")
@@ -88,7 +88,7 @@ def name_causes(names: Names, path: str) -> Iterator[Cause]:
         yield from _spelling(name, f"{path}.categories[{at}]")
 
 
-def spelling_causes(name: str, path: str) -> Iterator[Cause]:
+def validate_name_spelling(name: str, path: str) -> Iterator[Cause]:
     """What is wrong with a name that begins with a letter, all in one complaint."""
     if complaints := dns1035_label_errors(name):
         yield invalid(path, name, ",".join(complaints))
@@ -96,7 +96,7 @@ def spelling_causes(name: str, path: str) -> Iterator[Cause]:
 
 def _spelling(name: str | None, path: str) -> Iterator[Cause]:
     if name:
-        yield from spelling_causes(name, path)
+        yield from validate_name_spelling(name, path)
 
 
 def _mixed(name: str | None, path: str) -> Iterator[Cause]:

@@ -23,7 +23,7 @@ _GO = {
 _ZEROS: dict[type, Any] = {int: 0, str: ""}
 
 
-def replica_causes(obj: Any, scale: Scale, *, status_only: bool = False) -> Iterator[Cause]:
+def validate_replicas(obj: Any, scale: Scale, *, status_only: bool = False) -> Iterator[Cause]:
     """What is wrong with the replicas and the selector that a scale shows."""
     if not status_only:
         yield from _count(obj, scale.replicas)

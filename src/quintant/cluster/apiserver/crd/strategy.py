@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.crd.scale_paths import replica_causes
+from quintant.cluster.apiserver.crd.scale_paths import validate_replicas
 from quintant.cluster.apiserver.kinds.strategy import (
     ConversionStrategy,
     Strategy,
@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     TYPE_INVALID,
     invalid,
 )
-from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
+from quintant.cluster.apiserver.meta.objectmeta import finalizer_warnings
 from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
@@ -53,7 +53,7 @@ class CustomSchema:
         self._place = structural.resource_schema(schema)
         self._whole = SchemaValidator(schema)
         self._status = SchemaValidator((schema.get("properties") or {}).get(_STATUS) or {})
-        self._rules = ValidationRules.of(schema)
+        self._rules = ValidationRules.compile(schema)
         self._scale = scale
 
     def strategy(self, conversion: ConversionStrategy) -> Strategy:
@@ -109,9 +109,9 @@ class CustomSchema:
         else:
             yield from self._whole(obj, ABSENT if live is None else live)
         if self._scale is not None:
-            yield from replica_causes(obj, self._scale, status_only=sub == _STATUS)
+            yield from validate_replicas(obj, self._scale, status_only=sub == _STATUS)
         if sub != _STATUS:
-            yield from embedded_objects.embedded_errors(obj, self._place)
+            yield from embedded_objects.validate_embedded_objects(obj, self._place)
         yield from self._repeated(obj, live)
 
     def _repeated(self, obj: JsonObject, live: JsonObject | None) -> Iterable[Cause]:
@@ -124,4 +124,4 @@ class CustomSchema:
 def _advice(obj: JsonObject, live: JsonObject | None, sub: str) -> list[str]:
     if sub == _STATUS:
         return []
-    return finalizer_advice(obj["metadata"], None if live is None else live["metadata"])
+    return finalizer_warnings(obj["metadata"], None if live is None else live["metadata"])

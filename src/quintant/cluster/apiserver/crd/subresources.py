@@ -16,7 +16,7 @@ COLUMN_FORMATS = (*("byte", "date", "date-time", "double", "float", "int32", "in
 _SELECTABLE_TYPES = ("string", "boolean", "integer")
 
 
-def subresource_causes(subresources: Mapping[str, Any], path: str) -> Iterator[Cause]:
+def validate_scale_subresource(subresources: Mapping[str, Any], path: str) -> Iterator[Cause]:
     """What is wrong with the scale of a kind."""
     scale = subresources.get("scale")
     if scale is None:
@@ -40,7 +40,7 @@ def subresource_causes(subresources: Mapping[str, Any], path: str) -> Iterator[C
         yield from complaints
 
 
-def column_causes(column: Mapping[str, Any], path: str) -> Iterator[Cause]:
+def validate_printer_column(column: Mapping[str, Any], path: str) -> Iterator[Cause]:
     """What is wrong with a printer column."""
     if not column.get("name"):
         yield required(f"{path}.name")
@@ -59,7 +59,7 @@ def column_causes(column: Mapping[str, Any], path: str) -> Iterator[Cause]:
         yield from _simple(json_path, where)
 
 
-def selectable_causes(
+def validate_selectable_fields(
     fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], path: str
 ) -> Iterator[Cause]:
     """What is wrong with the fields that objects can be selected by."""

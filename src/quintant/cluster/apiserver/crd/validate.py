@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.crd.approval import approval_causes
-from quintant.cluster.apiserver.crd.conversion_spec import conversion_causes
-from quintant.cluster.apiserver.crd.names import name_causes, spelling_causes
+from quintant.cluster.apiserver.crd.approval import validate_approval
+from quintant.cluster.apiserver.crd.conversion_spec import validate_conversion
+from quintant.cluster.apiserver.crd.names import validate_name_spelling, validate_names
 from quintant.cluster.apiserver.crd.subresources import (
-    column_causes,
-    selectable_causes,
-    subresource_causes,
+    validate_printer_column,
+    validate_scale_subresource,
+    validate_selectable_fields,
 )
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -26,7 +26,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors
 from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
-from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
+from quintant.cluster.apiserver.schema.check import format_warnings, validate_schema
 from quintant.core.errors import Cause
 
 WARNING_LIMIT = 256
@@ -49,17 +49,17 @@ def validate_definition(
     """What is wrong with a definition, and which formats in it mean nothing."""
     if sub == "status":
         return ValidationResult(
-            list(name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED))
+            list(validate_names(crd["status"].get("acceptedNames") or {}, _ACCEPTED))
         )
     causes = [*_name(crd, live), *_spec(crd["spec"]), *_unchanged(crd, live)]
-    causes += name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)
+    causes += validate_names(crd["status"].get("acceptedNames") or {}, _ACCEPTED)
     causes += _stored(crd)
-    causes += approval_causes(crd, live)
+    causes += validate_approval(crd, live)
     if crd["spec"].get("preserveUnknownFields"):
         text = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
         where = "spec.preserveUnknownFields"
         causes.append(invalid(where, True, f"{text} spec.versions[*].schema instead"))
-    return ValidationResult(causes, format_advice(crd, live))
+    return ValidationResult(causes, format_warnings(crd, live))
 
 
 _ACCEPTED = "status.acceptedNames"
@@ -89,14 +89,14 @@ def _spec(spec: JsonObject) -> Iterator[Cause]:
     yield from _versions(versions)
     if versions:
         first = versions[0].get("name") or ""
-        yield from spelling_causes(first, "spec.version")
+        yield from validate_name_spelling(first, "spec.version")
     for name in ("plural", "singular", "kind", "listKind"):
         if not spec["names"].get(name):
             yield required(f"spec.names.{name}")
-    yield from name_causes(spec["names"], "spec.names")
+    yield from validate_names(spec["names"], "spec.names")
     shared = {key: versions[0][key] for key in _common(versions)}
     yield from _parts(shared, "spec", _SHARED, status=any(map(_has_status, versions)))
-    yield from conversion_causes(spec.get("conversion"), "spec.conversion")
+    yield from validate_conversion(spec.get("conversion"), "spec.conversion")
 
 
 def _group(group: str) -> Iterator[Cause]:
@@ -122,7 +122,7 @@ def _versions(versions: list[JsonObject]) -> Iterator[Cause]:
     common = _common(versions)
     for at, version in enumerate(versions):
         where = f"spec.versions[{at}]"
-        yield from spelling_causes(version.get("name") or "", f"{where}.name")
+        yield from validate_name_spelling(version.get("name") or "", f"{where}.name")
         yield from _deprecation(version, f"{where}.deprecationWarning")
         own = {key: version[key] for key in _SHARED if key in version and key not in common}
         yield from _parts(own, where, {}, status=_has_status(version))
@@ -184,15 +184,15 @@ def _parts(
     schema = (parts.get("schema") or {}).get("openAPIV3Schema")
     if schema is not None:
         path = f"{where}.{names.get('schema', 'schema')}.openAPIV3Schema"
-        yield from schema_causes(schema, path, status=status)
+        yield from validate_schema(schema, path, status=status)
     if "subresources" in parts:
-        yield from subresource_causes(parts["subresources"], f"{where}.subresources")
+        yield from validate_scale_subresource(parts["subresources"], f"{where}.subresources")
     for at, column in enumerate(parts.get("additionalPrinterColumns") or ()):
-        yield from column_causes(column, f"{where}.additionalPrinterColumns[{at}]")
+        yield from validate_printer_column(column, f"{where}.additionalPrinterColumns[{at}]")
     if selectable := parts.get("selectableFields"):
         place = f"{where}.selectableFields"
         if schema is not None:
-            yield from selectable_causes(selectable, schema, place)
+            yield from validate_selectable_fields(selectable, schema, place)
         else:
             # Said of one version while the schema is said of all, or the other way round.
             yield invalid(place, "", _APART if names else _SHARED_ONLY)

@@ -1,1 +1,1 @@
-"""Defaults of built-in kinds."""
+"""Defaults of built-in kinds: constants, rules, and the walk that brings them in."""

@@ -1,1 +1,1 @@
-"""The documents about the server itself: groups, OpenAPI, health."""
+"""What the server says of itself: API resources, OpenAPI v2 and v3, health."""

@@ -1,1 +1,1 @@
-"""Who owns which field: managedFields and server-side apply."""
+"""managedFields: who owns which field, after updates and server-side apply."""

@@ -1,1 +1,3 @@
-"""Before a handler is chosen: who asks, whether they may, and the audit."""
+"""What every request passes before a handler is chosen: authentication, impersonation,
+authorization, audit.
+"""

@@ -36,14 +36,14 @@ class Access:
         self.tokens = StaticTokens()
         self.audit = Audit()
         self.accounts = ServiceAccountTokens(store, clock, key)
-        self.authentication = Authenticator(self.tokens, self.accounts)
+        self.authenticator = Authenticator(self.tokens, self.accounts)
         self.authorizer: Authorizer = Rbac(store) if rbac else AllowAll()
         self._impersonation = Impersonation(self.authorize)
         self._escalation = Escalation(self.authorizer)
 
-    def identify(self, call: ApiRequest, asked: RequestInfo, peer: User | None) -> User:
+    def authenticate(self, call: ApiRequest, asked: RequestInfo, peer: User | None) -> User:
         """The user a request counts as; 401 or 403 if it may not count as that one."""
-        user = self.authentication.authenticate(call.headers, peer)
+        user = self.authenticator.authenticate(call.headers, peer)
         other = requested_user(call.headers)
         return user if other is None else self._impersonation.impersonate(user, other, asked)
 
@@ -52,9 +52,9 @@ class Access:
         decision = self.authorizer.decide(user, asked)
         if not decision.allowed:
             raise forbidden_request(user, asked, decision.reason)
-        self.audit.allow(user.name, asked)
+        self.audit.record_allowed(user.name, asked)
 
-    def check(self, draft: Draft, user: User) -> None:
+    def authorize_draft(self, draft: Draft, user: User) -> None:
         """403 for a write that makes more of itself than its request was allowed to."""
         # An update or patch that creates its object takes the permission to create, too.
         if draft.base is None and draft.target.name:

@@ -47,7 +47,7 @@ class Audit:
     def __len__(self) -> int:
         return len(self._records)
 
-    def note(self, user: str, route: RequestInfo, code: int) -> None:
+    def record(self, user: str, route: RequestInfo, code: int) -> None:
         """Remember a request; subresources are named as roles name them."""
         self._records.append(
             AuditRecord(
@@ -61,7 +61,7 @@ class Audit:
             )
         )
 
-    def allow(self, user: str, route: RequestInfo) -> None:
+    def record_allowed(self, user: str, route: RequestInfo) -> None:
         """Remember that somebody was allowed something, and so made use of a permission."""
         used = self._used[user]
         if len(used) < MOST_USED:

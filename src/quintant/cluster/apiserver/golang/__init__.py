@@ -1,1 +1,1 @@
-"""What Go's standard library prints and parses."""
+"""What Go's standard library prints and parses, word for word: clients compare messages."""

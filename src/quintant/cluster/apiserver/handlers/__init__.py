@@ -1,1 +1,3 @@
-"""One module per verb and subresource."""
+"""Handlers: one module per verb and subresource, from a request that may to what is stored
+or answered.
+"""

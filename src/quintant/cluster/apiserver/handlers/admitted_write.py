@@ -1,9 +1,9 @@
-"""Changes that wait for webhooks: drafted, reviewed, and stored if nothing came in between.
+"""Writes and deletions as somebody asks for them: with webhooks, and begun anew when overtaken.
 
-Where webhooks are concerned, or what is written is large (quintant.cluster.apiserver.offload.pool),
-a write is no longer one step. When it comes to storing, the live object may be another one than the
-draft was made from; then everything begins anew, with a new draft, as in the loop of a real server:
-a PUT for another state ends with 409, a patch is redone.
+Where webhooks are asked, or what is written is large (quintant.cluster.apiserver.offload.pool), a
+write is no longer one step. When it comes to storing, the live object may be another one than the
+draft was made from; then everything begins anew, with a new draft, as in the loop of a real server
+(GuaranteedUpdate): a PUT for another state ends with 409, a patch is redone.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
                 return replace(deleted, warnings=tuple(warnings))
         return self.deletes.delete(kept, options)
 
-    async def document(
+    async def admit_document(
         self,
         target: ObjectRef,
         sort: Resource,

@@ -40,7 +40,7 @@ class CreateOnlyResources:
     ) -> None:
         self._offload = offload
         self._admission = admission
-        self._reviews = AccessReviews(access.authentication, access.authorizer, clock)
+        self._reviews = AccessReviews(access.authenticator, access.authorizer, clock)
         self._requests = TokenRequests(access.accounts, clock, random)
         self._clock = clock
 
@@ -53,7 +53,7 @@ class CreateOnlyResources:
         place = ObjectRef(document, asked.namespace, subresource=asked.subresource)
         drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
         draft, options = await self._offload.run(drafting, request_cost(call))
-        obj, warnings = await self._admission.document(
+        obj, warnings = await self._admission.admit_document(
             target, document.resource, draft.obj, None, options
         )
         if target.subresource:

@@ -45,7 +45,7 @@ class Evictions(msgspec.Struct, frozen=True):
     """Evicts pods; `budgets` is the kind of the budgets that are asked."""
 
     store: RevisionStore
-    stored: ObjectStore
+    objects: ObjectStore
     deletes: Deletes
     budgets: Kind
 
@@ -54,12 +54,12 @@ class Evictions(msgspec.Struct, frozen=True):
         metadata = sent.get("metadata") or {} if isinstance(sent, dict) else {}
         if metadata.get("name") != pod.name:
             raise bad_request("name in URL does not match name in Eviction object")
-        live = stored_json.unpack(pod.kind, self.stored.get(pod))
+        live = stored_json.unpack(pod.kind, self.objects.get(pod))
         check_preconditions(pod, live, options)
         if not _costless(live):
             self._charge(pod, live, options, now)
         if not options.dry_run and not live["metadata"].get("deletionTimestamp"):
-            self.stored.update_raw(pod, lambda obj: _marked(obj, now))
+            self.objects.update_raw(pod, lambda obj: _marked(obj, now))
         self.deletes.delete(pod, replace(options, rv=""))
 
     def _charge(self, pod: ObjectRef, live: JsonObject, options: DeleteOptions, now: str) -> None:
@@ -74,7 +74,7 @@ class Evictions(msgspec.Struct, frozen=True):
             if not options.dry_run:
                 name, namespace = budget["metadata"]["name"], budget["metadata"]["namespace"]
                 target = ObjectRef(self.budgets, namespace, name, "status")
-                self.stored.update_raw(
+                self.objects.update_raw(
                     target, lambda obj: decrement_disruptions(obj, pod.name, now)
                 )
 

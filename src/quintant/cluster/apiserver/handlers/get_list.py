@@ -34,10 +34,10 @@ from quintant.cluster.apiserver.watch.events import (
     END_OF_REPLAY,
     WatchEvent,
     WatchFilter,
-    added,
-    bookmark,
+    added_events,
+    bookmark_event,
     error_event,
-    missed,
+    missed_events,
 )
 from quintant.cluster.apiserver.watch.hub import WatchOptions
 from quintant.core.clock import Random
@@ -101,7 +101,7 @@ class Reads:
             return ListStream(selection.encoder, metadata, page.entries)
         return await _written(selection.encoder, metadata, page.entries)
 
-    def follow(self, selection: WatchFilter, query: ListOptions) -> WatchOptions:
+    def watch_options(self, selection: WatchFilter, query: ListOptions) -> WatchOptions:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
         table = self._store.table(selection.encoder.kind.table)
         seconds = query.seconds or self._random.uniform(*WATCH_SECONDS)
@@ -119,12 +119,12 @@ class Reads:
     ) -> Iterable[WatchEvent]:
         fresh = query.rv in ("", "0")
         if query.initial or (fresh and query.initial is None):
-            replay = added(selection, _scanned(table.now, selection))
+            replay = added_events(selection, _scanned(table.now, selection))
             if not (query.initial and query.bookmarks):
                 return replay
-            mark = bookmark(selection.encoder, self._store.revision, END_OF_REPLAY)
+            mark = bookmark_event(selection.encoder, self._store.revision, END_OF_REPLAY)
             return chain(replay, (mark,))
-        return () if fresh else missed(selection, table.history.since(query.revision))
+        return () if fresh else missed_events(selection, table.history.since(query.revision))
 
     def _view(
         self, table: Table, query: ListOptions, token: ContinueToken | None

@@ -1,9 +1,9 @@
-"""Changes: what a request that writes asks for, as a draft and the options beside it.
+"""Requests that write: what a body asks for, as a draft and the options beside it.
 
 Between the verbs of a resource (quintant.cluster.apiserver.handlers.verbs) and the write path
 (quintant.cluster.apiserver.handlers.write): the body is read as what it says it is, a patch becomes
 an edit of the live object, and a scale becomes an edit of what is scaled. Nothing is stored here,
-so a change can be drafted again when somebody else was faster.
+so a write can be drafted again when somebody else was faster.
 """
 
 from __future__ import annotations

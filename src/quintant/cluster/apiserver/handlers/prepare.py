@@ -1,7 +1,8 @@
-"""Finishing: a draft becomes what will be stored, but for its name.
+"""BeforeCreate and BeforeUpdate: a draft becomes what will be stored, but for its name.
 
 After admission, before validation: a new object begins its life, an update is kept from changing
-what it may not change, and the generation is counted. Everything here is in place.
+what it may not change, the strategy of the kind prepares it, and the generation is counted.
+Everything here is in place.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_resource_version,
     content,
-    identity_causes,
     keep_system_metadata,
+    validate_immutable_metadata,
 )
 from quintant.cluster.apiserver.meta.status import object_modified
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -81,7 +82,7 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
     check_resource_version(locked)
     if locked and locked != live["metadata"]["resourceVersion"]:
         raise object_modified(kind.resource, target.name)
-    found = identity_causes(obj, live)
+    found = validate_immutable_metadata(obj, live)
     if target.subresource == "status":
         _only_status(kind, obj, live)
     elif kind.resource.status and target.subresource in _BESIDE_STATUS:

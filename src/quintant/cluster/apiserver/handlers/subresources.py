@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import qualified_name_errors
-from quintant.cluster.apiserver.meta.objectmeta import domain_causes
+from quintant.cluster.apiserver.meta.objectmeta import validate_finalizer_name
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, unknown_error
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.core.errors import Cause
@@ -141,7 +141,7 @@ def _odd(at: int, finalizer: str) -> Iterator[Cause]:
     """What is wrong with what holds a namespace."""
     path = f"spec.finalizers[{at}]"
     yield from invalid_each(path, finalizer, qualified_name_errors(finalizer))
-    yield from domain_causes(path, finalizer)
+    yield from validate_finalizer_name(path, finalizer)
 
 
 def _part(document: Any, name: str) -> JsonObject:

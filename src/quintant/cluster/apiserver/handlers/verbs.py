@@ -79,7 +79,7 @@ class _Identified(msgspec.Struct, frozen=True):
 class ResourceHandlers(msgspec.Struct, frozen=True):
     """What a resource answers to each verb."""
 
-    stored: ObjectStore
+    objects: ObjectStore
     hub: WatchHub
     reads: Reads
     changes: WriteRequests
@@ -129,7 +129,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         _check_method(call)
         encoder = encoder_for(call, kind, self.clock, watching=True)
         selection = await self._selected(call, route, encoder)
-        terms = self.reads.follow(selection, read_list_options(call.query, watch=True))
+        terms = self.reads.watch_options(selection, read_list_options(call.query, watch=True))
         return self.hub.open(selection, terms)
 
     async def _list(
@@ -148,13 +148,13 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
         self.reads.check_get(call.query.get("resourceVersion", ""))
-        return await self._shown(call, target, self.stored.get(target))
+        return await self._shown(call, target, self.objects.get(target))
 
     async def _write(
         self, call: ApiRequest, target: ObjectRef, verb: str, user: User
     ) -> ApiResponse:
         drafting = self.changes.plan(verb)
-        found = self.stored.read(target)
+        found = self.objects.read(target)
         size = (
             request_cost(call) + target.kind.request_cost + (0 if found is None else len(found.raw))
         )
@@ -168,17 +168,17 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
-        old = None if creates else stored_json.unpack(target.kind, self.stored.get(target))
-        sent, told = await self.admission.document(target, doing.document, sent, old, options)
+        old = None if creates else stored_json.unpack(target.kind, self.objects.get(target))
+        sent, told = await self.admission.admit_document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
-        entry = self.stored.update_raw(target, edit, dry_run=options.dry_run)
+        entry = self.objects.update_raw(target, edit, dry_run=options.dry_run)
         if doing.answers_object:
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
 
     async def _evict(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
-        sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
+        sent, told = await self.admission.admit_document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
         options = read_delete_options(asked or {}, {}, user)
         options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
@@ -216,8 +216,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         options = await self._deletion(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)
-        for at, (target, entry) in enumerate(self.stored.scan(kind, selection.prefix)):
-            if selection.matches(target.key, entry) and self.stored.read(target) is not None:
+        for at, (target, entry) in enumerate(self.objects.scan(kind, selection.prefix)):
+            if selection.matches(target.key, entry) and self.objects.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
                 if (convert := kind.strategy.conversion.convert_for_read) is not None:
                     await convert((entry,))
@@ -228,7 +228,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         return ApiResponse(
             OK,
             selection.encoder.encode_list(
-                list_metadata(selection.encoder, self.stored.revision), items
+                list_metadata(selection.encoder, self.objects.revision), items
             ),
             warning_headers(told),
         )

@@ -1,12 +1,14 @@
-"""Writes: create, update, patch, apply.
+"""Writes: create, update, patch, apply, in five steps after the draft.
 
-    draft (quintant.cluster.apiserver.handlers.draft) ─► begin: guard, built-in admission ─►
-    [mutating webhooks]
-      ─► shaped: hold, complete ─► ready: name ─► judged: validate ─► [validating webhooks]
-      ─► commit
+    draft (quintant.cluster.apiserver.handlers.draft)
+      ─► admit: admission plugins ─► [mutating webhooks]
+      ─► prepare: PrepareForCreate, PrepareForUpdate
+      ─► authorize_and_name: escalation, quota, generated name, what the server assigns
+      ─► validate ─► [validating webhooks]
+      ─► store
 
 Every step is synchronous, and so is a write as a whole unless a webhook has to be asked or a step
-is so large that it is done beside the loop (quintant.cluster.apiserver.admission). A write that
+is so large that a thread does it (quintant.cluster.apiserver.handlers.admitted_write). A write that
 changes nothing leaves the revision alone and nobody hears of it; one that takes the last finalizer
 of a deleted object removes it.
 """
@@ -78,12 +80,12 @@ class Writes:
     """The write path of every kind."""
 
     def __init__(
-        self, stored: ObjectStore, clock: Clock, random: Random, guard: AdmissionControl
+        self, stored: ObjectStore, clock: Clock, random: Random, admission: AdmissionControl
     ) -> None:
         self._stored = stored
         self._clock = clock
         self._random = random
-        self._guard = guard
+        self._admission = admission
 
     def create(
         self, target: ObjectRef, sent: Any, options: WriteOptions = WriteOptions()
@@ -142,8 +144,8 @@ class Writes:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
         if draft.base is None:
             name = draft.obj["metadata"].get("name", "")
-            self._guard.check_create(draft.target.with_name(name))
-        self._guard.admit(draft, options)
+            self._admission.check_create(draft.target.with_name(name))
+        self._admission.admit(draft, options)
 
     def prepare(self, draft: Draft) -> Draft:
         """The draft held to what may change, and completed, in place."""
@@ -156,7 +158,7 @@ class Writes:
 
     def authorize_and_name(self, draft: Draft, options: WriteOptions) -> Draft:
         """What is shaped as it will be stored: allowed, and named."""
-        self._guard.authorize(draft, options.user)
+        self._admission.authorize(draft, options.user)
         obj, target = draft.obj, draft.target
         if draft.base is None:
             target = self._name(target, obj["metadata"])
@@ -190,8 +192,8 @@ class Writes:
         if (entry and entry.rv) != (base and base.rv):
             return False
         if base is None:
-            self._guard.check_create(ready.target)
-        self._guard.authorize(draft, options.user)
+            self._admission.check_create(ready.target)
+        self._admission.authorize(draft, options.user)
         return ready.others_read_at is None or self._stored.unchanged_since(
             draft.target, ready.others_read_at
         )

@@ -1,1 +1,3 @@
-"""What a kind is, the catalog of kinds, and objects as they are stored."""
+"""A kind: its identity, its strategy, the catalog of kinds, and the form its objects are
+stored in.
+"""

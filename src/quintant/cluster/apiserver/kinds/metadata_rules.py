@@ -13,9 +13,9 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, limit_errors
 from quintant.cluster.apiserver.meta.objectmeta import (
-    late_finalizer_causes,
-    metadata_causes,
-    no_metadata,
+    metadata_type_error,
+    validate_no_new_finalizers,
+    validate_object_meta,
 )
 from quintant.cluster.apiserver.meta.status import (
     bad_request,
@@ -71,7 +71,7 @@ def unknown_metadata(obj: JsonObject) -> list[str]:
     """Drop metadata nobody knows, in place; its paths. CoercionError where it cannot be read."""
     metadata = obj["metadata"]
     if not isinstance(metadata, dict):
-        raise CoercionError(no_metadata(metadata))
+        raise CoercionError(metadata_type_error(metadata))
     unknown = coerce(tables.message("meta.v1.ObjectMeta"), metadata)
     return [f"metadata.{path}" for path in unknown]
 
@@ -147,9 +147,9 @@ def validate(
     """Everything that is wrong with an object, and what its author should know."""
     metadata, strategy = obj["metadata"], kind.strategy.validation
     core = not (kind.custom or strategy.unqualified_finalizers)
-    causes = [*metadata_causes(metadata, strategy.validate_name, core=core)]
+    causes = [*validate_object_meta(metadata, strategy.validate_name, core=core)]
     if live is not None and deleting(live):
-        causes += late_finalizer_causes(metadata, live["metadata"])
+        causes += validate_no_new_finalizers(metadata, live["metadata"])
     own = [*limit_errors(strategy.validate(obj, live))] if strategy.validate is not None else []
     causes = own if own and strategy.metadata_last else [*causes, *own]
     if strategy.validate_custom is None:
@@ -164,7 +164,7 @@ def check_resource_version(said: str | None) -> None:
         raise unknown_error(f'strconv.ParseUint: parsing "{said}": invalid syntax')
 
 
-def identity_causes(obj: JsonObject, live: JsonObject) -> list[Cause]:
+def validate_immutable_metadata(obj: JsonObject, live: JsonObject) -> list[Cause]:
     """What of an update tries to change who the object is, or whether it goes."""
     sent, before = obj["metadata"], live["metadata"]
     return [

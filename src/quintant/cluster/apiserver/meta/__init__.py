@@ -1,1 +1,1 @@
-"""What every room needs: Status, names, selectors, request info, users."""
+"""apimachinery: Status and field errors, names, selectors, quantities, request info, users."""

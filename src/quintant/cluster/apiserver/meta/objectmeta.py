@@ -31,20 +31,20 @@ STANDARD_FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
 Metadata = Mapping[str, Any]
 
 
-def no_metadata(value: Any) -> str:
+def metadata_type_error(value: Any) -> str:
     """What Go says of something in the place of metadata."""
     found = {str: "string", bool: "bool", list: "array"}.get(type(value), "number")
     return f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"
 
 
-def metadata_causes(
+def validate_object_meta(
     metadata: Metadata, naming: Callable[[str], list[str]], *, core: bool
 ) -> Iterator[Cause]:
     """What is wrong with an object's own metadata, given how its kind is named."""
     yield from _name_causes(metadata, naming)
-    yield from limit_errors(map_causes(metadata))
-    yield from limit_errors(owner_causes(metadata))
-    yield from limit_errors(finalizer_causes(metadata, core=core))
+    yield from limit_errors(validate_labels_and_annotations(metadata))
+    yield from limit_errors(validate_owner_references(metadata))
+    yield from limit_errors(validate_finalizers(metadata, core=core))
 
 
 def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
@@ -59,7 +59,7 @@ def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iter
         yield from invalid_each("metadata.name", name, naming(name))
 
 
-def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
+def validate_embedded_object_meta(metadata: Metadata, where: str) -> Iterator[Cause]:
     """What is wrong with the metadata of an object embedded in another; it may lack a name."""
     for field in ("generateName", "name"):
         name = metadata.get(field) or ""
@@ -69,12 +69,12 @@ def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
     if metadata.get("generation", 0) < 0:
         text = "must be greater than or equal to 0"
         yield invalid(f"{where}.generation", metadata["generation"], text)
-    yield from map_causes(metadata, where)
-    yield from owner_causes(metadata, where)
-    yield from finalizer_causes(metadata, where)
+    yield from validate_labels_and_annotations(metadata, where)
+    yield from validate_owner_references(metadata, where)
+    yield from validate_finalizers(metadata, where)
 
 
-def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+def validate_labels_and_annotations(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with labels and annotations."""
     annotations = metadata.get("annotations") or {}
     for key, value in (metadata.get("labels") or {}).items():
@@ -91,7 +91,7 @@ def annotations_size(annotations: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
 
 
-def owner_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+def validate_owner_references(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with owner references."""
     owners = metadata.get("ownerReferences") or []
     field, ruling = f"{where}.ownerReferences", list[str]()
@@ -113,7 +113,7 @@ def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:
             yield invalid(f"{field}.{name}", "", "must not be empty")
 
 
-def finalizer_causes(
+def validate_finalizers(
     metadata: Metadata, where: str = "metadata", *, core: bool = False
 ) -> Iterator[Cause]:
     """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
@@ -121,17 +121,17 @@ def finalizer_causes(
     for finalizer in finalizers:
         yield from invalid_each(field, finalizer, qualified_name_errors(finalizer))
     for at, finalizer in enumerate(finalizers if core else ()):
-        yield from domain_causes(f"{field}[{at}]", finalizer)
+        yield from validate_finalizer_name(f"{field}[{at}]", finalizer)
 
 
-def domain_causes(path: str, finalizer: str) -> Iterator[Cause]:
+def validate_finalizer_name(path: str, finalizer: str) -> Iterator[Cause]:
     """A finalizer of the server's own kinds has a domain in front, or a standard name."""
     if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
         text = "name is neither a standard finalizer name nor is it fully qualified"
         yield invalid(path, finalizer, text)
 
 
-def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]:
+def validate_no_new_finalizers(metadata: Metadata, live: Metadata) -> Iterator[Cause]:
     """Nobody may add a finalizer to an object that is being deleted."""
     before = live.get("finalizers") or ()
     new = sorted(set(metadata.get("finalizers") or ()) - set(before))
@@ -141,7 +141,7 @@ def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]
         yield forbidden("metadata.finalizers", f"{text} []string{{{listed}}}")
 
 
-def finalizer_advice(metadata: Metadata, live: Metadata | None) -> list[str]:
+def finalizer_warnings(metadata: Metadata, live: Metadata | None) -> list[str]:
     """Warnings about new finalizers of a custom resource that others might choose, too."""
     before = (live or {}).get("finalizers") or ()
     new = sorted(set(metadata.get("finalizers") or ()) - set(before))

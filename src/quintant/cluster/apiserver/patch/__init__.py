@@ -1,1 +1,1 @@
-"""JSON patches, merge patches and strategic merge patches."""
+"""The patch formats: JSON patch, merge patch, strategic merge patch of built-in kinds."""

@@ -1,1 +1,3 @@
-"""Consequences of a write, drawn before the next request."""
+"""What follows from a write and is done before the next request: definitions served, roles
+aggregated, quotas counted, events expired.
+"""

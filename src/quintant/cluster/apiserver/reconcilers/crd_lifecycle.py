@@ -106,10 +106,10 @@ class CrdLifecycle:
         spec, before = found["spec"], found["status"].get("acceptedNames") or {}
         naming = accept_names(spec["names"], before, self._neighbours(name, spec["group"]))
         self._mark(name, writes, partial(_naming, naming))
-        settled = self._read(name)
-        assert settled is not None, "it was just marked"
-        if naming.condition.status or ESTABLISHED.is_set(settled["status"]):
-            self._serve(name, settled)
+        accepted = self._read(name)
+        assert accepted is not None, "it was just marked"
+        if naming.condition.status or ESTABLISHED.is_set(accepted["status"]):
+            self._serve(name, accepted)
             self._mark(name, writes, ESTABLISHED.set)
         if before != naming.names:
             self._stirred |= dict.fromkeys(self._group(name, spec["group"]))

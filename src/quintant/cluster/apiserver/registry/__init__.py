@@ -1,1 +1,1 @@
-"""The built-in kinds and their strategies."""
+"""The built-in kinds: their identities, their strategies, and the objects of a new cluster."""

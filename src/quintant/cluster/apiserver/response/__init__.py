@@ -1,1 +1,1 @@
-"""From an object to an answer: negotiation, tables, lists."""
+"""Responses: negotiation, encoders, tables, streamed lists, gzip, YAML."""

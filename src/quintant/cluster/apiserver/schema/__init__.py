@@ -1,1 +1,3 @@
-"""Structural schemas: checked, pruned by, defaulted from, and validated against."""
+"""Structural schemas of custom resources: checked, pruned by, defaulted from, validated
+against.
+"""

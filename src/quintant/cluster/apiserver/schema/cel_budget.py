@@ -58,7 +58,7 @@ class CostBudget(Struct):
             ranked = sorted([*self.expensive, (cost, path)], key=lambda each: -each[0])
             self.expensive = ranked[:MOST_EXPENSIVE]
 
-    def causes(self, path: str) -> Iterator[Cause]:
+    def errors(self, path: str) -> Iterator[Cause]:
         """A complaint if all rules together cost too much."""
         if self.total <= SCHEMA_LIMIT:
             return

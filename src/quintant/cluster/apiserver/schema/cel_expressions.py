@@ -31,7 +31,7 @@ REASONS = (
 )
 
 
-def text_causes(schema: Schema, path: str) -> Iterator[Cause]:
+def validate_rule_texts(schema: Schema, path: str) -> Iterator[Cause]:
     """What is wrong with how rules are written down."""
     for at, rule in enumerate(schema.get(RULES) or ()):
         where = f"{path}.{RULES}[{at}]"
@@ -80,7 +80,7 @@ def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
             yield invalid(f"{where}.fieldPath", path, "must be a valid path")
 
 
-def rule_causes(schema: Schema, site: RuleSite) -> Iterator[Cause]:
+def validate_rules(schema: Schema, site: RuleSite) -> Iterator[Cause]:
     """What is wrong with what rules say."""
     declared = declare(schema, root=site.root, name=ROOT)
     if declared is None:

@@ -67,7 +67,7 @@ class CelRule:
         """How it is named in errors."""
         return (self.message or self.text).strip()
 
-    def subject(self, value: Any, old: Any) -> RuleInput:
+    def input(self, value: Any, old: Any) -> RuleInput:
         """A value of the place the rule is about, and what was there before."""
         before = None if old is None else convert(old, self.type)
         return RuleInput(convert(value, self.type), before)

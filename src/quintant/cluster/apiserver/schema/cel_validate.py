@@ -55,7 +55,7 @@ class ValidationRules(Struct, frozen=True):
     keyed: MapListKeys | None = None
 
     @classmethod
-    def of(cls, schema: Schema, *, root: bool = True) -> ValidationRules | None:
+    def compile(cls, schema: Schema, *, root: bool = True) -> ValidationRules | None:
         """None where a schema has no rules; they must compile, as those of a definition do."""
         properties = {
             name: found
@@ -75,14 +75,14 @@ class ValidationRules(Struct, frozen=True):
     def _below(cls, schema: Any) -> ValidationRules | None:
         if not isinstance(schema, dict):
             return None
-        return cls.of(schema, root=bool(schema.get("x-kubernetes-embedded-resource")))
+        return cls.compile(schema, root=bool(schema.get("x-kubernetes-embedded-resource")))
 
     def validate(self, obj: Any, old: Any, path: str = "") -> ValidationResult:
         """What breaks the rules of an object, and what did so before."""
-        court = _Court()
+        found = _Validation()
         with suppress(_Stop):
-            court.visit(self, obj, old, _Place(path, obj, old))
-        return ValidationResult(court.causes, court.warnings)
+            found.visit(self, obj, old, _Place(path, obj, old))
+        return ValidationResult(found.causes, found.warnings)
 
 
 class _Place(Struct, frozen=True):
@@ -105,8 +105,8 @@ class _Place(Struct, frozen=True):
         return not self.hidden and self.old is not ABSENT and same(self.new, self.old)
 
 
-class _Court(Struct):
-    """One object's trial."""
+class _Validation(Struct):
+    """The rules of one object, run one after the other within a budget."""
 
     causes: list[Cause] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -145,7 +145,7 @@ class _Court(Struct):
             self.visit(node.items, item, was, place.below(f"{place.path}[{at}]", item, was))
 
     def _run(self, node: ValidationRules, value: Any, old: Any, place: _Place) -> None:
-        subject = node.rules[0].subject(value, old)
+        subject = node.rules[0].input(value, old)
         for rule in node.rules:
             if not rule.transition or old is not None or rule.optional_old:
                 self._check(node, rule, subject, value, place)

@@ -9,12 +9,12 @@ from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid
 from quintant.cluster.apiserver.meta.formats import recognized
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.schema.defaults import default_causes
-from quintant.cluster.apiserver.schema.keywords import openapi_causes
+from quintant.cluster.apiserver.schema.defaults import validate_defaults
+from quintant.cluster.apiserver.schema.keywords import validate_keywords
 from quintant.cluster.apiserver.schema.structural import (
     below,
-    structural_causes,
     unsupported_keyword,
+    validate_structural,
 )
 from quintant.core.errors import Cause
 
@@ -33,17 +33,17 @@ _ROOT_KEYWORDS = frozenset(
 )
 
 
-def schema_causes(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
+def validate_schema(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
     """What is wrong with a schema."""
     causes = list(_root(schema, path, status=status))
     unstructured = unsupported_keyword(schema)
     if not unstructured:
-        causes += structural_causes(schema, path)
-        # Defaults and rules are judged by the schema: it has to be one.
+        causes += validate_structural(schema, path)
+        # Defaults and rules are validated by the schema: it has to be one.
         unsound = bool(causes)
-        causes += () if unsound else default_causes(schema, path)
+        causes += () if unsound else validate_defaults(schema, path)
     rules = not unstructured and not causes
-    causes += openapi_causes(schema, path, rules=rules)
+    causes += validate_keywords(schema, path, rules=rules)
     if unstructured and not causes:
         causes.append(invalid(path, "", unstructured))
     yield from causes
@@ -62,7 +62,7 @@ def _root(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cau
         yield forbidden(f"{path}.nullable", "nullable cannot be true at the root")
 
 
-def format_advice(crd: JsonObject, live: JsonObject | None) -> list[str]:
+def format_warnings(crd: JsonObject, live: JsonObject | None) -> list[str]:
     """Warnings about formats that mean nothing and were not there before."""
     before = set() if live is None else set(_odd_formats(live["spec"]))
     odd = [name for name in _odd_formats(crd["spec"]) if name not in before]

@@ -20,7 +20,7 @@ from quintant.core.errors import Cause
 Schema = Mapping[str, Any]
 
 
-def default_causes(schema: Schema, path: str) -> Iterator[Cause]:
+def validate_defaults(schema: Schema, path: str) -> Iterator[Cause]:
     """What is wrong with the defaults of a schema and of those below it."""
     yield from _below({**schema, EMBEDDED: True}, path)
 
@@ -47,9 +47,9 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
         field, _, text = str(error).partition(": ")
         yield Cause("FieldValueInvalid", text, field)
         return
-    causes = list(embedded_objects.embedded_errors(value, place, path)) or SchemaValidator(schema)(
-        value, prefix=path
-    )
+    causes = list(
+        embedded_objects.validate_embedded_objects(value, place, path)
+    ) or SchemaValidator(schema)(value, prefix=path)
     yield from causes
     blank = any(not (rule.get("rule") or "").strip() for rule in schema.get(RULES) or ())
     if not causes and not blank:
@@ -59,7 +59,7 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
 def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     """The rules that a default does not follow, or the one that nothing can follow."""
     try:
-        rules = ValidationRules.of(schema, root=False)
+        rules = ValidationRules.compile(schema, root=False)
     except ValueError as error:  # BadRule: its module would load the language, which takes 12 MB
         yield invalid(path, schema.get("type") or "", f"rule compile error: {error}")
         return

@@ -9,7 +9,10 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.field_errors import invalid, required
 from quintant.cluster.apiserver.meta.names import dns1035_label_errors
-from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
+from quintant.cluster.apiserver.meta.objectmeta import (
+    metadata_type_error,
+    validate_embedded_object_meta,
+)
 from quintant.cluster.apiserver.schema.prune import StructuralSchema
 from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.errors import Cause
@@ -36,7 +39,9 @@ def coerce_embedded(value: Any, place: StructuralSchema | None, path: str = "") 
     return sorted(unknown)
 
 
-def embedded_errors(value: Any, place: StructuralSchema | None, path: str = "") -> Iterator[Cause]:
+def validate_embedded_objects(
+    value: Any, place: StructuralSchema | None, path: str = ""
+) -> Iterator[Cause]:
     """What is wrong with embedded objects beyond their schemas."""
     if place is None or not place.embeds:
         return
@@ -44,10 +49,12 @@ def embedded_errors(value: Any, place: StructuralSchema | None, path: str = "") 
         if place.embedded and path:
             yield from _complaints(value, path)
         for name, child in value.items():
-            yield from embedded_errors(child, place.child(name), _below(place, path, name))
+            yield from validate_embedded_objects(
+                child, place.child(name), _below(place, path, name)
+            )
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            yield from embedded_errors(item, place.items, f"{path}[{at}]")
+            yield from validate_embedded_objects(item, place.items, f"{path}[{at}]")
 
 
 def _below(place: StructuralSchema, path: str, name: str) -> str:
@@ -76,7 +83,7 @@ def _coerced(value: dict[str, Any], path: str) -> list[str]:
 
 def _fitted(metadata: Any) -> list[str]:
     if not isinstance(metadata, dict):
-        raise CoercionError(no_metadata(metadata))
+        raise CoercionError(metadata_type_error(metadata))
     return coerce(tables.message("meta.v1.ObjectMeta"), metadata)
 
 
@@ -90,7 +97,7 @@ def _complaints(value: dict[str, Any], path: str) -> Iterator[Cause]:
         elif complaint := _ODDITIES[name](value[name]):
             yield invalid(where, value[name], complaint)
     if "metadata" in value:
-        yield from embedded_causes(value["metadata"], f"{path}.metadata")
+        yield from validate_embedded_object_meta(value["metadata"], f"{path}.metadata")
 
 
 def _odd_version(version: str) -> str:

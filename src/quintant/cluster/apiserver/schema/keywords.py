@@ -18,7 +18,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.schema.cel_budget import Cardinality, CostBudget, RuleSite
-from quintant.cluster.apiserver.schema.list_types import list_causes
+from quintant.cluster.apiserver.schema.list_types import validate_list_type
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, PRESERVE
 from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.core.errors import Cause
@@ -48,7 +48,7 @@ class _Place(Struct, frozen=True):
         return replace(self, path=self.path + step, root=False, **more)
 
 
-def openapi_causes(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]:
+def validate_keywords(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]:
     """What is wrong with the keywords of a schema, and with its rules if they are looked at."""
     budget = CostBudget()
     cardinality = Cardinality(1) if rules else None
@@ -56,7 +56,7 @@ def openapi_causes(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]
     yield from walk.schema
     yield from walk.rules
     if rules:
-        yield from budget.causes(path)
+        yield from budget.errors(path)
 
 
 class _Found(Struct):
@@ -75,7 +75,7 @@ def _walk(schema: Schema, place: _Place, budget: CostBudget) -> _Found:
     for each, where in _below(schema, place):
         found.add(_walk(each, where, budget))
     found.schema += _extensions(schema, place.path)
-    found.schema += list_causes(schema, place.path)
+    found.schema += validate_list_type(schema, place.path)
     if schema.get(RULES):
         _judge_rules(schema, place, budget, found)
     return found
@@ -83,13 +83,16 @@ def _walk(schema: Schema, place: _Place, budget: CostBudget) -> _Found:
 
 def _judge_rules(schema: Schema, place: _Place, budget: CostBudget, found: _Found) -> None:
     # The language takes 12 MB, and many definitions have no rules.
-    from quintant.cluster.apiserver.schema.cel_expressions import rule_causes, text_causes
+    from quintant.cluster.apiserver.schema.cel_expressions import (
+        validate_rule_texts,
+        validate_rules,
+    )
 
-    found.schema += text_causes(schema, place.path)
+    found.schema += validate_rule_texts(schema, place.path)
     if not found.schema and place.cardinality is not None:
         whole = place.root or bool(schema.get(EMBEDDED))
         site = RuleSite(place.path, whole, place.uncorrelated, place.cardinality, budget)
-        found.rules += rule_causes(schema, site)
+        found.rules += validate_rules(schema, site)
 
 
 def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:

@@ -20,7 +20,7 @@ KEYS = "x-kubernetes-list-map-keys"
 _CHOICES = ("atomic", "set", "map")
 
 
-def list_causes(schema: Schema, path: str) -> Iterator[Cause]:
+def validate_list_type(schema: Schema, path: str) -> Iterator[Cause]:
     """What is wrong with how a schema says that items are told apart."""
     listing, keys = schema.get(LIST_TYPE), schema.get(KEYS) or ()
     found = schema.get("type") or ""

@@ -80,7 +80,7 @@ def below(schema: Schema) -> Iterator[tuple[str, Schema]]:
             yield f".{keyword}[{at}]", each
 
 
-def structural_causes(schema: Schema, path: str) -> list[Cause]:
+def validate_structural(schema: Schema, path: str) -> list[Cause]:
     """What keeps a schema from being structural."""
     causes = [*_invariants(schema, _Level.ROOT, path), *_complete(schema, schema, path, path)]
     return sorted(causes, key=lambda cause: f"{cause.field}: {cause.message}")

@@ -1,1 +1,1 @@
-"""The front door: HTTPS, the server, and the chain of a request put together."""
+"""The front door: HTTPS, `ApiServer`, its admission plugins and its handler chain."""

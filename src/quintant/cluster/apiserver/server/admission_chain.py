@@ -80,7 +80,7 @@ class AdmissionChain(Struct, frozen=True):
 
     def authorize(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
-        self.access.check(draft, user)
+        self.access.authorize_draft(draft, user)
         self._run(VALIDATING, draft)
         if self.managed and not draft.target.subresource:
             enforce_quota(draft, self.context)

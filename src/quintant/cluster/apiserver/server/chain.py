@@ -1,7 +1,7 @@
-"""The API machinery: everything between an authorised request and the store, put together.
+"""The handler chain: everything between an authorised request and the store, put together.
 
-Reads and writes with their admission, definitions and what follows from them, questions. It draws
-the consequences of every write before the next request is answered (`settle`).
+Reads, writes with their admission, create-only resources, and the reconcilers, which draw the
+consequences of every write before the next request is answered.
 """
 
 from __future__ import annotations
@@ -61,28 +61,28 @@ class HandlerChain:
         managed: bool,
     ) -> None:
         self._catalog, self._access = catalog, access
-        self._expiry = EventTtl(store)
-        self._caller = WebhookClient(store, dialer)
+        self._event_ttl = EventTtl(store)
+        self._webhook_client = WebhookClient(store, dialer)
         self._aggregation = ClusterRoleAggregation(store, catalog)
         self._quotas = QuotaStatus(store, catalog) if managed else None
         self._namespaces = NamespaceLifecycle(store, catalog)
-        self._definitions = CrdLifecycle(store, catalog, hub, clock, self._caller, random)
-        around, self._stored = AdmissionContext(store, random), ObjectStore(store)
-        guard = AdmissionChain(self._namespaces, self._definitions, access, around, managed)
-        self._writes = Writes(self._stored, clock, random, guard)
-        self._deletes = Deletes(self._stored, clock)
-        self._registry = WebhookRegistry(store, catalog)
+        self._crds = CrdLifecycle(store, catalog, hub, clock, self._webhook_client, random)
+        context, self._objects = AdmissionContext(store, random), ObjectStore(store)
+        admission = AdmissionChain(self._namespaces, self._crds, access, context, managed)
+        self._writes = Writes(self._objects, clock, random, admission)
+        self._deletes = Deletes(self._objects, clock)
+        self._webhooks = WebhookRegistry(store, catalog)
         matcher = Matcher(store, access.authorizer.decide)
-        webhooks = WebhookDispatcher(self._caller, matcher, random, offload)
-        admission = AdmittedWrites(
-            self._registry, offload, webhooks, self._stored, self._writes, self._deletes
+        webhooks = WebhookDispatcher(self._webhook_client, matcher, random, offload)
+        admitted = AdmittedWrites(
+            self._webhooks, offload, webhooks, self._objects, self._writes, self._deletes
         )
-        self._create_only_resources = CreateOnlyResources(access, admission, clock, random, offload)
+        self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
-        evictions = Evictions(store, self._stored, self._deletes, budgets)
-        reads, changes = Reads(store, random), WriteRequests(self._writes)
-        self._endpoints = ResourceHandlers(
-            self._stored, hub, reads, changes, admission, evictions, clock, offload
+        evictions = Evictions(store, self._objects, self._deletes, budgets)
+        reads, requests = Reads(store, random), WriteRequests(self._writes)
+        self._handlers = ResourceHandlers(
+            self._objects, hub, reads, requests, admitted, evictions, clock, offload
         )
 
     async def handle(
@@ -92,11 +92,11 @@ class HandlerChain:
         if kind.create_only or is_create_only(kind, asked.subresource):
             return await self._create_only(call, asked, kind, user)
         if asked.verb == "watch":
-            return await self._endpoints.watch(call, asked, kind)
+            return await self._handlers.watch(call, asked, kind)
         if asked.verb == "delete":
             self._namespaces.check_delete(ObjectRef(kind, name=asked.name))
         try:
-            return await self._endpoints.handle(call, asked, kind, user)
+            return await self._handlers.handle(call, asked, kind, user)
         finally:
             self._run_reconcilers()
 
@@ -104,16 +104,16 @@ class HandlerChain:
         """Make what every cluster has from its first moment, unless it is there."""
         for group, plural, obj in first_objects():
             target = ObjectRef(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
-            if self._stored.read(target) is None:
+            if self._objects.read(target) is None:
                 self._writes.create(target, obj, SERVER)
         self.reload()
 
     def reload(self) -> None:
         """Look at everything again whose consequences are drawn here: the store is another."""
         self._access.authorizer.forget()
-        self._registry.forget()
-        self._expiry.reload()
-        self._definitions.reload()
+        self._webhooks.forget()
+        self._event_ttl.reload()
+        self._crds.reload()
         self._aggregation.reload()
         if self._quotas is not None:
             self._quotas.reload()
@@ -121,8 +121,8 @@ class HandlerChain:
 
     def close(self) -> None:
         """Write nothing any more by itself, and call nobody."""
-        self._expiry.close()
-        self._caller.close()
+        self._event_ttl.close()
+        self._webhook_client.close()
 
     async def _create_only(
         self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
@@ -138,7 +138,7 @@ class HandlerChain:
     def _run_reconcilers(self) -> None:
         """Do what follows from the last write, until nothing does."""
         while (
-            self._definitions.reconcile(self._writes, self._deletes)
+            self._crds.reconcile(self._writes, self._deletes)
             or self._aggregation.reconcile(self._writes)
             or (self._quotas is not None and self._quotas.reconcile(self._writes))
         ):

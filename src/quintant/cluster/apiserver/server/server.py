@@ -4,7 +4,7 @@
 (quintant.cluster.apiserver.server.https); both see the same bytes. It needs a running event loop
 from its first moment: time is the loop's.
 
-    call → auth → authz → routes, lookup → machinery → audit
+    request → authentication → request info → authorization → handler chain → audit
 
 A write is synchronous from reading the live object to telling who depends on it, so nothing is
 locked; where webhooks are asked, it begins again if it was overtaken. No answer, refusal or watch
@@ -142,13 +142,13 @@ class ApiServer:
         asked = request_info(call)
         user: User | None = None
         try:
-            user = self._access.identify(call, asked, peer)
+            user = self._access.authenticate(call, asked, peer)
             answer = await self._answer(call, asked, user)
         except StatusError as error:
             answer = await self._refusal(call, error)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, ApiResponse) else 200
-        self.audit.note(user.name if user else "", asked, code)
+        self.audit.record(user.name if user else "", asked, code)
         return answer
 
     @property

@@ -1,1 +1,3 @@
-"""The store: revisions and history, in memory and on disk."""
+"""The store, in etcd's place: tables under one revision, their history, and the file they outlive
+a process in.
+"""

@@ -82,7 +82,7 @@ class History:
             self.floor = rv
 
     def copy(self) -> History:
-        """An independent ring of the same changes."""
+        """An independent history of the same changes."""
         twin = History(self.floor)
         twin._changes = self._changes[self._start :]
         return twin

@@ -2,7 +2,7 @@
 
 The core of the embedded cluster; it knows neither HTTP nor Kubernetes. Every call is synchronous,
 so a caller that does not await sees and makes one consistent state. Each write moves the revision
-by one, is appended to its table's ring and told to every listener, in that order.
+by one, is appended to its table's history and told to every listener, in that order.
 
 This store lives in memory, where a write is final at once. One that survives its process
 (quintant.cluster.apiserver.storage.durable) is ahead of what it has kept: followers hear later,
@@ -60,7 +60,7 @@ class Table(Struct):
         return View(self.entries, self.keys)
 
     def at(self, rv: int) -> View:
-        """The entries as they were at a revision; Compacted if the ring no longer knows."""
+        """The entries as they were at a revision; Compacted if history no longer knows."""
         later = self.history.since(rv)
         if not later:
             return self.now

@@ -1,1 +1,1 @@
-"""Sets of fields, schemas of them, and typed merging."""
+"""sigs.k8s.io/structured-merge-diff: sets of fields, schemas, and typed merging by them."""

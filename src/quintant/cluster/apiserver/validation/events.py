@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from quintant.cluster.apiserver.conversion.events import to_core
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
-from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
+from quintant.cluster.apiserver.meta.objectmeta import validate_object_meta
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import validate_immutable
 from quintant.core.errors import Cause
@@ -39,7 +39,7 @@ def validate_event(event: JsonObject, live: JsonObject | None) -> Iterator[Cause
     if core:
         return
     if live is None:
-        yield from metadata_causes(event["metadata"], dns1123_subdomain_errors, core=True)
+        yield from validate_object_meta(event["metadata"], dns1123_subdomain_errors, core=True)
         yield from _new(event)
     else:
         before = to_core(live)

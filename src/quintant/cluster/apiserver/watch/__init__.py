@@ -1,1 +1,1 @@
-"""Watches: events as lines, and who gets them."""
+"""Watches: which changes are told to whom, as which lines."""

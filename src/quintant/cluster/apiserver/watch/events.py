@@ -50,7 +50,7 @@ class WatchFilter(Struct, frozen=True):
             return False
         return not self.fields or self.fields.matches(_fields(key, entry))
 
-    def frame(self, change: Change) -> bytes | None:
+    def encode_event(self, change: Change) -> bytes | None:
         """The line that tells a change, or None when it is nobody's business here.
 
         An object that leaves the selection is told as deleted: its last wanted state, at the
@@ -65,7 +65,7 @@ class WatchFilter(Struct, frozen=True):
         return None
 
 
-def added(
+def added_events(
     selection: WatchFilter, entries: Iterable[tuple[str, StoredEntry]]
 ) -> Iterator[WatchEvent]:
     """Lines that tell entries as if they had just been created; blank for who is not wanted."""
@@ -78,14 +78,14 @@ def added(
             yield b""
 
 
-def missed(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchEvent]:
+def missed_events(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchEvent]:
     """Lines that tell changes of the past; blank for those that are not wanted."""
     for change in changes:
         waits = selection.encoder.kind.strategy.conversion.convert_for_read is not None
-        yield change if waits else selection.frame(change) or b""
+        yield change if waits else selection.encode_event(change) or b""
 
 
-def bookmark(
+def bookmark_event(
     encoder: ObjectEncoder, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS
 ) -> bytes:
     """A line that tells how far the stream has come."""

@@ -24,14 +24,19 @@ from msgspec import Struct, field
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
-from quintant.cluster.apiserver.watch.events import WatchEvent, WatchFilter, bookmark, error_event
+from quintant.cluster.apiserver.watch.events import (
+    WatchEvent,
+    WatchFilter,
+    bookmark_event,
+    error_event,
+)
 
 BOOKMARK_SECONDS = 60.0
-"""Between bookmarks: shorter than the history a ring keeps."""
+"""Between bookmarks: shorter than the history that is kept."""
 FAREWELL_SECONDS = 2.0
 """How long before the deadline a last bookmark is sent, so that a resume starts close."""
 BEHIND = 10_000
-"""Changes a watcher may leave unread before it is cut: it can still resume from the ring."""
+"""Changes a watcher may leave unread before it is cut: it can still resume from history."""
 SLICE = 256
 """Objects or changes looked at per chunk of a replay, between two turns of the loop."""
 
@@ -97,17 +102,19 @@ class Watcher:
     async def _lines(self, frames: Collection[WatchEvent]) -> bytes:
         """Lines as they are sent; where objects cannot be shown, the stream ends with why."""
         selection = self.group.selection
-        prime = selection.encoder.kind.strategy.conversion.convert_for_read
-        if prime is None:
+        convert = selection.encoder.kind.strategy.conversion.convert_for_read
+        if convert is None:
             return b"".join(cast("Collection[bytes]", frames))
         changes = [frame for frame in frames if isinstance(frame, Change)]
         states = (each for change in changes for each in (change.prev, change.cur))
         try:
-            await prime(entry for entry in states if entry is not None)
+            await convert(entry for entry in states if entry is not None)
         except StatusError as error:
             self.close()
             return error_event(error)
-        told = (selection.frame(each) if isinstance(each, Change) else each for each in frames)
+        told = (
+            selection.encode_event(each) if isinstance(each, Change) else each for each in frames
+        )
         return b"".join(line for line in told if line is not None)
 
     def _begun(self, chunk: bytes) -> bytes:
@@ -132,7 +139,7 @@ class Watcher:
 
     def _bookmark(self) -> None:
         told = max(self.since, self._hub.revision)
-        self.push(bookmark(self.group.selection.encoder, told))
+        self.push(bookmark_event(self.group.selection.encoder, told))
 
 
 class WatcherGroup(Struct, eq=False):
@@ -144,7 +151,7 @@ class WatcherGroup(Struct, eq=False):
 
     def send(self, change: Change) -> None:
         waits = self.selection.encoder.kind.strategy.conversion.convert_for_read is not None
-        frame: WatchEvent | None = change if waits else self.selection.frame(change)
+        frame: WatchEvent | None = change if waits else self.selection.encode_event(change)
         if frame is not None:
             for member in self.members:
                 if change.rv > member.since:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.apiserver.crd.names import ACCEPTED, accept_names, name_causes
+from quintant.cluster.apiserver.crd.names import ACCEPTED, accept_names, validate_names
 
 FOO = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
 NOTHING: dict[str, Any] = {"plural": "", "kind": ""}
@@ -35,7 +35,7 @@ def test_names_a_definition_has_are_its_own() -> None:
 
 def test_names_are_spelt_like_dns_labels() -> None:
     odd = {"plural": "Foos", "kind": "fo_o", "listKind": "fo_o", "shortNames": ["a b"]}
-    fields = [cause.field for cause in name_causes(odd, "spec.names")]
+    fields = [cause.field for cause in validate_names(odd, "spec.names")]
     assert fields == [
         "spec.names.plural",
         "spec.names.kind",

@@ -7,7 +7,7 @@ from hypothesis import find, given
 
 from quintant.cluster.apiserver.crd.definition import default, prepare_for_create
 from quintant.cluster.apiserver.crd.validate import validate_definition
-from quintant.cluster.apiserver.schema.check import schema_causes
+from quintant.cluster.apiserver.schema.check import validate_schema
 from unit.cluster.json_strategies import ROOTS
 
 TEXT = {"type": "string", "maxLength": 9}
@@ -41,7 +41,7 @@ def _schema(**properties: Any) -> dict[str, Any]:
 
 
 def _told(schema: Any, *, status: bool = False) -> list[tuple[str, str]]:
-    return [(c.field, c.message) for c in schema_causes(schema, "s", status=status)]
+    return [(c.field, c.message) for c in validate_schema(schema, "s", status=status)]
 
 
 def test_a_good_definition_is_not_complained_about() -> None:
@@ -160,7 +160,7 @@ def test_all_rules_together_have_a_budget() -> None:
 
 
 def refused(schema: Any) -> bool:
-    return any(True for _ in schema_causes(schema, "s", status=True))
+    return any(True for _ in validate_schema(schema, "s", status=True))
 
 
 def test_some_schemas_are_accepted_and_some_are_not() -> None:
@@ -170,6 +170,6 @@ def test_some_schemas_are_accepted_and_some_are_not() -> None:
 
 @given(ROOTS)
 def test_every_schema_is_accepted_or_explained(schema: Any) -> None:
-    for cause in schema_causes(schema, "s", status=True):
+    for cause in validate_schema(schema, "s", status=True):
         assert cause.field.startswith("s")
         assert cause.message

@@ -41,8 +41,8 @@ async def test_watches_and_refused_users_are_remembered_too() -> None:
 def test_the_log_is_bounded_and_can_be_cleared() -> None:
     log = Audit(keep=2)
     for code in (200, 201, 202):
-        log.note("alice", RequestInfo("get", "/x"), code)
-    log.note("bob", RequestInfo("get", "/x"), 203)
+        log.record("alice", RequestInfo("get", "/x"), code)
+    log.record("bob", RequestInfo("get", "/x"), 203)
     assert [record.code for record in log] == [202, 203]
     assert [record.code for record in log.by("bob")] == [203]
     log.clear()
@@ -84,8 +84,8 @@ async def test_what_of_a_role_is_never_used_can_be_told() -> None:
 
 def test_a_wide_rule_is_used_by_whatever_it_covers() -> None:
     log = Audit()
-    log.allow("ann", RequestInfo("get", "", resource="pods", name="p"))
-    log.allow("ann", RequestInfo("get", "/healthz"))
+    log.record_allowed("ann", RequestInfo("get", "", resource="pods", name="p"))
+    log.record_allowed("ann", RequestInfo("get", "/healthz"))
     everything = RbacRule(("*",), ("*",), ("*",))
     named = RbacRule(("get",), ("",), ("pods",), ("other",))
     paths = RbacRule(("get",), non_resource_urls=("/healthz", "/metrics"))
@@ -98,5 +98,5 @@ def test_a_wide_rule_is_used_by_whatever_it_covers() -> None:
 def test_odd_paths_fill_no_memory() -> None:
     log = Audit()
     for number in range(MOST_USED + 10):
-        log.allow("ann", RequestInfo("get", f"/{number}"))
+        log.record_allowed("ann", RequestInfo("get", f"/{number}"))
     assert len(log.used("ann")) == MOST_USED

@@ -20,7 +20,7 @@ def _ruled(schema: Any, *rules: Any) -> Any:
 
 
 def _rules(**properties: Any) -> ValidationRules:
-    found = ValidationRules.of({"type": "object", "properties": properties})
+    found = ValidationRules.compile({"type": "object", "properties": properties})
     assert found is not None
     return found
 
@@ -30,7 +30,7 @@ def _told(rules: ValidationRules, new: Any, old: Any = ABSENT) -> list[tuple[str
 
 
 def test_a_schema_without_rules_has_none() -> None:
-    assert ValidationRules.of({"type": "object", "properties": {"a": INTEGER}}) is None
+    assert ValidationRules.compile({"type": "object", "properties": {"a": INTEGER}}) is None
 
 
 def test_rules_run_wherever_their_schema_is() -> None:

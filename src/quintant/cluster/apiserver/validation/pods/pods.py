@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.meta.names import (
     dns1123_subdomain_errors,
     qualified_name_errors,
 )
-from quintant.cluster.apiserver.meta.objectmeta import map_causes
+from quintant.cluster.apiserver.meta.objectmeta import validate_labels_and_annotations
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     validate_enum,
@@ -72,7 +72,7 @@ def _address_causes(addresses: list[JsonObject]) -> Iterator[Cause]:
 
 def template_causes(path: str, template: JsonObject) -> Iterator[Cause]:
     """What is wrong with the template of pods."""
-    yield from map_causes(template.get("metadata") or {}, path)
+    yield from validate_labels_and_annotations(template.get("metadata") or {}, path)
     yield from spec_causes(f"{path}.spec", template["spec"])
 
 
