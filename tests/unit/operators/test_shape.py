@@ -23,9 +23,6 @@ import pytest
 import quintant.operators
 
 OPERATORS = Path(quintant.operators.__file__).parent
-SHAPED: tuple[str, ...] = ("klight", "portal")
-"""The operators that have the shape by now."""
-
 REQUIRED = {
     "__init__", "api", "options", "observe", "plan", "act", "reconcile", "metrics", "sample",
 }  # fmt: skip
@@ -126,9 +123,14 @@ def _signature(path: Path) -> Iterator[str]:
         yield "__init__ has no controllers(manager, options=None, remote=None)"
 
 
-@pytest.mark.parametrize("name", SHAPED)
+@pytest.mark.parametrize("name", sorted(quintant.operators.OPERATORS))
 def test_operator_has_the_shape(name: str) -> None:
     assert faults(OPERATORS / name) == []
+
+
+def test_every_folder_is_an_operator() -> None:
+    folders = {path.parent.name for path in OPERATORS.glob("*/__init__.py")}
+    assert folders == set(quintant.operators.OPERATORS)
 
 
 # The walk itself, over trees made for it.

@@ -15,7 +15,7 @@ from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.reader import Keys
 from quintant.operators.klight.options import Options, from_environment
 from quintant.operators.klight.reconcile import NetworkReconciler
-from quintant.operators.klight.remote.peers import Peers
+from quintant.operators.klight.remote import Peers
 from quintant.runtime.controller import predicates as when
 from quintant.runtime.manager.manager import Manager
 

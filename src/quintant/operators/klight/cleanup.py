@@ -10,7 +10,6 @@ from __future__ import annotations
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.act.readiness_gates import tell
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.membership import Membership
@@ -30,7 +29,7 @@ async def farewell(context: JoinContext, pod: PeerPod) -> bool:
     if record is not None and lives and not await _left(context, pod, record.address):
         return False
     await context.writer.clear(pod)
-    await tell(context, pod, f"left {context.key.name}")
+    await context.writer.open_gate(pod, f"left {context.key.name}")
     context.memory.waits_no_more(pod.metadata.uid)
     target = network_of(pod, context.options)
     reason, goal = ("Moved", f" for {target.name}") if target else ("Left", "")

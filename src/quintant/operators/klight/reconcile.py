@@ -19,7 +19,7 @@ from quintant.operators.klight.lightnetwork.act import show
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.remote.peers import Peers
+from quintant.operators.klight.remote import Peers
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
 

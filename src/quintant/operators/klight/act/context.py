@@ -16,7 +16,7 @@ from quintant.operators.klight.observe.reader import Reader
 from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.join_result import Health
-from quintant.operators.klight.remote.peers import Peers
+from quintant.operators.klight.remote import Peers
 from quintant.runtime.controller.context import KeyContext
 from quintant.wire.peeradmin import Status
 

@@ -7,10 +7,10 @@ who they were.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.act.adopt import is_member
 from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.observe.memory import Wait
 from quintant.operators.klight.observe.view import Observed, Peer
@@ -33,6 +33,10 @@ CONTACT_SECONDS = 1.0
 """How long a contact may: another one will do."""
 TURN_SECONDS = 5.0
 """How long one turn goes on joining, before it looks at the network anew."""
+STATUS_SECONDS = 2.0
+"""How long a peer may take to tell whom it sees."""
+READ_SECONDS = 5.0
+"""How long everything a peer has may take to be read."""
 LONG_SECONDS = 300.0
 """Between tries where only a human can help: no lightpeer listens, or the chain cannot be sent."""
 
@@ -88,7 +92,7 @@ class JoinTurn:
 
     async def _admit(self, joiner: Peer) -> None:
         wait = self._wait(joiner)
-        if self._stack and await is_member(self._context, joiner, self._stack, wait):
+        if self._stack and await _is_member(self._context, joiner, self._stack, wait):
             await self._do(adopt(joiner))
             return
         pause = candidates.eviction_pause(joiner, self._memory, wait.since, monotonic())
@@ -166,3 +170,27 @@ class JoinTurn:
     def _fail(self, peer: Peer, *, long: bool) -> None:
         after = LONG_SECONDS if long else None
         self._memory.attempts.failed(peer.uid, monotonic(), self._context.ctx.random, after=after)
+
+
+async def _is_member(context: JoinContext, joiner: Peer, stack: Sequence[Peer], wait: Wait) -> bool:
+    """Whether a member knows the joiner, and is known to it."""
+    status = await context.peers.status(joiner.address, STATUS_SECONDS)
+    if status is None:
+        context.memory.foreign.add(joiner.uid)
+        return await _alike(context, joiner, stack[0], wait)
+    context.memory.foreign.discard(joiner.uid)
+    for contact in candidates.witnesses(joiner, status, stack):
+        theirs = await context.peers.status(contact.address, STATUS_SECONDS)
+        if candidates.knows(theirs, joiner, status):
+            return True
+    return False
+
+
+async def _alike(context: JoinContext, joiner: Peer, contact: Peer, wait: Wait) -> bool:
+    """Whether a peer of another make is to be taken for a member already."""
+    older = candidates.precedes(joiner, context.began)
+    proof = candidates.proof_of(context.options, unsettled=wait.unsettled, older=older)
+    if proof is not candidates.Proof.CONTENTS:
+        return proof is candidates.Proof.ASSUMED
+    mine = await context.peers.contents(joiner.address, READ_SECONDS)
+    return bool(mine) and mine == await context.peers.contents(contact.address, READ_SECONDS)

@@ -7,16 +7,18 @@ reconcile fails then, and writes it at its next turn before it does anything els
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 from quintant.core.clock import micro_timestamp, monotonic, parse_timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.core.object import ObjectMeta
-from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.api import PeerPod, PeerStatus
 from quintant.operators.klight.observe.membership import Membership, cleared
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.plan.actions import gate_condition
 from quintant.runtime.controller.context import KeyContext
 
 _TICK = timedelta(microseconds=1)
@@ -60,6 +62,13 @@ class RecordWriter:
         """Tell what is wrong with a pod, at most once a minute."""
         if self.memory.warnings.allows(pod.metadata.uid, reason, monotonic()):
             self.ctx.event(pod, reason, note, type="Warning")
+
+    async def open_gate(self, pod: PeerPod, waits: str) -> None:
+        """Tell a pod that lists the readiness gate that it is a member, or for what it waits."""
+        condition = gate_condition(pod, waits, self.ctx.clock.now())
+        if condition is not None:
+            with suppress(Conflict, Invalid, NotFound):  # This very pod is gone.
+                await self.ctx.client.set_status(pod, PeerStatus(conditions=(condition,)))
 
     async def _write(self, pod: PeerPod, annotations: Mapping[str, str]) -> None:
         meta = ObjectMeta.like(pod, uid=pod.metadata.uid, annotations=annotations)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from quintant.core.clock import monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.act.readiness_gates import open_gates
 from quintant.operators.klight.lightnetwork import builders
 from quintant.operators.klight.lightnetwork.plan import states, status_of
 from quintant.operators.klight.observe.view import Observed
@@ -22,7 +21,11 @@ async def show(context: JoinContext, observed: Observed) -> Result | None:
     memory.retain(observed.uids)
     memory.members = {peer.uid: peer.key for peer in observed.stack}
     context.metrics.show(context.key, states(observed, memory), len(observed.stack))
-    await open_gates(context, observed)
+    for peer in observed.stack:
+        await context.writer.open_gate(peer.pod, "")
+    for peer in (*observed.candidates, *observed.excluded):
+        waits = peer.obstacle or f"not in {context.key.name} yet"
+        await context.writer.open_gate(peer.pod, waits)
     if not observed.peers:
         return await _retire(context)
     memory.empty = None

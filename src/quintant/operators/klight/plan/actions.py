@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
-from quintant.operators.klight.api import ADOPTED, FOUNDER
+from quintant.api.meta import Condition, condition_of
+from quintant.core.clock import timestamp
+from quintant.operators.klight.api import ADOPTED, FOUNDER, JOINED, PeerPod
 from quintant.operators.klight.observe.view import Peer
 from quintant.operators.klight.plan.join_result import Health
 
@@ -108,4 +111,21 @@ def foreign(peer: Peer) -> str:
     return (
         f"what listens at {peer.address} is no lightpeer; "
         "name the right port, or run lightpeer there"
+    )
+
+
+def gate_condition(pod: PeerPod, waits: str, now: datetime) -> Condition | None:
+    """What a pod is told of its membership; None if it does not ask for it, or knows.
+
+    A pod asks by naming the condition among its readiness gates: a Service then sends nobody to it
+    before it has joined, and a rollout goes on only when it has.
+    """
+    status = "False" if waits else "True"
+    asks = any(gate.condition_type == JOINED for gate in pod.spec.readiness_gates)
+    found = condition_of(pod.status.conditions, JOINED)
+    if not asks or pod.deleting or (found is not None and found.status == status):
+        return None
+    reason, since = "Waiting" if waits else "Member", timestamp(now)
+    return Condition(
+        type=JOINED, status=status, reason=reason, message=waits, last_transition_time=since
     )

@@ -1,15 +1,21 @@
-"""Who is to be joined now, who founds a network, and when to look again. Pure."""
+"""Who is to be joined now, who is a member already, who founds, and when to look again. Pure.
+
+A peer without a record may be a member already: then it is not joined again. One of our own peers
+is one if it and a contact know each other. A peer of another make tells nobody whom it sees: where
+there is reason to doubt, contents that equal the contact's decide.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import Enum, auto
 
 from quintant.core.clock import timestamp
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.probe import poverty
+from quintant.operators.klight.plan.probe import poverty, seen_by
 from quintant.wire.peeradmin import Status
 
 BATCH = 64
@@ -28,6 +34,18 @@ PER_MEMBER_SECONDS = 0.01
 """What each member adds to the deadline of a join: all are told."""
 PACE_SECONDS = 0.05
 """A turn that left something to do is followed by the next one no sooner."""
+WITNESSES = 3
+"""How many contacts are asked whether somebody is a member already."""
+
+
+class Proof(Enum):
+    """What makes a member of a peer of another make."""
+
+    NONE = auto()
+    """Nothing: it is joined."""
+    ASSUMED = auto()
+    CONTENTS = auto()
+    """It has what the contact has."""
 
 
 def due(observed: Observed, memory: Memory, now: float) -> list[Peer]:
@@ -59,6 +77,24 @@ def founding_pause(options: Options, memory: Memory, missed: bool, now: float) -
 def founder_first(ready: Sequence[Peer], told: Mapping[str, Status | None]) -> list[Peer]:
     """Those who are ready, the one that is to found the network first."""
     return sorted(ready, key=lambda peer: (poverty(told[peer.uid]), peer.age))
+
+
+def proof_of(options: Options, *, unsettled: bool, older: bool) -> Proof:
+    """What is asked of a peer of another make that may have been joined, by us or before us."""
+    if options.adopt == "join" or not (unsettled or older):
+        return Proof.NONE
+    return Proof.ASSUMED if options.adopt == "assume" and not unsettled else Proof.CONTENTS
+
+
+def witnesses(joiner: Peer, status: Status, stack: Sequence[Peer]) -> list[Peer]:
+    """The contacts that a peer of our own says it knows."""
+    known = seen_by(status) - {joiner.address}
+    return [peer for peer in stack if peer.address in known][:WITNESSES]
+
+
+def knows(theirs: Status | None, joiner: Peer, status: Status) -> bool:
+    """Whether a contact knows a joiner, by either of its addresses."""
+    return theirs is not None and bool({joiner.address, status.address} & seen_by(theirs))
 
 
 def eviction_pause(joiner: Peer, memory: Memory, since: float, now: float) -> float:

@@ -1,1 +1,34 @@
-"""What the controller asks of lightpeers, and gRPC that carries it."""
+"""What the controller asks of lightpeers.
+
+`Peers` is the protocol, and `GrpcPeers` beside it speaks it on the wire. A call never raises for
+what a peer does: silence, refusal and nonsense are answers.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from quintant.operators.klight.plan.join_result import Answer, Health
+from quintant.wire.peeradmin import Status
+
+
+class Peers(Protocol):
+    """What the controller asks of peers; `within` is a deadline in seconds."""
+
+    async def check(self, address: str, within: float) -> Health:
+        """Whether the peer at an address serves."""
+
+    async def inspect(self, address: str, within: float) -> Health:
+        """A check that also tells whether what serves is a lightpeer at all."""
+
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        """Have the peer at an address join the network of the contact."""
+
+    async def status(self, address: str, within: float) -> Status | None:
+        """How one of our own peers is; None for any other, and for silence."""
+
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
+
+    async def contents(self, address: str, within: float) -> str:
+        """A digest of everything a peer has; empty if it has nothing, or does not say."""

@@ -1,8 +1,19 @@
-"""What is done about a peer that does not serve."""
+"""What is done about a peer that does not serve, and what pods with a gate are told."""
 
 from __future__ import annotations
 
-from quintant.operators.klight.plan.actions import START_SECONDS, End, not_serving, warning
+from datetime import UTC, datetime
+
+from quintant.api.core import ReadinessGate
+from quintant.core.object import replace
+from quintant.operators.klight.api import JOINED, PeerPod, PeerSpec, PeerStatus
+from quintant.operators.klight.plan.actions import (
+    START_SECONDS,
+    End,
+    gate_condition,
+    not_serving,
+    warning,
+)
 from quintant.operators.klight.plan.join_result import Health
 from unit.operators.klight.plan.peers import peer
 
@@ -19,3 +30,26 @@ def test_something_else_that_listens_is_left_alone_for_long_and_named() -> None:
     assert (action.reason, action.long, action.end) == ("NotALightpeer", True, End.NOT_A_PEER)
     assert action.unsettled is None
     assert "no lightpeer" in warning(action)
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def gated() -> PeerPod:
+    """A pod that is ready only as a member."""
+    spec = PeerSpec(readiness_gates=(ReadinessGate(condition_type=JOINED),))
+    return replace(peer("p").pod, spec=spec)
+
+
+def test_pod_with_the_gate_is_told_once_that_it_waits_and_once_that_it_is_a_member() -> None:
+    pod = gated()
+    for waits, status in (("not in a yet", "False"), ("", "True")):
+        told = gate_condition(pod, waits, NOW)
+        assert told is not None
+        assert (told.status, told.message) == (status, waits)
+        pod = replace(pod, status=PeerStatus(conditions=(told,)))
+        assert gate_condition(pod, waits, NOW) is None
+
+
+def test_pod_without_the_gate_is_told_nothing() -> None:
+    assert gate_condition(peer("p").pod, "", NOW) is None
