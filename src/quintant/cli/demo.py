@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from quintant.cli.extras import require
-from quintant.cli.screen import ProgressDisplay, invitation, progress_display, summary
+from quintant.cli.progress import ProgressDisplay, invitation, progress_display, summary
 from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
@@ -23,7 +23,7 @@ from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.gc import freeze_heap, gc_disabled
-from quintant.demo.course import FIELD_MANAGER, Progress, StartupStage, bring_up
+from quintant.demo.convergence import FIELD_MANAGER, Progress, StartupStage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.loops import loop_factory

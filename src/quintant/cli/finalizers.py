@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from quintant.cli.connecting import open_client
+from quintant.cli.client import open_client
 from quintant.client.config.config import Config
 from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of

@@ -15,7 +15,7 @@ import click
 from msgspec.structs import replace
 
 from quintant.cli.networks import COMMANDS
-from quintant.cli.serving import serve_at
+from quintant.cli.serve import serve_at
 from quintant.client.config.config import Config
 from quintant.operators import klight
 from quintant.operators.klight.options import Flags, from_arguments

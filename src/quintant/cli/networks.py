@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from quintant.cli.connecting import open_client
+from quintant.cli.client import open_client
 from quintant.client.config.config import Config
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from quintant.cli.serving import flags, serve
+from quintant.cli.serve import flags, serve
 from quintant.runtime.manager.loading import load_manager
 
 

@@ -33,7 +33,7 @@ from quintant.runtime.manager.install_crds import install
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import publishing
 from quintant.testing.faults.transport import FaultTransport
-from quintant.testing.untouched import CacheMutationDetector
+from quintant.testing.mutation_detector import CacheMutationDetector
 from quintant.testing.webhooks import InProcessDialer, place_of
 from quintant.testing.world import World, first_world
 
@@ -74,7 +74,7 @@ class InProcessCluster:
         self._seeds = Random(seed)
         self._installed = set(begin.kinds)
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
-        self._untouched: dict[Engine, CacheMutationDetector] = {}
+        self._mutation_detectors: dict[Engine, CacheMutationDetector] = {}
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -87,7 +87,7 @@ class InProcessCluster:
         await self.install(*manager.kinds())
         engine = manager.bind(environment or self.environment())
         await self._register(manager, engine)
-        self._untouched[engine] = CacheMutationDetector(engine.caches)
+        self._mutation_detectors[engine] = CacheMutationDetector(engine.caches)
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
         if started:
@@ -205,11 +205,11 @@ class InProcessCluster:
         if not graceful:
             engine.abandon()
         task.cancel()
-        untouched = self._untouched.pop(engine)
+        detector = self._mutation_detectors.pop(engine)
         with suppress(asyncio.CancelledError):
             await task
         if graceful:
-            untouched.check()
+            detector.check()
 
     async def _unless_crashed(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, but raise at once what a manager ends with meanwhile."""

@@ -37,7 +37,7 @@ from quintant.testing.cluster import InProcessCluster
 from quintant.testing.faults.match import writes
 from quintant.testing.faults.transport import Sent
 from quintant.testing.loop import run
-from quintant.testing.untouched import CacheMutationDetector
+from quintant.testing.mutation_detector import CacheMutationDetector
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +147,13 @@ async def _controller(
         informer = caches.declare(kind)
         if not informer.store.has_index(OWNER_INDEX):
             informer.store.add_index(OWNER_INDEX, owner_uid)
-    untouched = CacheMutationDetector(caches)
+    detector = CacheMutationDetector(caches)
     watching = asyncio.gather(*(informer.run() for informer in caches))
     try:  # not a TaskGroup, which would wrap what the reconciler raises
         for informer in caches:
             await informer.wait_synced()
         yield controller
-        untouched.check()
+        detector.check()
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)

@@ -18,7 +18,7 @@ from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.client.transport import ApiRequest
 from quintant.core.address import BindAddress
 from quintant.operators.portal.builders import ADMIN_PORT
-from quintant.runtime.cache.lines import LineBuffer
+from quintant.runtime.cache.line_buffer import LineBuffer
 from quintant.runtime.controller.follower import Conversation, Unreachable
 from quintant.wire.tunnelreport import VERSION, Report
 

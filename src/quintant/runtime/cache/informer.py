@@ -17,14 +17,14 @@ from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.cache.indexer import Indexer
 from quintant.runtime.cache.observer import REASONS, CacheObserver
 from quintant.runtime.cache.overlay import Overlay, version_reached
 from quintant.runtime.cache.reflector import Reflector
+from quintant.runtime.cache.reflector_target import InitialState
 from quintant.runtime.cache.scope import WatchScope, selects
-from quintant.runtime.cache.sink import InitialState
-from quintant.runtime.cache.states import WatchOutcome
-from quintant.runtime.cache.store import Indexer
 from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.cache.watch_states import WatchOutcome
 from quintant.runtime.observe.logs import get_logger
 
 log = get_logger()

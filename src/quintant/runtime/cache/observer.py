@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, Protocol
 
-from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.cache.watch_states import WatchOutcome
 
 RestartReason = Literal["timeout", "idle", "410", "error", "eof"]
 REASONS: Mapping[WatchOutcome, RestartReason] = {

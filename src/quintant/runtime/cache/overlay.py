@@ -18,7 +18,7 @@ from typing import Generic
 from msgspec import Struct
 
 from quintant.core.object import K, Request
-from quintant.runtime.cache.store import Indexer
+from quintant.runtime.cache.indexer import Indexer
 
 EXPIRY_SECONDS = 10.0
 

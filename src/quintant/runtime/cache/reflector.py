@@ -19,17 +19,17 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ApiError, ObjectIdentity, QuintantError, Undecodable
 from quintant.core.object import K
 from quintant.core.resource import resource_of
-from quintant.runtime.cache import states
+from quintant.runtime.cache import watch_states
 from quintant.runtime.cache.backoff import ReflectorBackoff
-from quintant.runtime.cache.events import UndecodableEvent
 from quintant.runtime.cache.interning import interner
-from quintant.runtime.cache.outcomes import classify_watch_error, explain_watch_error
+from quintant.runtime.cache.reflector_target import InitialState, ReflectorTarget
 from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.silence import NAG_SECONDS
-from quintant.runtime.cache.sink import InitialState, ReflectorTarget
-from quintant.runtime.cache.states import WatchOutcome, WatchPause, WatchPhase, WatchPosition
-from quintant.runtime.cache.stream import BookmarkRhythm, WatchStream
+from quintant.runtime.cache.stream_timers import NAG_SECONDS
 from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.cache.watch_errors import classify_watch_error, explain_watch_error
+from quintant.runtime.cache.watch_events import UndecodableEvent
+from quintant.runtime.cache.watch_states import WatchOutcome, WatchPause, WatchPhase, WatchPosition
+from quintant.runtime.cache.watch_stream import BookmarkRhythm, WatchStream
 from quintant.runtime.observe.logs import get_logger
 
 log = get_logger()
@@ -176,13 +176,13 @@ class Reflector(Generic[K]):
 
     def _reached(self, version: str) -> None:
         """Everything up to `version` is with the sink: from now on, follow it."""
-        done = states.next_step(
+        done = watch_states.next_step(
             replace(self._position, version=version), WatchOutcome.DONE, monotonic()
         )
         self._position = done.position
 
     def _step(self, outcome: WatchOutcome) -> WatchPause:
-        decided = states.next_step(self._position, outcome, monotonic())
+        decided = watch_states.next_step(self._position, outcome, monotonic())
         if self._position.streaming and not decided.position.streaming:
             log.info("reading by pages: the server has no watch-list", kind=str(self.scope))
         self._position = decided.position

@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable
 from typing import Generic, TypeVar
 
 from quintant.core.clock import Random
-from quintant.runtime.controller.backoff import RateLimiter
+from quintant.runtime.controller.rate_limiter import RateLimiter
 
 # Something outside that starts is there within seconds; one that is down should not be hammered.
 FIRST_SECONDS = 0.5

@@ -18,8 +18,7 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.cache.store import IndexFunction
-from quintant.runtime.controller.backoff import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.cache.indexer import IndexFunction
 from quintant.runtime.controller.context import KeyReconciler, Reconciler
 from quintant.runtime.controller.declaration import (
     ByIndex,
@@ -34,6 +33,7 @@ from quintant.runtime.controller.declaration import (
 )
 from quintant.runtime.controller.finalizer import Cleanup, Finalizer
 from quintant.runtime.controller.predicates import Predicate
+from quintant.runtime.controller.rate_limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.controller.sources import Source, Ticker, source
 
 R = TypeVar("R", bound=Object)

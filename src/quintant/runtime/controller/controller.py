@@ -23,9 +23,9 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaf_errors
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.backoff import RateLimiter
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect_sources
+from quintant.runtime.controller.rate_limiter import RateLimiter
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
 from quintant.runtime.controller.result import (
     ReconcileOutcome,

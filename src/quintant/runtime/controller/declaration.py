@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from quintant.core.object import K, Object, Request
 from quintant.core.owner import controller_of
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.cache.store import IndexFunction
-from quintant.runtime.controller.backoff import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.cache.indexer import IndexFunction
 from quintant.runtime.controller.context import KeyReconciler, Reconciler
 from quintant.runtime.controller.finalizer import Finalizer
 from quintant.runtime.controller.predicates import Predicate
+from quintant.runtime.controller.rate_limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.controller.sources import Source
 
 # Reconciles wait for the network most of their time, so a few at once cost nothing.

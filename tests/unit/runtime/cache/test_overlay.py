@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from quintant.core.object import Request
+from quintant.runtime.cache.indexer import Indexer
 from quintant.runtime.cache.overlay import (
     EXPIRY_SECONDS,
     Overlay,
     version_precedes,
     version_reached,
 )
-from quintant.runtime.cache.store import Indexer
 from quintant.testing.loop import VirtualLoop, advance, run
 from unit.runtime.cache.api_model import CacheRun
 from unit.runtime.kinds import Chart, chart

@@ -16,10 +16,10 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Undecodable
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.reflector import Reflector
+from quintant.runtime.cache.reflector_target import InitialState
 from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.sink import InitialState
-from quintant.runtime.cache.states import WatchOutcome
 from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.cache.watch_states import WatchOutcome
 from quintant.testing.loop import advance, run, settle
 from unit.runtime.kinds import Ship, ship
 from unit.runtime.scripted_transport import (

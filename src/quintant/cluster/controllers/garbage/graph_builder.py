@@ -17,9 +17,9 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
 from quintant.runtime.cache.reflector import Reflector
+from quintant.runtime.cache.reflector_target import InitialState
 from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.sink import InitialState
-from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.cache.watch_states import WatchOutcome
 from quintant.runtime.controller.workqueue import Workqueue
 from quintant.runtime.observe import logs
 

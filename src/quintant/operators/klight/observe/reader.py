@@ -13,7 +13,7 @@ from quintant.operators.klight.observe.view import Observed, Peer, contested, pe
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import EVERYWHERE, address_of, network_of, object_name
 from quintant.runtime.cache.client import Client
-from quintant.runtime.cache.store import IndexFunction
+from quintant.runtime.cache.indexer import IndexFunction
 
 BY_NETWORK = "klight/network"
 BY_RECORD = "klight/record"

@@ -16,7 +16,7 @@ from quintant.core.errors import (
     error_text,
 )
 from quintant.core.resource import Resource
-from quintant.runtime.cache.states import WatchOutcome, WatchPhase
+from quintant.runtime.cache.watch_states import WatchOutcome, WatchPhase
 
 
 def classify_watch_error(error: Exception, phase: WatchPhase) -> WatchOutcome:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.client.token_bucket import TokenBucket
-from quintant.runtime.controller.backoff import RateLimiter
+from quintant.runtime.controller.rate_limiter import RateLimiter
 
 
 def test_delays_double_from_five_milliseconds_to_a_thousand_seconds() -> None:

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.events."""
+"""Promises of quintant.runtime.cache.watch_events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quintant.core import codec
 from quintant.core.errors import ApiError, Expired, ServerError
 from quintant.core.object import Metadata, Object, ObjectMeta
 from quintant.core.resource import resource
-from quintant.runtime.cache.events import (
+from quintant.runtime.cache.watch_events import (
     INITIAL_EVENTS_END,
     BookmarkEvent,
     ChangedEvent,

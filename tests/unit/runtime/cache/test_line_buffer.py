@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.lines."""
+"""Promises of quintant.runtime.cache.line_buffer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.cache.lines import LineBuffer
+from quintant.runtime.cache.line_buffer import LineBuffer
 
 LINES = st.lists(st.binary().map(lambda line: line.replace(b"\n", b"")))
 

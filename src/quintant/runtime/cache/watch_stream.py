@@ -19,20 +19,20 @@ from msgspec import Struct
 from quintant.core.clock import monotonic
 from quintant.core.errors import ApiError
 from quintant.core.object import K
-from quintant.runtime.cache.events import (
+from quintant.runtime.cache.interning import interner
+from quintant.runtime.cache.line_buffer import LineBuffer
+from quintant.runtime.cache.reflector_target import InitialState, ReflectorTarget
+from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.cache.stream_timers import ProgressWarning, SilenceTimer
+from quintant.runtime.cache.timeouts import MARGIN_SECONDS, Timers
+from quintant.runtime.cache.watch_events import (
     BookmarkEvent,
     ChangedEvent,
     DeletedEvent,
     UndecodableEvent,
     parse_event,
 )
-from quintant.runtime.cache.interning import interner
-from quintant.runtime.cache.lines import LineBuffer
-from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.silence import ProgressWarning, SilenceTimer
-from quintant.runtime.cache.sink import InitialState, ReflectorTarget
-from quintant.runtime.cache.states import WatchOutcome
-from quintant.runtime.cache.timeouts import MARGIN_SECONDS, Timers
+from quintant.runtime.cache.watch_states import WatchOutcome
 
 # A stream that ends sooner than this, having brought nothing, counts as a failure.
 SHORT_SECONDS = 1.0

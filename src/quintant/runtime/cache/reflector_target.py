@@ -11,8 +11,8 @@ from msgspec import Struct, field
 
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
-from quintant.runtime.cache.events import UndecodableEvent
-from quintant.runtime.cache.states import WatchOutcome
+from quintant.runtime.cache.watch_events import UndecodableEvent
+from quintant.runtime.cache.watch_states import WatchOutcome
 
 
 class InitialState(Struct, Generic[K]):

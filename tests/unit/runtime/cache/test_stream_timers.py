@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.silence."""
+"""Promises of quintant.runtime.cache.stream_timers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from quintant.core.clock import monotonic
-from quintant.runtime.cache.silence import NAG_SECONDS, ProgressWarning, SilenceTimer
+from quintant.runtime.cache.stream_timers import NAG_SECONDS, ProgressWarning, SilenceTimer
 from quintant.testing.loop import VirtualLoop, advance
 
 

@@ -1,11 +1,11 @@
-"""Promises of quintant.runtime.cache.sink."""
+"""Promises of quintant.runtime.cache.reflector_target."""
 
 from __future__ import annotations
 
 from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import Request
-from quintant.runtime.cache.events import UndecodableEvent
-from quintant.runtime.cache.sink import InitialState
+from quintant.runtime.cache.reflector_target import InitialState
+from quintant.runtime.cache.watch_events import UndecodableEvent
 from unit.runtime.kinds import Ship, meta, ship
 
 A = Request("a", "sea")

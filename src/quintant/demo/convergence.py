@@ -15,7 +15,7 @@ from typing import Any
 from quintant.api.apps import Deployment
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
-from quintant.demo.reasons import not_ready_reasons, simulated_pods
+from quintant.demo.not_ready import not_ready_reasons, simulated_pods
 from quintant.demo.systems import System
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
@@ -66,7 +66,7 @@ class Convergence:
 
     @classmethod
     def of(cls, system: System, client: Client, report: Report) -> Convergence:
-        """A course that begins now."""
+        """One that begins now."""
         return cls(system, client, report, Progress(system.name), monotonic())
 
     async def run(self, within: float) -> Progress:
@@ -136,9 +136,9 @@ async def bring_up(
     systems: tuple[System, ...], client: Client, report: Report, within: float
 ) -> list[Progress]:
     """Bring systems up, all at once; what became of each."""
-    courses = [Convergence.of(system, client, report) for system in systems]
+    runs = [Convergence.of(system, client, report) for system in systems]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(course.run(within)) for course in courses]
+        tasks = [group.create_task(each.run(within)) for each in runs]
     return [task.result() for task in tasks]
 
 

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.outcomes."""
+"""Promises of quintant.runtime.cache.watch_errors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from quintant.core.errors import (
     from_status,
 )
 from quintant.core.resource import Resource
-from quintant.runtime.cache.outcomes import classify_watch_error, explain_watch_error
-from quintant.runtime.cache.states import WatchOutcome, WatchPhase
+from quintant.runtime.cache.watch_errors import classify_watch_error, explain_watch_error
+from quintant.runtime.cache.watch_states import WatchOutcome, WatchPhase
 
 TOO_LARGE = Details(causes=(Cause(reason="ResourceVersionTooLarge"),))
 

@@ -12,7 +12,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.client.rest import MERGE
 from quintant.cluster.common.labels import POD
-from quintant.demo.course import Convergence, Progress, StartupStage
+from quintant.demo.convergence import Convergence, Progress, StartupStage
 from quintant.demo.systems import System
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manifests import DeploymentOptions

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from quintant.demo.course import Progress, StartupStage
+from quintant.demo.convergence import Progress, StartupStage
 
 Titles = Mapping[str, str]
 

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.stream; what it reports is proved with the reflector."""
+"""Promises of quintant.runtime.cache.watch_stream; what it reports is proved with the reflector."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from quintant.core.clock import Random
 from quintant.core.errors import Expired
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.states import WatchOutcome
-from quintant.runtime.cache.stream import BookmarkRhythm, WatchStream
 from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.cache.watch_states import WatchOutcome
+from quintant.runtime.cache.watch_stream import BookmarkRhythm, WatchStream
 from quintant.testing.loop import advance
 from unit.runtime.kinds import Ship, ship
 from unit.runtime.scripted_transport import ScriptedTransport, added, bookmark, error

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.store."""
+"""Promises of quintant.runtime.cache.indexer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.cache.store import Indexer
+from quintant.runtime.cache.indexer import Indexer
 from unit.runtime.kinds import Chart, chart
 
 NAMES = ("a", "b", "c", "d")

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.cache.states."""
+"""Promises of quintant.runtime.cache.watch_states."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.cache.states import (
+from quintant.runtime.cache.watch_states import (
     PATIENCE_SECONDS,
     WatchOutcome,
     WatchPause,
