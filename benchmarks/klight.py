@@ -30,7 +30,7 @@ from quintant.api.pod import PodSpec, PodStatus
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster, save_kubeconfig
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK
@@ -100,7 +100,7 @@ async def _measure(pods: int) -> Figures:
     with TemporaryDirectory() as folder, _recorders(addresses):
         async with _cluster() as (cluster, client):
             way = Path(folder) / "kubeconfig"
-            save(cluster, way)
+            save_kubeconfig(cluster, way)
             await _create(client, addresses)
             with _controller(way) as controller:
                 began = monotonic()
@@ -122,7 +122,7 @@ async def _measure(pods: int) -> Figures:
 
 @asynccontextmanager
 async def _cluster() -> AsyncIterator[tuple[Cluster, Client]]:
-    async with running(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
+    async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         cluster.server.tokens.add("root", admin("root"))
         transport = InProcessTransport(cluster.server, "root")
         await install(transport, [LightNetwork])

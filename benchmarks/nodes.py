@@ -74,13 +74,13 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 
 
 async def _measure(nodes: int, pods: int) -> Figures:
-    from quintant.cluster.instance.cluster import ClusterConfig, running
+    from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
     from quintant.cluster.simulated.fleet import Fleet
     from quintant.core.address import BindAddress
 
     began = time.monotonic()
     plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(nodes))
-    async with running(plan) as cluster, _client(cluster) as client:
+    async with run_cluster(plan) as cluster, _client(cluster) as client:
         await _nodes(client, nodes)
         there, started = time.monotonic() - began, time.monotonic()
         async with asyncio.TaskGroup() as group:
@@ -98,11 +98,11 @@ async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
-    from quintant.cluster.instance.cluster import save
+    from quintant.cluster.instance.cluster import save_kubeconfig
     from quintant.runtime.cache.client import Client
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:
-        save(cluster, Path(folder) / "kubeconfig")
+        save_kubeconfig(cluster, Path(folder) / "kubeconfig")
         transport = HttpTransport(Config.load(Path(folder) / "kubeconfig"))
     try:
         yield Client(Rest(transport))

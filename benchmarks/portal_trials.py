@@ -23,7 +23,7 @@ from quintant.client.api_time import measure_api_time
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -255,7 +255,7 @@ async def _opened() -> AsyncIterator[Bench]:
     plan = ClusterConfig(
         BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=LocalNode()
     )
-    async with running(plan) as cluster:
+    async with run_cluster(plan) as cluster:
         metrics = Recording()
         manager = Manager("portal")
         chosen = Options(enable_webhooks=False)

@@ -144,7 +144,7 @@ async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.apiserver.meta.user import User
     from quintant.cluster.apiserver.server.https import LOOPBACK
     from quintant.cluster.instance.cluster import ClusterConfig
-    from quintant.cluster.instance.cluster import running as cluster
+    from quintant.cluster.instance.cluster import run_cluster as cluster
     from quintant.core.address import BindAddress
     from quintant.core.gc import freeze_heap
 

@@ -23,8 +23,8 @@ from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.instance.cluster import ClusterConfig, running, save
-from quintant.cluster.instance.pki import Roots
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
+from quintant.cluster.instance.pki import ClusterKeys
 from quintant.core.address import BindAddress
 from quintant.keys.authority import Authority
 
@@ -83,9 +83,9 @@ async def secured(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     """A server that enforces roles, over TLS, with an empty namespace."""
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
-        roots = Roots.make(datetime.now(UTC))
-        async with running(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
-            save(cluster, tmp_path / "kubeconfig")
+        roots = ClusterKeys.generate(datetime.now(UTC))
+        async with run_cluster(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
+            save_kubeconfig(cluster, tmp_path / "kubeconfig")
             config = Config.load(tmp_path / "kubeconfig")
             async with opened(SecuredServer(config, roots.authority, namespace)) as found:
                 yield found
@@ -105,8 +105,10 @@ async def cluster(
     """A cluster with its controllers, an empty namespace, and a kubelet that runs its pods."""
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
-        async with running(ClusterConfig(BindAddress(LOOPBACK, 0), controllers=True)) as cluster:
-            save(cluster, tmp_path / "kubeconfig")
+        async with run_cluster(
+            ClusterConfig(BindAddress(LOOPBACK, 0), controllers=True)
+        ) as cluster:
+            save_kubeconfig(cluster, tmp_path / "kubeconfig")
             async with prepared(ControllerCluster(tmp_path / "kubeconfig", namespace)) as found:
                 yield found
     else:

@@ -20,7 +20,7 @@ from envtest.binaries import MANAGER
 from envtest.process import Child
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster, save_kubeconfig
 from quintant.core.address import BindAddress
 from unit.cluster.api import JsonObject
 
@@ -33,8 +33,8 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no kube-contro
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     """An API server without controllers of ours, and Kubernetes' beside it."""
     assert PROGRAM is not None
-    async with running(ClusterConfig(BindAddress("127.0.0.1", 0))) as found:
-        save(found, tmp_path / "kubeconfig")
+    async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as found:
+        save_kubeconfig(found, tmp_path / "kubeconfig")
         flags = (
             f"--kubeconfig={tmp_path / 'kubeconfig'}",
             "--secure-port=0",

@@ -15,7 +15,7 @@ import pytest_asyncio
 from conformance.conftest import SERVERS
 from conformance.kubectl import Kubectl, programs
 from envtest import RealCluster
-from quintant.cluster.instance.cluster import ClusterConfig, running
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.core.address import BindAddress
 
 PROGRAMS = programs()
@@ -74,7 +74,7 @@ async def kubeconfig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIte
         cluster: RealCluster = request.getfixturevalue("real_cluster")
         yield Path(cluster.kubeconfig)
         return
-    async with running(ClusterConfig(BindAddress("127.0.0.1", 0))) as embedded:
+    async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as embedded:
         path = tmp_path / "kubeconfig"
         path.write_bytes(embedded.kubeconfig.reveal())
         yield path

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from quintant.cluster.instance.cluster import ClusterConfig, running, save
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 
@@ -34,7 +34,7 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
     """The way into a cluster with controllers and a simulated node."""
     config = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
-    async with running(config) as cluster:
+    async with run_cluster(config) as cluster:
         path = tmp_path / "kubeconfig"
-        save(cluster, path)
+        save_kubeconfig(cluster, path)
         yield path

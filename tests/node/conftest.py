@@ -11,7 +11,7 @@ import pytest_asyncio
 import uvloop
 
 from node.node_fixture import NodeCluster
-from quintant.cluster.instance.cluster import ClusterConfig, running
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.core.address import BindAddress
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
     python = ImageProgram(image="example/python", argv=(sys.executable,))
-    async with running(
+    async with run_cluster(
         ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions((python,)))
     ) as cluster:
         yield NodeCluster(cluster)

@@ -15,7 +15,7 @@ import msgspec
 
 import quintant
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, NodeCluster, ready
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -96,7 +96,7 @@ async def test_a_deployment_goes_through_the_modules_that_the_page_names_in_that
     config = ClusterConfig(
         BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=NodeOptions()
     )
-    async with running(config) as cluster:
+    async with run_cluster(config) as cluster:
         house = NodeCluster(cluster)
         async with house.api.watch(PODS, labelSelector="app=web") as pods:
             with entered() as modules:

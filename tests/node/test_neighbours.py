@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest_asyncio
 
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, PORT, NodeCluster, fetch
-from quintant.cluster.instance.cluster import ClusterConfig, persistent, running
+from quintant.cluster.instance.cluster import ClusterConfig, persistent, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -28,7 +28,9 @@ LABELS = {"app": "web"}
 @pytest_asyncio.fixture
 async def nodes() -> AsyncIterator[list[NodeCluster]]:
     async with AsyncExitStack() as stack:
-        yield [NodeCluster(await stack.enter_async_context(running(PLAN))) for _ in range(CLUSTERS)]
+        yield [
+            NodeCluster(await stack.enter_async_context(run_cluster(PLAN))) for _ in range(CLUSTERS)
+        ]
 
 
 async def serve(node: NodeCluster, who: str) -> JsonObject:
@@ -97,15 +99,15 @@ async def mapped(node: NodeCluster, host: str) -> int:
 
 
 async def test_a_kept_cluster_comes_back_beside_one_that_has_its_place(tmp_path: Path) -> None:
-    async with persistent(PLAN, tmp_path) as plan, running(plan) as cluster:
+    async with persistent(PLAN, tmp_path) as plan, run_cluster(plan) as cluster:
         node = NodeCluster(cluster)
         before = (await serve(node, "kept"))["spec"]["clusterIP"]
         assert await heard(before, PORT) == "kept"
     async with AsyncExitStack() as stack:
-        other = NodeCluster(await stack.enter_async_context(running(PLAN)))
+        other = NodeCluster(await stack.enter_async_context(run_cluster(PLAN)))
         await serve(other, "other")
         plan = await stack.enter_async_context(persistent(PLAN, tmp_path))
-        node = NodeCluster(await stack.enter_async_context(running(plan)))
+        node = NodeCluster(await stack.enter_async_context(run_cluster(plan)))
         now = (await node.api.get(f"{SERVICES}/web"))["spec"]["clusterIP"]
         assert now != before
         assert await heard(before, PORT) == "other"

@@ -22,7 +22,7 @@ from quintant.api.core import ConfigMap
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import APPLY, MERGE, Rest
 from quintant.client.transport import JSON, ApiRequest
-from quintant.cluster.instance.cluster import ClusterConfig, running, save
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.core.address import BindAddress
 from quintant.core.codec import encode
 from quintant.core.errors import ApiError, Cause, NotFound
@@ -175,10 +175,10 @@ async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     async with AsyncExitStack() as stack:
         if request.param == "embedded":
             cluster = await stack.enter_async_context(
-                running(ClusterConfig(BindAddress("127.0.0.1", 0)))
+                run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0)))
             )
             kubeconfig = tmp_path / "kubeconfig"
-            save(cluster, kubeconfig)
+            save_kubeconfig(cluster, kubeconfig)
         else:
             kubeconfig = request.getfixturevalue("real_cluster").kubeconfig
         transport = HttpTransport(Config.load(kubeconfig))

@@ -11,7 +11,7 @@ import sys
 from asyncio.subprocess import Process
 from pathlib import Path
 
-from quintant.cluster.instance.cluster import save
+from quintant.cluster.instance.cluster import save_kubeconfig
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.runtime.manager.install_crds import install
 from testbeds.real_peers import RealPeersTestbed
@@ -25,7 +25,7 @@ class Controller:
 
     def __init__(self, testbed: RealPeersTestbed, folder: Path) -> None:
         self.kubeconfig = folder / "kubeconfig"
-        save(testbed.cluster, self.kubeconfig)
+        save_kubeconfig(testbed.cluster, self.kubeconfig)
         self._transport = testbed.transport
         self.metrics = f"127.87.{os.getpid() % 250}.1:8080"
         """Where it serves what it measures, and its networks."""

@@ -25,7 +25,7 @@ from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin, service_account
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -221,7 +221,7 @@ async def opened(
 ) -> AsyncIterator[RealPortalTestbed]:
     """A testbed with relays, a web program and the operator at work."""
     plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
-    async with running(plan) as cluster:
+    async with run_cluster(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
         transport = InProcessTransport(cluster.server, "test")
         client = Client(Rest(transport), manager="test")

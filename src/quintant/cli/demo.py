@@ -17,7 +17,7 @@ from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.instance.cluster import ClusterConfig, running, save
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -78,10 +78,10 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
     async with AsyncExitStack() as stack:
         with gc_disabled():
             plan = _everything(wishes.address)
-            cluster = await stack.enter_async_context(running(plan))
+            cluster = await stack.enter_async_context(run_cluster(plan))
             freeze_heap()
         way = wishes.path(cluster.address.port)
-        save(cluster, way)
+        save_kubeconfig(cluster, way)
         try:
             with progress_display(titles) as shown:
                 shown.say(f"cluster at {cluster.url}")

@@ -17,8 +17,8 @@ from quintant.cluster.instance.cluster import (
     Cluster,
     ClusterConfig,
     persistent,
-    running,
-    save,
+    run_cluster,
+    save_kubeconfig,
 )
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.container.images import load_image_table as programs
@@ -118,7 +118,7 @@ async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
             if wishes.folder:
                 store = persistent(plan, wishes.folder, power=wishes.power)
                 plan = await stack.enter_async_context(store)
-            cluster = await stack.enter_async_context(running(plan))
+            cluster = await stack.enter_async_context(run_cluster(plan))
             freeze_heap()
         way = _way(cluster, wishes)
         click.echo(_where(cluster, wishes.folder), err=True)
@@ -132,7 +132,7 @@ def _way(cluster: Cluster, wishes: UpOptions) -> str:
     if wishes.printed:
         return cluster.kubeconfig.reveal().decode().rstrip()
     path = wishes.path(cluster.address.port).absolute()
-    save(cluster, path)
+    save_kubeconfig(cluster, path)
     return f"export KUBECONFIG={shlex.quote(str(path))}"
 
 

@@ -79,19 +79,19 @@ def mismatch(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
     spec, asked = volume.spec, claim.spec
     if (spec.volume_mode or FILESYSTEM) != (asked.volume_mode or FILESYSTEM):
         return "incompatible volumeMode"
-    if parse_quantity(spec.capacity.get(STORAGE, "0")) < requested(claim):
+    if parse_quantity(spec.capacity.get(STORAGE, "0")) < requested_storage(claim):
         return "requested PV is too small"
     if spec.storage_class_name != class_name(claim):
         return "storageClassName does not match"
     return "" if set(asked.access_modes) <= set(spec.access_modes) else "incompatible accessMode"
 
 
-def requested(claim: PersistentVolumeClaim) -> Decimal:
+def requested_storage(claim: PersistentVolumeClaim) -> Decimal:
     """How much storage a claim asks for."""
     return parse_quantity(claim.spec.resources.requests.get(STORAGE, "0"))
 
 
-def reference(claim: PersistentVolumeClaim) -> ObjectReference:
+def claim_reference(claim: PersistentVolumeClaim) -> ObjectReference:
     """How a volume names the claim it belongs to."""
     meta = claim.metadata
     return ObjectReference(
@@ -105,7 +105,7 @@ def bound_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Pers
     held = volume.spec.claim_ref
     if held is not None and held.uid == claim.metadata.uid:
         return volume
-    made = replace(volume, spec=replace(volume.spec, claim_ref=reference(claim)))
+    made = replace(volume, spec=replace(volume.spec, claim_ref=claim_reference(claim)))
     return made if held is not None else _annotated(made, BOUND_BY_CONTROLLER)
 
 

@@ -1,7 +1,7 @@
 """Where volumes and snapshots are on this machine: the one place that knows.
 
-For the node agent: `directory(root, volume)` is what to mount for a PersistentVolume, or None if it
-cannot be mounted here. `root` is the folder of the whole cluster's storage. The driver makes and
+For the kubelet: `local_directory(root, volume)` is what to mount for a PersistentVolume, or None if
+it cannot be mounted here. `root` is the folder of the whole cluster's storage. The driver makes and
 removes the folders of its own volumes; those of hostPath and local volumes are their author's.
 """
 
@@ -20,7 +20,7 @@ _VOLUMES = "volumes"
 _SNAPSHOTS = "snapshots"
 
 
-def directory(root: Path, volume: PersistentVolume) -> Path | None:
+def local_directory(root: Path, volume: PersistentVolume) -> Path | None:
     """The folder that holds a volume's files; None if the volume is not one of this machine."""
     spec = volume.spec
     if spec.csi is not None and spec.csi.driver == DRIVER:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from quintant.api.apps import Deployment, ReplicaSet, StatefulSet
 from quintant.api.meta import set_condition
 from quintant.api.policy import BudgetStatus, PodDisruptionBudget
-from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.int_or_percent import scaled_value
 from quintant.cluster.controllers.pods.views import PodState, pod_ready
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
@@ -185,10 +185,10 @@ def _desired(budget: PodDisruptionBudget, expected: int) -> int:
     """How many pods must stay healthy."""
     spec = budget.spec
     if spec.max_unavailable is not None:
-        return max(expected - amount(spec.max_unavailable, expected, up=True), 0)
+        return max(expected - scaled_value(spec.max_unavailable, expected, up=True), 0)
     if spec.min_available is None:
         return 0
-    return amount(spec.min_available, expected, up=True)
+    return scaled_value(spec.min_available, expected, up=True)
 
 
 def _leaving(granted: Mapping[str, str], pods: Iterable[PodState], now: datetime) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.quantity import IntOrString
 
 
-def amount(value: IntOrString | None, total: int, *, up: bool) -> int:
+def scaled_value(value: IntOrString | None, total: int, *, up: bool) -> int:
     """How many of `total` a number or a percentage means, rounded up or down; None is none."""
     if not isinstance(value, str):
         return value or 0

@@ -61,12 +61,12 @@ def selector_index(controller: LabelSelecting) -> Iterable[str]:
     return (_label(controller, *wanted[0]) if wanted else _label(controller),)
 
 
-def labelled(child: Object) -> Iterable[str]:
+def adopters_of(child: Object) -> Iterable[str]:
     """What those who may adopt a child are filed under; nothing if it has a controller."""
-    return () if controller_of(child) else selectable(child)
+    return () if controller_of(child) else selectors_of(child)
 
 
-def selectable(child: Object) -> Iterable[str]:
+def selectors_of(child: Object) -> Iterable[str]:
     """What those whose selector may match an object are filed under."""
     return (_label(child), *(_label(child, *label) for label in child.metadata.labels.items()))
 

@@ -72,11 +72,11 @@ async def discover(client: Client) -> tuple[ServedResource, ...]:
     found: list[ServedResource] = []
     for root in ROOTS:
         body = await client.raw("GET", root, headers={"accept": AGGREGATED})
-        found += read(_groups.decode(body).items)
+        found += parse_discovery(_groups.decode(body).items)
     return tuple(found)
 
 
-def read(groups: Iterable[_Group]) -> Iterator[ServedResource]:
+def parse_discovery(groups: Iterable[_Group]) -> Iterator[ServedResource]:
     """The resources of a discovery document; each is preferred in the first version that has it."""
     for group in groups:
         seen: set[str] = set()

@@ -55,7 +55,7 @@ def claim_share(before: str = "") -> Iterator[LoopbackShare]:
 
     `before` is an address of a service that the cluster had: its share is tried first.
     """
-    for share in sorted(SHARES, key=lambda share: not has(share, before)):
+    for share in sorted(SHARES, key=lambda share: not is_service_ip(share, before)):
         with socket.socket() as lock:
             if _bound(lock, str(share.pods[-2])):
                 yield share
@@ -63,7 +63,7 @@ def claim_share(before: str = "") -> Iterator[LoopbackShare]:
     yield CROWDED
 
 
-def has(share: LoopbackShare, address: str) -> bool:
+def is_service_ip(share: LoopbackShare, address: str) -> bool:
     """Whether an address is of a share's services."""
     try:
         return IPv4Address(address) in share.services

@@ -2,7 +2,7 @@
 
 With controllers it does with its objects what a cluster does; without, it only keeps them. Whoever
 holds the kubeconfig is its administrator, by a client certificate. Keys are new at every start
-unless roots are given; objects live in memory unless a store is. `persistent` gives both.
+unless they are given; objects live in memory unless a store is. `persistent` gives both.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
-from quintant.cluster.instance.kubeconfig import kubeconfig, write
+from quintant.cluster.instance.kubeconfig import kubeconfig, write_kubeconfig
 from quintant.cluster.instance.kubernetes_service import advertise
-from quintant.cluster.instance.pki import EVERYWHERE, Pki, Roots, issue
+from quintant.cluster.instance.pki import EVERYWHERE, ClusterKeys, Pki, issue_certificates
 from quintant.cluster.instance.renumber import api_service_ip, renumber_services
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -47,7 +47,7 @@ class ClusterConfig(Struct, frozen=True):
     """What to start: where it listens, and what it goes on from."""
 
     address: BindAddress = USUAL
-    roots: Roots | None = None
+    keys: ClusterKeys | None = None
     store: RevisionStore | None = None
     controllers: bool = False
     """Whether workloads become pods, and whatever else kube-controller-manager does."""
@@ -82,16 +82,16 @@ class Cluster(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def running(
-    plan: ClusterConfig = ClusterConfig(), clock: Clock = SystemClock()
+async def run_cluster(
+    config: ClusterConfig = ClusterConfig(), clock: Clock = SystemClock()
 ) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
     async with AsyncExitStack() as stack:
-        site = await _opened(stack, plan, clock)
+        site = await _opened(stack, config, clock)
         server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.append(node.logs)
-        if plan.fleet is not None:
+        if config.fleet is not None:
             server.metrics.open()
         for component in site.components(node):
             await stack.enter_async_context(run_component(server, component, clock, Random()))
@@ -103,9 +103,9 @@ async def running(
 
 @asynccontextmanager
 async def persistent(
-    plan: ClusterConfig, folder: Path, *, power: bool = False, clock: Clock = SystemClock()
+    config: ClusterConfig, folder: Path, *, power: bool = False, clock: Clock = SystemClock()
 ) -> AsyncIterator[ClusterConfig]:
-    """The plan with keys and objects that stay in a folder, for as long as the context lasts.
+    """The same with keys and objects that stay in a folder, for as long as the context lasts.
 
     With `power`, what was acknowledged outlives a power failure, too. ConfigError if the folder
     cannot be used; Broken, after cancelling what runs inside, when it cannot be written any more.
@@ -116,15 +116,15 @@ async def persistent(
 
     async with open_durable_store(folder, SyncMode.FULL if power else SyncMode.NORMAL) as store:
         # Only now: the open store keeps a second server away from the keys as well.
-        roots, node = Roots.keep(folder / KEYS, clock.now()), plan.node
+        keys, node = ClusterKeys.load_or_generate(folder / KEYS, clock.now()), config.node
         if node is not None:
             node = replace(node, storage=folder / STORAGE)
-        yield replace(plan, roots=roots, store=store, node=node)
+        yield replace(config, keys=keys, store=store, node=node)
 
 
-def save(cluster: Cluster, path: Path) -> None:
+def save_kubeconfig(cluster: Cluster, path: Path) -> None:
     """Write a cluster's kubeconfig; ConfigError rather than overwrite somebody else's."""
-    write(cluster.kubeconfig, path)
+    write_kubeconfig(cluster.kubeconfig, path)
 
 
 def is_loopback(host: str) -> bool:
@@ -135,33 +135,35 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-async def _opened(stack: AsyncExitStack, plan: ClusterConfig, clock: Clock) -> _Site:
-    """The server of a plan, once it answers, for as long as the stack lasts."""
-    now, store = clock.now(), plan.store or RevisionStore()
-    roots = plan.roots or Roots.make(now)
+async def _opened(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) -> _Site:
+    """The server of a configuration, once it answers, for as long as the stack lasts."""
+    now, store = clock.now(), config.store or RevisionStore()
+    keys = config.keys or ClusterKeys.generate(now)
     # Only who runs something has something to dial.
-    share = FIRST if plan.node is None else stack.enter_context(claim_share(api_service_ip(store)))
+    share = (
+        FIRST if config.node is None else stack.enter_context(claim_share(api_service_ip(store)))
+    )
     renumber_services(store, share.services)
-    pki = issue(roots, (plan.address.host, share.api), now)
+    pki = issue_certificates(keys, (config.address.host, share.api), now)
     server = ApiServer(
         clock=clock,
         rbac=True,
         store=store,
-        key=roots.signing,
-        managed=plan.controllers,
+        key=keys.signing,
+        managed=config.controllers,
         services=share.services,
     )
-    listening = serve(server, plan.address.host, plan.address.port, pki.context())
+    listening = serve(server, config.address.host, config.address.port, pki.context())
     url = await stack.enter_async_context(listening)
-    address = replace(plan.address, port=int(url.rpartition(":")[2]))
+    address = replace(config.address, port=int(url.rpartition(":")[2]))
     await advertise(server, _reachable(address), share.api)
-    return _Site(plan, share, pki, server, address, clock)
+    return _Site(config, share, pki, server, address, clock)
 
 
 class _Site(Struct, frozen=True):
     """A server that answers, and what its cluster is to be."""
 
-    plan: ClusterConfig
+    config: ClusterConfig
     share: LoopbackShare
     pki: Pki
     server: ApiServer
@@ -169,8 +171,8 @@ class _Site(Struct, frozen=True):
     clock: Clock
 
     async def node(self, stack: AsyncExitStack) -> LocalNode | None:
-        """This machine as a node, if the plan has it; its programs end with the stack."""
-        if self.plan.node is None:
+        """This machine as a node, if the configuration has it; its programs end with the stack."""
+        if self.config.node is None:
             return None
         # Loaded by clusters that run something.
         from quintant.cluster.kubelet.local_node import local_node
@@ -180,17 +182,17 @@ class _Site(Struct, frozen=True):
         opened = service_network(self.server, self.share.host, self.clock, Random())
         network = await stack.enter_async_context(opened)
         names, api = network.environment, _reachable(self.address)
-        made = local_node(self.plan.node, self.share, api, names, self.clock, Random())
+        made = local_node(self.config.node, self.share, api, names, self.clock, Random())
         return await stack.enter_async_context(made)
 
     def components(self, node: LocalNode | None) -> Iterator[Component]:
         """What runs beside the server."""
         if node is not None:
             yield node.component
-        if self.plan.controllers:
+        if self.config.controllers:
             yield from self._workers(node)
-        if self.plan.fleet is not None:
-            yield from self._fleet(self.plan.fleet, node)
+        if self.config.fleet is not None:
+            yield from self._fleet(self.config.fleet, node)
 
     def _workers(self, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that do something with their objects.
@@ -209,7 +211,7 @@ class _Site(Struct, frozen=True):
 
         locate = (node.images if node is not None else Images()).locate
         yield scheduler(locate)
-        stages, host, clock = self.plan.stages, self.share.host, self.clock
+        stages, host, clock = self.config.stages, self.share.host, self.clock
         yield simulator(fleet, stages=stages, locate=locate, host=host, clock=clock)
 
 

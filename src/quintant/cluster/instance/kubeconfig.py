@@ -31,7 +31,7 @@ def kubeconfig(url: str, pki: Pki) -> Sensitive[bytes]:
     return Sensitive(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
-def write(way: Sensitive[bytes], path: Path) -> None:
+def write_kubeconfig(way: Sensitive[bytes], path: Path) -> None:
     """Write a kubeconfig; ConfigError rather than overwrite somebody else's."""
     if path.exists() and not _ours(path):
         raise ConfigError(

@@ -46,11 +46,11 @@ async def advertise(server: ApiServer, address: BindAddress, service: str) -> No
     """Say where the API server is reached from this machine, also as a service."""
     async with transport_as(server, admin("system:apiserver")) as transport:
         client = Client(Rest(transport), manager=MANAGER)
-        for obj in objects(address, service):
+        for obj in service_objects(address, service):
             await client.apply(obj)
 
 
-def objects(address: BindAddress, service: str) -> tuple[Object, ...]:
+def service_objects(address: BindAddress, service: str) -> tuple[Object, ...]:
     """The service, and its one endpoint as both kinds tell it."""
     host, port = _number(address.host), address.port
     return _service(service, port), _endpoints(host, port), _slice(host, port)

@@ -37,7 +37,7 @@ EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 """Addresses that mean every interface."""
 
 
-class Roots(Struct, frozen=True):
+class ClusterKeys(Struct, frozen=True):
     """What has to be kept for a cluster to stay the same: two keys."""
 
     authority: Authority
@@ -45,17 +45,17 @@ class Roots(Struct, frozen=True):
     """The key of service account tokens."""
 
     @classmethod
-    def make(cls, now: datetime) -> Roots:
+    def generate(cls, now: datetime) -> ClusterKeys:
         """New keys."""
         authority = Authority.make(NAME, Validity(now, now + AUTHORITY_LIFE))
         return cls(authority, private_pem(new_key()))
 
     @classmethod
-    def keep(cls, folder: Path, now: datetime) -> Roots:
+    def load_or_generate(cls, folder: Path, now: datetime) -> ClusterKeys:
         """The keys kept in a folder; new ones the first time."""
         files = [folder / name for name in ("ca.crt", "ca.key", "service-account.key")]
         if not all(file.exists() for file in files):
-            made = cls.make(now)
+            made = cls.generate(now)
             pair = made.authority.pair
             for file, text in zip(files, (pair.certificate, pair.key, made.signing), strict=True):
                 write_private(file, text.reveal())
@@ -91,14 +91,14 @@ class Pki(Struct, frozen=True):
         return context
 
 
-def issue(roots: Roots, hosts: Sequence[str], now: datetime) -> Pki:
+def issue_certificates(keys: ClusterKeys, hosts: Sequence[str], now: datetime) -> Pki:
     """The certificates of a server at some addresses, and of its administrator."""
     term = Validity(now, now + LIFE)
     names = dict.fromkeys((*NAMES, *_named(hosts)))
     return Pki(
-        roots.authority.certificate,
-        roots.authority.serving(list(names), term),
-        roots.authority.client(ADMIN, [MASTERS], term),
+        keys.authority.certificate,
+        keys.authority.serving(list(names), term),
+        keys.authority.client(ADMIN, [MASTERS], term),
     )
 
 

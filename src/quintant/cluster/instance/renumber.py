@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
-from quintant.cluster.host.loopback import SHARES, has
+from quintant.cluster.host.loopback import SHARES, is_service_ip
 
 SERVICES = "services"
 API = "default/kubernetes"
@@ -53,7 +53,7 @@ def _moved(spec: JsonObject, network: IPv4Network) -> bool:
 
 def _address(old: str, network: IPv4Network) -> str:
     for share in SHARES:
-        if share.services != network and has(share, old):
+        if share.services != network and is_service_ip(share, old):
             at = int(IPv4Address(old)) - int(share.services.network_address)
             return str(network[at])
     return old

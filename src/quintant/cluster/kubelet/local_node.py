@@ -31,7 +31,13 @@ from quintant.cluster.kubelet.node_context import NodeContext, NodePolicy
 from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, MachineInfo, this_machine
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.kubelet.probe.network import NetworkProber
-from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, marked, process_mark, reap
+from quintant.cluster.kubelet.process.orphans import (
+    AGENT,
+    PREFIX,
+    process_mark,
+    processes_marked,
+    reap,
+)
 from quintant.cluster.kubelet.process.proc_stats import UsageSampler
 from quintant.cluster.kubelet.process.processes import LocalProcesses
 from quintant.core.address import BindAddress
@@ -147,7 +153,7 @@ async def _working(node: NodeContext) -> AsyncIterator[Kubelet]:
             yield kubelet
         finally:
             await kubelet.close()
-            for pid in marked(AGENT, node.mark):
+            for pid in processes_marked(AGENT, node.mark):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, SIGKILL)
 

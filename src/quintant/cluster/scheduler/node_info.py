@@ -14,8 +14,8 @@ from quintant.cluster.scheduler.resources import (
     PODS,
     HostPort,
     ResourceRequest,
-    amounts,
-    collide,
+    ports_conflict,
+    quantity_values,
 )
 
 FULL = "Too many pods"
@@ -65,7 +65,7 @@ class NodeInfo:
     def set_node(self, node: NodeView | None) -> None:
         """Take what the node says it has."""
         self.node = node
-        has = amounts(node.status.allocatable) if node is not None else {}
+        has = quantity_values(node.status.allocatable) if node is not None else {}
         self.cpu, self.memory = has.pop(CPU, 0), has.pop(MEMORY, 0)
         self.max_pods, self.others = has.pop(PODS, 0), has
 
@@ -90,13 +90,13 @@ class NodeInfo:
             return False
         if request.memory > self.memory - self.used_memory:
             return False
-        if request.ports and collide(request.ports, self.ports):
+        if request.ports and ports_conflict(request.ports, self.ports):
             return False
         return not request.others or not any(self._lacks(*each) for each in request.others)
 
     def insufficient_resources(self, request: ResourceRequest) -> list[str]:
         """What there is not enough of, in the words of a real scheduler; ports come first."""
-        if collide(request.ports, self.ports):
+        if ports_conflict(request.ports, self.ports):
             return [PORTS]
         found = [FULL] if len(self.placed_pods) >= self.max_pods else []
         if request.cpu > self.cpu - self.used_cpu:

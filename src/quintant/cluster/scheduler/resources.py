@@ -58,18 +58,18 @@ def resource_request(pod: PodView) -> ResourceRequest:
 
 
 @lru_cache(maxsize=4096)
-def amount(name: str, quantity: Quantity) -> int:
+def quantity_value(name: str, quantity: Quantity) -> int:
     """A quantity in whole numbers, rounded up: millicores for cpu, else as it is."""
     value = parse_quantity(quantity)
     return ceil(value * _MILLI if name == CPU else value)
 
 
-def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
+def quantity_values(quantities: Mapping[str, Quantity]) -> Amounts:
     """Quantities in whole numbers."""
-    return {name: amount(name, quantity) for name, quantity in quantities.items()}
+    return {name: quantity_value(name, quantity) for name, quantity in quantities.items()}
 
 
-def collide(one: frozenset[HostPort], other: Iterable[HostPort]) -> bool:
+def ports_conflict(one: frozenset[HostPort], other: Iterable[HostPort]) -> bool:
     """Whether two sets of host ports cannot be had at once; no address means all of them."""
     return any(
         protocol == taken and number == port and (ip == at or _ANYWHERE in (ip, at))
@@ -87,16 +87,16 @@ def _effective(
     sidecars: Amounts = {}
     peak: Amounts = {}
     for each in before:
-        own = {**least, **amounts(each.resources.requests)}
+        own = {**least, **quantity_values(each.resources.requests)}
         if each.restart_policy == _SIDECAR:
             _add(sidecars, own)
             own = {}
         _raise(peak, _sum(sidecars, own))
     running = dict(sidecars)
     for each in containers:
-        _add(running, {**least, **amounts(each.resources.requests)})
+        _add(running, {**least, **quantity_values(each.resources.requests)})
     _raise(running, peak)
-    _add(running, amounts(overhead))
+    _add(running, quantity_values(overhead))
     return running
 
 

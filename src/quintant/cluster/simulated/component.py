@@ -46,7 +46,7 @@ def simulator(
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)
-        .watches(SimNode, to=pods.on, when=_failed)
+        .watches(SimNode, to=pods.pods_on, when=_failed)
         .uses(Pod, "delete")
         .uses(Pod, "patch", sub="status")
         .reconcile(pods)

@@ -60,7 +60,7 @@ def _simulated(running: Sequence[MeasuredPod]) -> Iterator[MeasuredPod]:
 def _containers(pod: MeasuredPod, now: datetime) -> dict[str, ResourceUsage]:
     where = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return {
-        each.name: usage.container(f"{where}/{each.name}", each.resources.requests or {}, now)
+        each.name: usage.container_usage(f"{where}/{each.name}", each.resources.requests or {}, now)
         for each in pod.spec.containers
     }
 
@@ -69,4 +69,4 @@ def _node(node: MeasuredNode, used: Sequence[ResourceUsage]) -> ResourceUsage | 
     if SIMULATED not in node.metadata.labels:
         return None
     fault = parse_fault(node.metadata.annotations.get(FAULT, ""))
-    return usage.node(used, node.status.capacity or {}, fault)
+    return usage.node_usage(used, node.status.capacity or {}, fault)

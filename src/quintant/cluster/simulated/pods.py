@@ -88,12 +88,12 @@ class PodController:
         if self._rebooted(pod):
             await self._tell(pod, REBOOT, ctx)
             return None
-        stage = self._stages.of(pod)
+        stage = self._stages.stage_of(pod)
         if stage is None or stage.next is None:
             return None
         return await self._live(pod, stage, stage.next, ctx)
 
-    def on(self, node: SimNode) -> Iterable[Request]:
+    def pods_on(self, node: SimNode) -> Iterable[Request]:
         """The pods that are led on a node."""
         return tuple(self._on.get(node.metadata.name, ()))
 
@@ -140,7 +140,7 @@ class PodController:
     ) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
         if due is None or due.stage is not stage or due.restarts != pod.restarts:
-            seconds = stage.seconds(pod.restarts, ctx.random)
+            seconds = stage.delay_seconds(pod.restarts, ctx.random)
             due = self._due[pod.key] = StageDeadline(stage, pod.restarts, now + seconds)
         if due.at > now:
             return Result(after=due.at - now)

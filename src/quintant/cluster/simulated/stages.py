@@ -115,7 +115,7 @@ class Stage(Model):
     """What happens then; None means that the stage never ends."""
     event: StageEvent | None = None
 
-    def seconds(self, restarts: int, random: Random) -> float:
+    def delay_seconds(self, restarts: int, random: Random) -> float:
         """How long it lasts for a pod that was restarted so often."""
         grown = self.delay
         if self.growth > 1 and restarts:
@@ -131,7 +131,7 @@ class Stages:
         self._stages = tuple(stages)
         self._fates = {stage.match.fate for stage in stages} - {"", ANY}
 
-    def of(self, pod: SimPod) -> Stage | None:
+    def stage_of(self, pod: SimPod) -> Stage | None:
         """The stage a pod is in. A fate that no stage knows counts as none."""
         asked = pod.metadata.annotations.get(FATE, "")
         fate = asked if asked in self._fates else ""

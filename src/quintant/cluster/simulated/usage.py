@@ -29,7 +29,9 @@ FULL = 0.97
 """The part of its memory that a node uses which is told to be full."""
 
 
-def container(identity: str, requests: Mapping[str, Quantity], now: datetime) -> ResourceUsage:
+def container_usage(
+    identity: str, requests: Mapping[str, Quantity], now: datetime
+) -> ResourceUsage:
     """What a container uses; `identity` tells it from all others."""
     rhythm = 2 * pi * (now.timestamp() / SWING_SECONDS + crc32(identity.encode()) / 2**32)
     part = 1 + SWING * sin(rhythm)
@@ -38,7 +40,7 @@ def container(identity: str, requests: Mapping[str, Quantity], now: datetime) ->
     return ResourceUsage(cores * part, int(memory * part))
 
 
-def node(
+def node_usage(
     used: Iterable[ResourceUsage], capacity: Mapping[str, Quantity], fault: NodeFault
 ) -> ResourceUsage | None:
     """What a node uses with these containers on it; None if nothing is heard of it."""

@@ -30,9 +30,9 @@ from quintant.cluster.common.volume_binding import (
     STORAGE,
     bind_completed,
     binding_delayed,
+    claim_reference,
     class_name,
-    reference,
-    requested,
+    requested_storage,
 )
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.cluster.volumes.directories import (
@@ -153,10 +153,10 @@ class Provisioner(Struct, frozen=True):
         ours = volume is not None and volume.spec.csi and volume.spec.csi.driver == DRIVER
         if volume is None or not ours or asked is None or claim.status.phase != BOUND:
             return
-        if parse_quantity(volume.spec.capacity.get(STORAGE, "0")) < requested(claim):
+        if parse_quantity(volume.spec.capacity.get(STORAGE, "0")) < requested_storage(claim):
             spec = replace(volume.spec, capacity={STORAGE: asked})
             await ctx.client.patch(replace(volume, spec=spec), since=volume)
-        if parse_quantity(claim.status.capacity.get(STORAGE, "0")) < requested(claim):
+        if parse_quantity(claim.status.capacity.get(STORAGE, "0")) < requested_storage(claim):
             status = replace(claim.status, capacity={STORAGE: asked})
             await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")
             ctx.event("VolumeResizeSuccessful", "Resize volume succeeded")
@@ -175,7 +175,7 @@ def new_volume(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVo
         spec=VolumeSpec(
             capacity={STORAGE: claim.spec.resources.requests[STORAGE]},
             access_modes=claim.spec.access_modes,
-            claim_ref=reference(claim),
+            claim_ref=claim_reference(claim),
             persistent_volume_reclaim_policy=policy,
             storage_class_name=kind.metadata.name,
             volume_mode=FILESYSTEM,
@@ -185,9 +185,9 @@ def new_volume(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVo
 
 
 def _check_size(claim: PersistentVolumeClaim, origin: CopySource | None) -> None:
-    if origin is not None and requested(claim) < origin.size:
+    if origin is not None and requested_storage(claim) < origin.size:
         raise DataSourceUnusable(
-            f"requested volume size {requested(claim)} is less than the size {origin.size} "
+            f"requested volume size {requested_storage(claim)} is less than the size {origin.size} "
             "for the source"
         )
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 import pytest_asyncio
 
-from quintant.cluster.instance.cluster import ClusterConfig, running
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -28,7 +28,7 @@ async def testbed() -> AsyncIterator[RealPeersTestbed]:
     plan = ClusterConfig(
         BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=NodeOptions()
     )
-    async with running(plan) as cluster:
+    async with run_cluster(plan) as cluster:
         made = RealPeersTestbed(cluster)
         try:
             yield made

@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from quintant.cluster.instance.cluster import save
+from quintant.cluster.instance.cluster import save_kubeconfig
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from testbeds.controller import Controller
 from testbeds.real_peers import RealPeersTestbed
@@ -55,7 +55,7 @@ async def test_network_is_written_read_and_repaired_from_the_command_line(
     testbed: RealPeersTestbed, tmp_path: Path
 ) -> None:
     way = tmp_path / "kubeconfig"
-    save(testbed.cluster, way)
+    save_kubeconfig(testbed.cluster, way)
     await testbed.start()
     for name in ("p1", "p2"):
         await testbed.pod(name)

@@ -17,7 +17,7 @@ from quintant.api.core import Secret
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.instance.cluster import ClusterConfig, running
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -40,7 +40,7 @@ PATIENCE_SECONDS = 90.0
 async def installed() -> AsyncIterator[Client]:
     """A cluster in which everything was applied that comes with the operator."""
     plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
-    async with running(plan) as cluster:
+    async with run_cluster(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
         client = Client(Rest(InProcessTransport(cluster.server, "test")), manager="test")
         (system,) = systems({"portal"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quintant.api.core import CsiVolume, HostPath, LocalVolume, PersistentVolume, VolumeSpec
-from quintant.cluster.common.volume_paths import DRIVER, directory, snapshot_directory
+from quintant.cluster.common.volume_paths import DRIVER, local_directory, snapshot_directory
 
 ROOT = Path("/data")
 
@@ -21,16 +21,16 @@ ROOT = Path("/data")
     ],
 )
 def test_volume_of_this_machine_has_a_folder(spec: VolumeSpec, path: str) -> None:
-    assert directory(ROOT, PersistentVolume(spec=spec)) == Path(path)
+    assert local_directory(ROOT, PersistentVolume(spec=spec)) == Path(path)
 
 
 def test_volume_of_another_driver_has_none() -> None:
     spec = VolumeSpec(csi=CsiVolume(driver="disk.example.com", volume_handle="pvc-1"))
-    assert directory(ROOT, PersistentVolume(spec=spec)) is None
+    assert local_directory(ROOT, PersistentVolume(spec=spec)) is None
 
 
 @pytest.mark.parametrize("handle", ["", ".", "..", "../a", "a/b", "/etc", "a\0b"])
 def test_no_handle_leads_out_of_the_root(handle: str) -> None:
     spec = VolumeSpec(csi=CsiVolume(driver=DRIVER, volume_handle=handle))
-    assert directory(ROOT, PersistentVolume(spec=spec)) is None
+    assert local_directory(ROOT, PersistentVolume(spec=spec)) is None
     assert snapshot_directory(ROOT, handle) is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.quantity import IntOrString
-from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.int_or_percent import scaled_value
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from quintant.cluster.controllers.int_or_percent import amount
     ],
 )  # fmt: skip
 def test_percentages_are_rounded(value: IntOrString | None, total: int, up: int, down: int) -> None:
-    assert amount(value, total, up=True) == up
-    assert amount(value, total, up=False) == down
+    assert scaled_value(value, total, up=True) == up
+    assert scaled_value(value, total, up=False) == down
 
 
 @given(st.integers(0, 100), st.integers(0, 10_000))
 def test_rounding_differs_by_less_than_one(percent: int, total: int) -> None:
-    up, down = (amount(f"{percent}%", total, up=way) for way in (True, False))
+    up, down = (scaled_value(f"{percent}%", total, up=way) for way in (True, False))
     assert 0 <= down <= percent * total / 100 <= up <= down + 1

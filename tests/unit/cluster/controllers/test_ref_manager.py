@@ -9,7 +9,7 @@ from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.meta import LabelSelector, Requirement
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
-    labelled,
+    adopters_of,
     match_children,
     orphan_index,
     selector_index,
@@ -51,7 +51,7 @@ def test_children_are_kept_adopted_and_released_by_labels() -> None:
 def test_only_those_without_a_controller_are_orphans() -> None:
     assert tuple(orphan_index(pod("a"))) == ("n",)
     assert tuple(orphan_index(pod("a", owner="x"))) == ()
-    assert tuple(labelled(pod("a", "a", owner="x"))) == ()
+    assert tuple(adopters_of(pod("a", "a", owner="x"))) == ()
 
 
 @given(LABELS, LABELS)
@@ -63,9 +63,9 @@ def test_whoever_may_adopt_a_child_is_found_by_its_labels(
     if selector.matches(given):
         found = set(selector_index(replicas(selector)))
         child = PodState(metadata=ObjectMeta(name="x", namespace="n", labels=given))
-        assert found & set(labelled(child))
+        assert found & set(adopters_of(child))
 
 
 def test_selector_without_labels_is_found_by_any_child() -> None:
     selector = LabelSelector(match_expressions=(Requirement(key="a", operator="Exists"),))
-    assert set(selector_index(replicas(selector))) <= set(labelled(pod("x")))
+    assert set(selector_index(replicas(selector))) <= set(adopters_of(pod("x")))

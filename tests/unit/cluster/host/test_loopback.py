@@ -9,7 +9,14 @@ from itertools import combinations
 
 import pytest
 
-from quintant.cluster.host.loopback import CLUSTERS, CROWDED, FIRST, SHARES, claim_share, has
+from quintant.cluster.host.loopback import (
+    CLUSTERS,
+    CROWDED,
+    FIRST,
+    SHARES,
+    claim_share,
+    is_service_ip,
+)
 
 HOLDER = """
 import sys
@@ -77,4 +84,4 @@ def test_where_no_share_is_left_pods_have_the_address_of_the_machine() -> None:
 
 @pytest.mark.parametrize("address", ["", "None", "::1", "127.97.0.1"])
 def test_only_addresses_of_its_services_are_of_a_share(address: str) -> None:
-    assert not has(FIRST, address)
+    assert not is_service_ip(FIRST, address)

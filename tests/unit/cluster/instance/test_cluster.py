@@ -22,11 +22,11 @@ from quintant.cluster.instance.cluster import (
     ClusterConfig,
     is_loopback,
     persistent,
-    running,
-    save,
+    run_cluster,
+    save_kubeconfig,
 )
 from quintant.cluster.instance.kubeconfig import usual_path
-from quintant.cluster.instance.pki import Roots
+from quintant.cluster.instance.pki import ClusterKeys
 from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Validity
@@ -53,7 +53,7 @@ async def reached(config: Config, user: AuthInfo | None = None) -> AsyncIterator
 
 
 def way(cluster: Cluster, folder: Path) -> Config:
-    save(cluster, folder / "kubeconfig")
+    save_kubeconfig(cluster, folder / "kubeconfig")
     return Config.load(folder / "kubeconfig")
 
 
@@ -68,7 +68,7 @@ async def whoami(requests: Requests) -> JsonObject:
 
 
 async def test_its_kubeconfig_makes_an_administrator(tmp_path: Path) -> None:
-    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path)) as admin:
+    async with run_cluster(ANYWHERE) as cluster, reached(way(cluster, tmp_path)) as admin:
         assert (await whoami(admin))["groups"] == ["system:masters", "system:authenticated"]
         await admin.create(CMS, config_map("a"))
     mode = (tmp_path / "kubeconfig").stat().st_mode
@@ -77,7 +77,7 @@ async def test_its_kubeconfig_makes_an_administrator(tmp_path: Path) -> None:
 
 async def test_with_controllers_a_deployment_makes_pods(tmp_path: Path) -> None:
     plan = replace(ANYWHERE, controllers=True)
-    async with running(plan) as cluster, reached(way(cluster, tmp_path)) as admin:
+    async with run_cluster(plan) as cluster, reached(way(cluster, tmp_path)) as admin:
         labels = {"app": "a"}
         template = {"metadata": {"labels": labels},
                     "spec": {"containers": [{"name": "main", "image": "one"}]}}  # fmt: skip
@@ -88,7 +88,10 @@ async def test_with_controllers_a_deployment_makes_pods(tmp_path: Path) -> None:
 
 
 async def test_without_a_certificate_one_is_nobody(tmp_path: Path) -> None:
-    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), AuthInfo()) as nobody:
+    async with (
+        run_cluster(ANYWHERE) as cluster,
+        reached(way(cluster, tmp_path), AuthInfo()) as nobody,
+    ):
         assert (await nobody.send("GET", "/readyz")).status == 200
         refused = await nobody.get(CMS, code=403)
         assert 'User "system:anonymous"' in refused["message"]
@@ -102,7 +105,10 @@ async def test_no_header_stands_for_a_certificate(tmp_path: Path) -> None:
         "x-client-cert": "admin",
         "peer": "admin",
     }
-    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), AuthInfo()) as nobody:
+    async with (
+        run_cluster(ANYWHERE) as cluster,
+        reached(way(cluster, tmp_path), AuthInfo()) as nobody,
+    ):
         refused = await nobody.get(CMS, code=403, headers=forged)
         assert 'User "system:anonymous"' in refused["message"]
 
@@ -112,7 +118,7 @@ async def test_a_certificate_of_another_authority_is_not_believed(tmp_path: Path
     term = Validity(now, now + timedelta(days=1))
     stranger = Authority.make("stranger", term).client("admin", ["system:masters"], term)
     async with (
-        running(ANYWHERE) as cluster,
+        run_cluster(ANYWHERE) as cluster,
         reached(way(cluster, tmp_path), certified(stranger)) as bad,
     ):
         with pytest.raises(TransportError):
@@ -121,12 +127,12 @@ async def test_a_certificate_of_another_authority_is_not_believed(tmp_path: Path
 
 async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path: Path) -> None:
     now = datetime.now(UTC)
-    roots = Roots.make(now)
+    roots = ClusterKeys.generate(now)
     root = roots.authority.client(
         "root", ["system:masters"], Validity(now, now + timedelta(days=1))
     )
     who = Impersonate("ann", groups=("crew", "deck, aft"), extra={"a/b": ("1", "2")})
-    async with running(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
+    async with run_cluster(ClusterConfig(BindAddress(LOOPBACK, 0), roots)) as cluster:
         config = way(cluster, tmp_path)
         async with reached(config, certified(root, who)) as ann:
             found = await whoami(ann)
@@ -135,7 +141,7 @@ async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path:
 
 
 async def test_a_client_that_never_finishes_its_handshake_stalls_nobody(tmp_path: Path) -> None:
-    async with running(ANYWHERE) as cluster, AsyncExitStack() as stack:
+    async with run_cluster(ANYWHERE) as cluster, AsyncExitStack() as stack:
         for _ in range(20):
             _, writer = await asyncio.open_connection(LOOPBACK, cluster.address.port)
             stack.callback(writer.close)
@@ -145,9 +151,9 @@ async def test_a_client_that_never_finishes_its_handshake_stalls_nobody(tmp_path
 
 
 async def test_a_taken_port_is_explained() -> None:
-    async with running(ANYWHERE) as cluster:
+    async with run_cluster(ANYWHERE) as cluster:
         with pytest.raises(ConfigError) as refused:
-            async with running(ClusterConfig(cluster.address)):
+            async with run_cluster(ClusterConfig(cluster.address)):
                 pass
     assert refused.value.what == f"cannot listen on {cluster.address}"
     assert refused.value.because == "another process does"
@@ -157,7 +163,7 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "data"
-    async with persistent(ANYWHERE, folder) as plan, running(plan) as cluster:
+    async with persistent(ANYWHERE, folder) as plan, run_cluster(plan) as cluster:
         config, port = way(cluster, tmp_path), cluster.address.port
         async with reached(config) as admin:
             path = "/api/v1/namespaces/default/serviceaccounts"
@@ -165,7 +171,7 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
             made = await admin.create(f"{path}/bot/token", {})
     token = made["status"]["token"]
     again = ClusterConfig(BindAddress(LOOPBACK, port))
-    async with persistent(again, folder) as plan, running(plan):
+    async with persistent(again, folder) as plan, run_cluster(plan):
         async with reached(config) as admin:
             await admin.get(f"{path}/bot")
         async with reached(config, AuthInfo(token=Sensitive(token))) as bot:
@@ -184,13 +190,13 @@ async def test_one_folder_is_for_one_cluster(tmp_path: Path) -> None:
 async def test_somebody_elses_kubeconfig_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("apiVersion: v1\nkind: Config\nclusters: [{name: production}]\n")
-    async with running(ANYWHERE) as cluster:
+    async with run_cluster(ANYWHERE) as cluster:
         with pytest.raises(ConfigError, match="cannot write the kubeconfig"):
-            save(cluster, path)
+            save_kubeconfig(cluster, path)
         assert "production" in path.read_text()
         own = tmp_path / "own"
-        save(cluster, own)
-        save(cluster, own)
+        save_kubeconfig(cluster, own)
+        save_kubeconfig(cluster, own)
 
 
 def test_only_loopback_is_for_this_machine_alone() -> None:
@@ -210,6 +216,6 @@ def test_the_usual_place_is_where_the_system_wants_it() -> None:
 
 
 async def test_on_every_interface_this_machine_still_uses_loopback() -> None:
-    async with running(ClusterConfig(BindAddress("0.0.0.0", 0))) as cluster:
+    async with run_cluster(ClusterConfig(BindAddress("0.0.0.0", 0))) as cluster:
         assert cluster.url == f"https://127.0.0.1:{cluster.address.port}"
         assert not cluster.private

@@ -51,7 +51,7 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_delay_grows_with_restarts_up_to_five_minutes() -> None:
     stage, random = Stage(name="s", delay=10, growth=2), Random(0)
-    assert [stage.seconds(restarts, random) for restarts in (0, 1, 2, 5, 5000)] == [
+    assert [stage.delay_seconds(restarts, random) for restarts in (0, 1, 2, 5, 5000)] == [
         10,
         20,
         40,
@@ -62,14 +62,14 @@ def test_delay_grows_with_restarts_up_to_five_minutes() -> None:
 
 def test_jitter_is_added_at_random() -> None:
     stage, random = Stage(name="s", delay=1, jitter=2), Random(0)
-    found = {stage.seconds(0, random) for _ in range(20)}
+    found = {stage.delay_seconds(0, random) for _ in range(20)}
     assert len(found) > 1
     assert all(1 <= each <= 3 for each in found)
 
 
 def test_first_stage_that_matches_counts() -> None:
     found = Stages((Stage(name="mine", match=StageSelector(namespace="a")), *DEFAULTS))
-    of_mine, of_others = found.of(pod(namespace="a")), found.of(pod(namespace="b"))
+    of_mine, of_others = found.stage_of(pod(namespace="a")), found.stage_of(pod(namespace="b"))
     assert of_mine is not None
     assert of_others is not None
     assert (of_mine.name, of_others.name) == ("mine", "start")
@@ -77,13 +77,13 @@ def test_first_stage_that_matches_counts() -> None:
 
 def test_unknown_fate_counts_as_none() -> None:
     notes = {"simulated.quintant.dev/fate": "nobody-knows"}
-    found = Stages(DEFAULTS).of(pod(annotations=notes))
+    found = Stages(DEFAULTS).stage_of(pod(annotations=notes))
     assert found is not None
     assert found.name == "start"
 
 
 def test_fate_keeps_the_usual_stages_away() -> None:
     notes = {"simulated.quintant.dev/fate": "crash"}
-    found = Stages(DEFAULTS).of(pod(annotations=notes))
+    found = Stages(DEFAULTS).stage_of(pod(annotations=notes))
     assert found is not None
     assert found.name == "crash"

@@ -15,28 +15,28 @@ ASKED = {"cpu": Quantity("1"), "memory": Quantity("1Gi")}
 
 def test_container_uses_a_part_of_what_it_asks_for() -> None:
     for minute in range(20):
-        used = usage.container("a/b/c", ASKED, NOW + timedelta(minutes=minute))
+        used = usage.container_usage("a/b/c", ASKED, NOW + timedelta(minutes=minute))
         assert 0.2 < used.cores < 0.4
         assert 0.4 * 2**30 < used.memory < 0.8 * 2**30
 
 
 def test_same_moment_gives_the_same_figures_and_another_gives_others() -> None:
-    one = usage.container("a/b/c", ASKED, NOW)
-    assert usage.container("a/b/c", ASKED, NOW) == one
-    assert usage.container("a/b/c", ASKED, NOW + timedelta(minutes=2)) != one
-    assert usage.container("a/b/d", ASKED, NOW) != one
+    one = usage.container_usage("a/b/c", ASKED, NOW)
+    assert usage.container_usage("a/b/c", ASKED, NOW) == one
+    assert usage.container_usage("a/b/c", ASKED, NOW + timedelta(minutes=2)) != one
+    assert usage.container_usage("a/b/d", ASKED, NOW) != one
 
 
 def test_container_that_asks_for_nothing_uses_a_little() -> None:
-    assert usage.container("a/b/c", {}, NOW).memory > 0
+    assert usage.container_usage("a/b/c", {}, NOW).memory > 0
 
 
 def test_node_adds_up_and_a_full_one_is_full() -> None:
     has = {"memory": Quantity("10Gi")}
-    whole = usage.node([ResourceUsage(1.0, 2**30)], has, NodeFault.NONE)
+    whole = usage.node_usage([ResourceUsage(1.0, 2**30)], has, NodeFault.NONE)
     assert whole is not None
     assert whole.memory == 2**30 + usage.BASE_BYTES
-    full = usage.node([], has, NodeFault.FULL)
+    full = usage.node_usage([], has, NodeFault.FULL)
     assert full is not None
     assert full.memory > 9 * 2**30
-    assert usage.node([], has, NodeFault.DEAD) is None
+    assert usage.node_usage([], has, NodeFault.DEAD) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.api.core import DataSource, PersistentVolume
-from quintant.cluster.common.volume_paths import directory
+from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.volumes.directories import Directories
 from quintant.testing import InProcessCluster
 from unit.cluster.volumes.volume_cluster import bound, ready, snapshot, start_volumes
@@ -33,6 +33,6 @@ async def test_data_of_a_volume_is_restored_from_its_snapshot(
 
 
 def _file(root: Path, volume: PersistentVolume) -> Path:
-    folder = directory(root, volume)
+    folder = local_directory(root, volume)
     assert folder is not None
     return folder / "file"

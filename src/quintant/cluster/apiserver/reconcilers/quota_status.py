@@ -11,9 +11,13 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.admission.plugins.pod_requests import written
+from quintant.cluster.apiserver.admission.plugins.pod_requests import format_quantities
 from quintant.cluster.apiserver.admission.plugins.quota_usage import table_of
-from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, QuotaView, used
+from quintant.cluster.apiserver.admission.plugins.resource_quota import (
+    QUOTAS,
+    QuotaView,
+    quota_used,
+)
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
@@ -59,7 +63,7 @@ class QuotaStatus:
         if not quota.spec.hard:
             return {}
         known = {kind.table for kind in self._catalog.tables()}
-        told = written(used(self._store, namespace, quota, known))
+        told = format_quantities(quota_used(self._store, namespace, quota, known))
         return {"hard": quota.spec.hard, "used": told}
 
     def _write(self, writes: Writes, namespace: str, name: str, status: JsonObject) -> None:

@@ -17,7 +17,7 @@ from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
-    labelled,
+    adopters_of,
     orphan_index,
     selector_index,
 )
@@ -39,7 +39,7 @@ def declare(manager: Manager) -> None:
         .index(ALL, _all)
         .owns(PodState, index={ORPHANS: orphan_index})
         .owns(ControllerRevision, index={ORPHANS: orphan_index})
-        .watches(PodState, to=by_index(SELECTORS, labelled))
+        .watches(PodState, to=by_index(SELECTORS, adopters_of))
         .watches(NodeState, to=by_index(ALL, _all), when=_matters)
         .on_deleted(reconciler.backoff.forget)
         .reconcile(reconciler)

@@ -28,11 +28,11 @@ class FailedPodsBackoff(Struct):
 
     _held: dict[Request, dict[str, BackoffEntry]] = field(default_factory=dict)
 
-    def left(self, daemons: Request, node: str) -> float:
+    def seconds_left(self, daemons: Request, node: str) -> float:
         """How many seconds are to be waited yet."""
         return max(0.0, self._wait(daemons, node).until - monotonic())
 
-    def lose(self, daemons: Request, node: str) -> None:
+    def record_failure(self, daemons: Request, node: str) -> None:
         """Wait twice as long as before; as long as in the beginning if that was long ago."""
         before = self._wait(daemons, node)
         forgiven = monotonic() - before.until > 2 * LONGEST_SECONDS

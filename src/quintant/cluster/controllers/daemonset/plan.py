@@ -19,7 +19,7 @@ from quintant.cluster.controllers.daemonset.placement import (
     pod_is_updated,
     target_node,
 )
-from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.int_or_percent import scaled_value
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState, pod_available, pod_finished, pod_ready
 
@@ -89,19 +89,19 @@ class DaemonSetState(Struct, frozen=True):
         return DaemonSetState(daemons, sites, tuple(lost), name, now)
 
     @property
-    def meant(self) -> int:
+    def desired_count(self) -> int:
         """On how many nodes a pod belongs."""
         return sum(site.fit is ShouldRun.RUN for site in self.sites)
 
     @property
     def surge(self) -> int:
         """On how many nodes there may be a second pod."""
-        return amount(self._limits.max_surge, self.meant, up=True)
+        return scaled_value(self._limits.max_surge, self.desired_count, up=True)
 
     @property
     def unavailable(self) -> int:
         """On how many nodes the pod may be missing."""
-        count = amount(self._limits.max_unavailable, self.meant, up=True)
+        count = scaled_value(self._limits.max_unavailable, self.desired_count, up=True)
         return count or (0 if self.surge else 1)
 
     def available(self, pod: PodState) -> bool:
@@ -122,7 +122,7 @@ class DaemonSetState(Struct, frozen=True):
         return rolling or DaemonRollout()
 
 
-def manage(daemons: DaemonSetState, spared: Sequence[PodState]) -> DaemonSetPlan:
+def plan_pods(daemons: DaemonSetState, spared: Sequence[PodState]) -> DaemonSetPlan:
     """Give each node what it should have; `spared` are pods that are over and stay for now."""
     create: list[str] = []
     delete: list[PodState] = list(daemons.lost)
@@ -138,7 +138,7 @@ def manage(daemons: DaemonSetState, spared: Sequence[PodState]) -> DaemonSetPlan
     return DaemonSetPlan(tuple(create), tuple(delete))
 
 
-def roll(daemons: DaemonSetState) -> DaemonSetPlan:
+def plan_rolling_update(daemons: DaemonSetState) -> DaemonSetPlan:
     """The next step of a rollout."""
     if daemons.daemons.spec.update_strategy.type != ROLLING:
         return DaemonSetPlan()
@@ -201,7 +201,7 @@ def _surge(daemons: DaemonSetState) -> DaemonSetPlan:
         elif old:
             (candidates if daemons.available(old[0]) else urgent).append(site.name)
     # Who asks for surge wants no gap: a pod leaves its node once enough others do their work.
-    delete += leaving[: max(0, working - daemons.meant)]
+    delete += leaving[: max(0, working - daemons.desired_count)]
     create = (*urgent, *candidates[: max(0, daemons.surge - surging)])
     return DaemonSetPlan(create, tuple(delete))
 

@@ -13,7 +13,12 @@ from msgspec import Struct, field
 from quintant.api.apps import ControllerRevision, DaemonSet
 from quintant.cluster.controllers.daemonset.backoff import FailedPodsBackoff
 from quintant.cluster.controllers.daemonset.placement import new_pod, target_node
-from quintant.cluster.controllers.daemonset.plan import DaemonSetPlan, DaemonSetState, manage, roll
+from quintant.cluster.controllers.daemonset.plan import (
+    DaemonSetPlan,
+    DaemonSetState,
+    plan_pods,
+    plan_rolling_update,
+)
 from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.history import HASH, Recorded, record, revisions_to_delete
 from quintant.cluster.controllers.nodes.views import NodeState
@@ -43,7 +48,9 @@ class DaemonSetReconciler(Struct, frozen=True):
         recorded = await record(ctx, daemons.spec.template, history, collisions, HASH)
         world = await _world(ctx, recorded)
         spared = self._spared(world)
-        refusal = await self._act(world, manage(world, spared) or roll(world), ctx)
+        refusal = await self._act(
+            world, plan_pods(world, spared) or plan_rolling_update(world), ctx
+        )
         world = await _world(ctx, recorded)
         await ctx.client.set_status(daemons, report(world, recorded.collisions))
         await _forget(world, [*history, recorded.revision], ctx)
@@ -52,7 +59,7 @@ class DaemonSetReconciler(Struct, frozen=True):
     def _spared(self, world: DaemonSetState) -> list[PodState]:
         """The failed pods of nodes that have to wait."""
         key = world.daemons.key
-        sites = [site for site in world.sites if self.backoff.left(key, site.name)]
+        sites = [site for site in world.sites if self.backoff.seconds_left(key, site.name)]
         return [pod for site in sites for pod in site.ended if pod.status.phase == "Failed"]
 
     async def _act(
@@ -82,7 +89,7 @@ class DaemonSetReconciler(Struct, frozen=True):
             action=f"Delete {pod.metadata.name}",
         )
         if failed:
-            self.backoff.lose(ctx.request, node)
+            self.backoff.record_failure(ctx.request, node)
 
     def _next(
         self, world: DaemonSetState, spared: Sequence[PodState], refusal: ApiError | None
@@ -91,7 +98,7 @@ class DaemonSetReconciler(Struct, frozen=True):
             return Result(after=RETRY_SECONDS)
         key, seconds = world.daemons.key, world.daemons.spec.min_ready_seconds
         pods = [pod for site in world.sites for pod in site.pods]
-        waits = [self.backoff.left(key, target_node(pod)) for pod in spared]
+        waits = [self.backoff.seconds_left(key, target_node(pod)) for pod in spared]
         ready = next_available(pods, seconds, world.now)
         return Result(after=min([*waits, *([] if ready is None else [ready])], default=None))
 

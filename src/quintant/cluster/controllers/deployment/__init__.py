@@ -14,7 +14,7 @@ from quintant.cluster.controllers.deployment.reconcile import reconcile
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
-    labelled,
+    adopters_of,
     orphan_index,
     selector_index,
 )
@@ -30,6 +30,6 @@ def declare(manager: Manager) -> None:
         manager.controls(Deployment, name=NAME)
         .index(SELECTORS, selector_index)
         .owns(ReplicaSet, index={ORPHANS: orphan_index})
-        .watches(ReplicaSet, to=by_index(SELECTORS, labelled))
+        .watches(ReplicaSet, to=by_index(SELECTORS, adopters_of))
         .reconcile(reconcile)
     )

@@ -71,7 +71,7 @@ async def _renew(rollout: Rollout, ctx: Context[Deployment], now: datetime) -> R
     new = described_set(rollout, rollout.new)
     if new != rollout.new:
         new = await ctx.client.patch(new, since=rollout.new)
-    return with_found_condition(rollout.having(new), now)
+    return with_found_condition(rollout.with_new_set(new), now)
 
 
 async def _create(
@@ -85,10 +85,10 @@ async def _create(
         there = await ctx.client.find(ReplicaSet, *wanted.key, live=True)
         if there is None or not _same(there, rollout.deployment):
             raise
-        return rollout.having(there)
+        return rollout.with_new_set(there)
     if replicas:
         _tell(rollout, new, 0, replicas, ctx)
-    return with_created_condition(rollout.having(new), now)
+    return with_created_condition(rollout.with_new_set(new), now)
 
 
 def _same(replicas: ReplicaSet, deployment: Deployment) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
-from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.int_or_percent import scaled_value
 from quintant.cluster.controllers.pods.templates import canonical_template
 from quintant.core.object import replace as changed
 
@@ -35,11 +35,11 @@ class Rollout(Struct, frozen=True):
         )
         return Rollout(deployment, new, tuple(each for each in ordered if each is not new))
 
-    def having(self, new: ReplicaSet) -> Rollout:
+    def with_new_set(self, new: ReplicaSet) -> Rollout:
         """The same with another new set, or with that set as it is now."""
         return replace(self, new=new)
 
-    def saying(self, status: DeploymentStatus) -> Rollout:
+    def with_status(self, status: DeploymentStatus) -> Rollout:
         """The same with another status of the Deployment."""
         return replace(self, deployment=changed(self.deployment, status=status))
 
@@ -59,14 +59,14 @@ class Rollout(Struct, frozen=True):
     @property
     def surge(self) -> int:
         """How many pods there may be beyond those desired."""
-        return 0 if self.recreates else amount(self._limits.max_surge, self.desired, up=True)
+        return 0 if self.recreates else scaled_value(self._limits.max_surge, self.desired, up=True)
 
     @property
     def unavailable(self) -> int:
         """How many of the pods desired may be missing."""
         if self.recreates or not self.desired:
             return 0
-        missing = amount(self._limits.max_unavailable, self.desired, up=False)
+        missing = scaled_value(self._limits.max_unavailable, self.desired, up=False)
         # Rounded, both may be nothing, and then nothing could ever move.
         return min(missing or (0 if self.surge else 1), self.desired)
 

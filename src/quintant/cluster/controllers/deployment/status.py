@@ -84,7 +84,9 @@ def with_created_condition(rollout: Rollout, now: datetime) -> Rollout:
 def with_condition(rollout: Rollout, condition: WorkloadCondition) -> Rollout:
     """The rollout with one condition more, or another."""
     status = rollout.deployment.status
-    return rollout.saying(replace(status, conditions=set_condition(status.conditions, condition)))
+    return rollout.with_status(
+        replace(status, conditions=set_condition(status.conditions, condition))
+    )
 
 
 def report(rollout: Rollout, now: datetime, *, rolling: bool) -> DeploymentStatus:

@@ -61,7 +61,7 @@ def declare(manager: Manager) -> None:
             Endpoints, to=lambda obj: (obj.key,), when=predicates.created & predicates.any(_ours)
         )
         .uses(Endpoints, "delete")
-        .reconcile(clean)
+        .reconcile(remove_stale)
     )
 
 
@@ -74,7 +74,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> None:
         await ctx.apply(endpoints(service, found))
 
 
-async def clean(request: Request, ctx: KeyContext) -> None:
+async def remove_stale(request: Request, ctx: KeyContext) -> None:
     """Remove the Endpoints of a service that is no more."""
     if await ctx.client.find(Service, *request) is None:
         left = await ctx.client.find(Endpoints, *request)

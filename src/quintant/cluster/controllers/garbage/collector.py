@@ -97,7 +97,11 @@ class GarbageCollector:
             owner_states[ref.uid] = owner_state
         action = plan(obj.metadata, owner_states, self._around(node))
         await _act(obj, action, ctx.client)
-        return Result(after=UNSEEN_SECONDS) if not action and self._graph.unseen(node) else None
+        return (
+            Result(after=UNSEEN_SECONDS)
+            if not action and self._graph.has_unseen_owner(node)
+            else None
+        )
 
     async def _finish(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Go on with a deletion that waits for dependents."""
@@ -116,7 +120,7 @@ class GarbageCollector:
         self, node: GraphNode, ref: OwnerReference, ctx: KeyContext
     ) -> OwnerState | None:
         """What a reference leads to; None if that cannot be told."""
-        if self._graph.gone(ref.uid, node.key.namespace):
+        if self._graph.is_gone(ref.uid, node.key.namespace):
             return OwnerState.ABSENT
         resource = self._kinds.get((ref.api_version, ref.kind))
         if resource is None or (resource.namespaced and not node.key.namespace):
@@ -144,7 +148,7 @@ class GarbageCollector:
 
     def _complain(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Tell the user of owners that cannot be any: they live in another namespace."""
-        for ref in self._graph.misplaced(node):
+        for ref in self._graph.cross_namespace_refs(node):
             place = node.key.namespace
             owner = (
                 f"[{ref.api_version}/{ref.kind}, namespace: {place}, name: {ref.name}, "

@@ -79,7 +79,7 @@ class OwnerGraph:
     def get(self, uid: str) -> GraphNode | None:
         return self._nodes.get(uid)
 
-    def gone(self, uid: str, place: str) -> bool:
+    def is_gone(self, uid: str, place: str) -> bool:
         """Whether an owner was there for those in a namespace, and is not any more.
 
         A uid never comes back, so this needs no second look.
@@ -114,7 +114,7 @@ class OwnerGraph:
             woken += self._waiting(gone.owners)
         return dict.fromkeys(woken)
 
-    def vanish(self, resource: Resource, but: Container[str] = ()) -> Uids:
+    def remove_resource(self, resource: Resource, but: Container[str] = ()) -> Uids:
         """Note that all objects of a resource are gone, but those."""
         gone = [
             each.uid
@@ -129,7 +129,7 @@ class OwnerGraph:
             uid for each in self._nodes.values() for uid in self._stirred(None, each)
         )
 
-    def misplaced(self, dependent: GraphNode) -> list[OwnerReference]:
+    def cross_namespace_refs(self, dependent: GraphNode) -> list[OwnerReference]:
         """References to objects that are known to live in another namespace."""
         return [
             ref
@@ -139,7 +139,7 @@ class OwnerGraph:
             and owner.key.namespace != dependent.key.namespace
         ]
 
-    def unseen(self, dependent: GraphNode) -> bool:
+    def has_unseen_owner(self, dependent: GraphNode) -> bool:
         """Whether it has an owner that no watch has shown yet."""
         return any(ref.uid not in self._nodes for ref in dependent.owners)
 

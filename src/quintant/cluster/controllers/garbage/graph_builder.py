@@ -76,7 +76,7 @@ class GraphBuilder:
         """Watch one resource less; its objects are gone, too, or merely out of sight."""
         self._tasks.pop(resource).cancel()
         if gone:
-            self.wake(self.graph.vanish(resource))
+            self.wake(self.graph.remove_resource(resource))
         self.read(resource)
 
     def read(self, resource: Resource) -> None:
@@ -103,7 +103,7 @@ class _Ledger:
         for obj in state.objects.values():
             self.upsert(obj)
         present = {obj.metadata.uid for obj in state.objects.values()}
-        self._builder.wake(self._graph.vanish(self._resource, but=present))
+        self._builder.wake(self._graph.remove_resource(self._resource, but=present))
         self._builder.read(self._resource)
 
     def upsert(self, obj: Object) -> None:

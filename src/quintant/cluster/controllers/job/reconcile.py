@@ -40,13 +40,13 @@ async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
     await ctx.client.set_status(job, told.status)
     _tell(told, ctx)
     for pod in told.release:
-        await release(ctx.client, pod)
+        await remove_tracking_finalizer(ctx.client, pod)
     if refusal is not None:
         return Result(after=REFUSED_SECONDS)
     return Result(after=0.0 if told.release else plan.after)
 
 
-async def release(client: Client, pod: PodState) -> None:
+async def remove_tracking_finalizer(client: Client, pod: PodState) -> None:
     """Take the finalizer off a pod that need not be counted any more."""
     await finalizer.remove(client, PodState, pod.metadata, TRACKING)
 
@@ -57,7 +57,7 @@ async def _claimed(job: Job, ctx: Context[Job]) -> list[PodState]:
     orphans = await ctx.client.list(PodState, index=(ORPHANS, job.metadata.namespace))
     claims = match_children(selector, await ctx.owned(PodState), orphans)
     for pod in filter(has_tracking_finalizer, claims.released):
-        await release(ctx.client, pod)
+        await remove_tracking_finalizer(ctx.client, pod)
     for pod in claims.adopted:
         if not has_tracking_finalizer(pod):
             await finalizer.add(ctx.client, pod, TRACKING)
@@ -68,7 +68,7 @@ async def _act(job: Job, plan: JobPlan, ctx: Context[Job]) -> ApiError | None:
     """Delete and make pods; the first refusal, if there is one."""
     if plan.forgiven:
         for pod in filter(has_tracking_finalizer, plan.delete):
-            await release(ctx.client, pod)
+            await remove_tracking_finalizer(ctx.client, pod)
     refusal = await run_all([partial(delete_pod, ctx, pod) for pod in plan.delete])
     slots = iter(plan.create)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
-from quintant.cluster.controllers.job.reconcile import OURS, release
+from quintant.cluster.controllers.job.reconcile import OURS, remove_tracking_finalizer
 from quintant.cluster.controllers.job.traits import has_tracking_finalizer
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
@@ -51,7 +51,7 @@ async def reconcile(request: Request, ctx: KeyContext) -> None:
     job = await ctx.client.find(Job, *request) if pods else None
     for pod in pods:
         if not _counted(pod, job):
-            await release(ctx.client, pod)
+            await remove_tracking_finalizer(ctx.client, pod)
 
 
 def _counted(pod: PodState, job: Job | None) -> bool:

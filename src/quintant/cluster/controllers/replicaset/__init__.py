@@ -7,7 +7,7 @@ from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
-    labelled,
+    adopters_of,
     orphan_index,
     selector_index,
 )
@@ -28,7 +28,7 @@ def declare(manager: Manager) -> None:
         .index(SELECTORS, selector_index)
         .index(OWNER_INDEX, owner_uid)
         .owns(PodState, index={ORPHANS: orphan_index})
-        .watches(PodState, to=by_index(SELECTORS, labelled))
+        .watches(PodState, to=by_index(SELECTORS, adopters_of))
         .workers(WORKERS)
         .reconcile(reconcile)
     )

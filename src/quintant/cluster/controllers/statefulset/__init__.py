@@ -15,10 +15,10 @@ from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
-    labelled,
+    adopters_of,
     orphan_index,
-    selectable,
     selector_index,
+    selectors_of,
 )
 from quintant.cluster.controllers.statefulset.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
@@ -34,8 +34,8 @@ def declare(manager: Manager) -> None:
         .index(SELECTORS, selector_index)
         .owns(PodState, index={ORPHANS: orphan_index})
         .owns(ControllerRevision, index={ORPHANS: orphan_index})
-        .watches(PodState, to=by_index(SELECTORS, labelled))
-        .watches(PersistentVolumeClaim, to=by_index(SELECTORS, selectable))
+        .watches(PodState, to=by_index(SELECTORS, adopters_of))
+        .watches(PersistentVolumeClaim, to=by_index(SELECTORS, selectors_of))
         .uses(PersistentVolumeClaim, "create", "patch")
         .reconcile(reconcile)
     )

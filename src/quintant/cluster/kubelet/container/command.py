@@ -66,21 +66,21 @@ def runtime_config(
     return ContainerRuntimeConfig(container, root, id, rewriter, variables, names)
 
 
-def launch(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
+def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
     """How a container is started; ProgramNotFound if its program is not on this machine."""
     container = config.container
     program = node.images.find(container)
     if program is None:
         raise ProgramNotFound(f'image "{container.image}" is not in the image table')
-    command = config.rewriter.words(expand_all(container.command, config.variables))
+    exec_command = config.rewriter.words(expand_all(container.command, config.variables))
     args = config.rewriter.words(expand_all(container.args, config.variables))
-    line = program.line(command, args)
+    line = program.line(exec_command, args)
     env = _environment(node, config, program.env, hostname)
     cwd = path_in_root(config.root, container.working_dir)
     return Launch((_found(line, env, container.image), *line[1:]), cwd, env)
 
 
-def command(
+def exec_command(
     node: NodeContext, config: ContainerRuntimeConfig, asked: Exec, hostname: str
 ) -> Launch:
     """How a command is run beside a container, for probes and hooks."""

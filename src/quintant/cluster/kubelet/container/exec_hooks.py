@@ -12,7 +12,7 @@ from signal import SIGKILL
 from msgspec import Struct
 
 from quintant.api.container import Exec, Handler
-from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, command
+from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, exec_command
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import resolve_port
 from quintant.cluster.kubelet.process.protocols import HandlerResult, Launch, StartError
@@ -49,7 +49,7 @@ class HandlerRunner(Struct, frozen=True):
     async def execute(self, asked: Exec, timeout: float | None) -> HandlerResult:
         """Run a command in the container's place."""
         try:
-            launch = command(self.node, self.config, asked, self.hostname)
+            launch = exec_command(self.node, self.config, asked, self.hostname)
             return await self._run(launch, asked, timeout)
         except StartError as error:
             return HandlerResult(False, str(error))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, launch
+from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, container_command
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
 from quintant.cluster.kubelet.container.lifecycle_events import Exited, Signalled
 from quintant.cluster.kubelet.logs.files import ContainerLog
@@ -135,7 +135,7 @@ async def start_container(
     tell: OnRunEvent,
 ) -> ContainerRun:
     """Start a container's program; StartError or MountError if that is impossible."""
-    asked = launch(node, runner.config, runner.hostname)
+    asked = container_command(node, runner.config, runner.hostname)
     try:
         mount_volumes(runner.config, volumes)
         for folder in (asked.cwd, Path(asked.env["HOME"]), Path(asked.env["TMPDIR"])):

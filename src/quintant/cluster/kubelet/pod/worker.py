@@ -20,7 +20,12 @@ from quintant.cluster.kubelet.pod.termination import (
 )
 from quintant.cluster.kubelet.volume.manager import VolumeManager
 from quintant.cluster.kubelet.volume.projected import MountError
-from quintant.cluster.kubelet.volume.references import Name, References, names, read
+from quintant.cluster.kubelet.volume.references import (
+    Name,
+    References,
+    read_references,
+    referenced_names,
+)
 from quintant.runtime.cache.client import Client
 
 RETRY_SECONDS = 2.0
@@ -32,7 +37,7 @@ class PodWorker:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.names: frozenset[Name] = names(sandbox.pod.spec)
+        self.names: frozenset[Name] = referenced_names(sandbox.pod.spec)
         """What the pod refers to."""
         self._volumes = VolumeManager(sandbox)
         self._mounted = False
@@ -43,7 +48,7 @@ class PodWorker:
         """Bring this machine in line with the pod as it is now; when to look again."""
         self.sandbox.pod = pod
         self._command()
-        found = await read(client, pod.spec, pod.metadata.namespace)
+        found = await read_references(client, pod.spec, pod.metadata.namespace)
         if not await self._mount(client, found):
             return self.sandbox.node.now().mono + RETRY_SECONDS
         plan = await self.sandbox.advance(found.sources(self.sandbox.node.api), found.versions)

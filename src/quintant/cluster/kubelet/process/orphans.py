@@ -39,7 +39,7 @@ def is_alive(mark: str) -> bool:
     return pid.isdigit() and _start(int(pid)) == (int(start) if start.isdigit() else -1)
 
 
-def marked(name: str, value: str) -> Iterator[int]:
+def processes_marked(name: str, value: str) -> Iterator[int]:
     """The processes of ours whose environment has a variable with this value."""
     for pid, environ in _environments():
         if value and environ.get(name) == value:

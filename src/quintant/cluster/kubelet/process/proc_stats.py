@@ -50,7 +50,7 @@ class ProcStat(NamedTuple):
 Table = Mapping[int, ProcStat]
 
 
-def processes() -> Table:
+def read_processes() -> Table:
     """Every process of this machine."""
     found = {}
     for entry in _PROC.glob("[0-9]*"):
@@ -99,7 +99,7 @@ class UsageSampler:
         name: str,
         sandboxes: Callable[[], Iterable[Sandbox]],
         now: Callable[[], Moment],
-        table: Callable[[], Table] = processes,
+        table: Callable[[], Table] = read_processes,
     ) -> None:
         self._name, self._sandboxes = name, sandboxes
         self._now, self._table = now, table

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.api.volume import HostPath, Volume
-from quintant.cluster.common.volume_paths import directory
+from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.volume.projected import (
     MountError,
     ProjectedFile,
     VolumeContents,
-    files,
-    tokens,
+    token_projections,
+    volume_files,
 )
 from quintant.cluster.kubelet.volume.publish import link, publish
 from quintant.cluster.kubelet.volume.references import References
@@ -43,7 +43,7 @@ class VolumeManager:
     async def mount(self, client: Client, found: References) -> None:
         """Make every volume what it should be; MountError names the first that cannot be."""
         pod, node = self._sandbox.pod, self._sandbox.node
-        held = await self._tokens.refresh(client, pod, tokens(pod.spec), node.now())
+        held = await self._tokens.refresh(client, pod, token_projections(pod.spec), node.now())
         contents = found.contents(held)
         for volume in pod.spec.volumes:
             try:
@@ -54,7 +54,7 @@ class VolumeManager:
 
     def _volume(self, volume: Volume, contents: VolumeContents, found: References) -> None:
         folder = self._sandbox.folder / "volumes" / volume.name
-        wanted = files(volume, self._sandbox.about, contents)
+        wanted = volume_files(volume, self._sandbox.about, contents)
         if wanted is not None:
             if self._published.get(volume.name) != wanted:
                 publish(folder, wanted)
@@ -79,7 +79,7 @@ class VolumeManager:
         disk = found.disks.get(claim.spec.volume_name)
         if disk is None or claim.status.phase != "Bound":
             raise MountError(f'persistentvolumeclaim "{name}" is not bound')
-        folder = directory(self._sandbox.node.storage, disk)
+        folder = local_directory(self._sandbox.node.storage, disk)
         if folder is None:
             raise MountError(f'persistentvolume "{disk.metadata.name}" is not of this machine')
         if not folder.is_relative_to(self._sandbox.node.storage):

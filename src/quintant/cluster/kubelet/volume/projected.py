@@ -1,7 +1,7 @@
 """What is in a pod's volumes: files from ConfigMaps, Secrets, tokens and the pod's own fields.
 
-Pure: `files` says what a volume should hold, `quintant.cluster.kubelet.volume.publish` writes it.
-What is missing and not optional keeps the pod from starting, with the words of a kubelet.
+Pure: `volume_files` says what a volume should hold, quintant.cluster.kubelet.volume.publish writes
+it. What is missing and not optional keeps the pod from starting, with the words of a kubelet.
 """
 
 from __future__ import annotations
@@ -88,17 +88,17 @@ class VolumeContents:
     tokens: Mapping[ServiceAccountTokenProjection, str] = field(default_factory=dict, repr=False)
 
 
-def projected(volume: Volume) -> ProjectedVolumeSource:
+def projected_sources(volume: Volume) -> ProjectedVolumeSource:
     """The parts of a projected volume; none if it is of another sort."""
     if volume.projected is None:
         return ProjectedVolumeSource()
     return msgspec.json.decode(volume.projected.raw, type=ProjectedVolumeSource)
 
 
-def tokens(spec: PodSpec) -> Iterator[ServiceAccountTokenProjection]:
+def token_projections(spec: PodSpec) -> Iterator[ServiceAccountTokenProjection]:
     """The tokens that a pod's volumes ask for."""
     for volume in spec.volumes:
-        for part in projected(volume).sources:
+        for part in projected_sources(volume).sources:
             if part.service_account_token:
                 yield part.service_account_token
 
@@ -112,14 +112,14 @@ def volume_references(spec: PodSpec) -> Iterator[tuple[str, str]]:
             yield "Secret", volume.secret.secret_name
         if volume.persistent_volume_claim:
             yield "PersistentVolumeClaim", volume.persistent_volume_claim.claim_name
-        for part in projected(volume).sources:
+        for part in projected_sources(volume).sources:
             if part.config_map:
                 yield "ConfigMap", part.config_map.name
             if part.secret:
                 yield "Secret", part.secret.name
 
 
-def files(
+def volume_files(
     volume: Volume, about: DownwardSource, contents: VolumeContents
 ) -> dict[str, ProjectedFile] | None:
     """The files of a volume by relative path; None if it is a plain directory."""
@@ -140,7 +140,7 @@ def files(
     if volume.downward_api:
         fields = DownwardAPIProjection(items=volume.downward_api.items)
         return dict(_fields(fields, volume.downward_api.default_mode, about))
-    return dict(_parts(projected(volume), about, contents)) if volume.projected else None
+    return dict(_parts(projected_sources(volume), about, contents)) if volume.projected else None
 
 
 def _parts(

@@ -54,7 +54,7 @@ class References(Struct, frozen=True):
         return VolumeContents(self.configs, self.secrets, tokens)
 
 
-def names(spec: PodSpec) -> frozenset[Name]:
+def referenced_names(spec: PodSpec) -> frozenset[Name]:
     """Everything that a pod refers to by name."""
     containers = (*spec.init_containers, *spec.containers)
     return frozenset(
@@ -62,9 +62,9 @@ def names(spec: PodSpec) -> frozenset[Name]:
     )
 
 
-async def read(client: Client, spec: PodSpec, namespace: str) -> References:
+async def read_references(client: Client, spec: PodSpec, namespace: str) -> References:
     """What there is of it."""
-    wanted = names(spec)
+    wanted = referenced_names(spec)
     claims = await _found(client, PersistentVolumeClaim, wanted, namespace)
     bound = {("PersistentVolume", each.spec.volume_name) for each in claims.values()}
     return References(

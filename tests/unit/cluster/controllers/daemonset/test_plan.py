@@ -11,7 +11,12 @@ from quintant.api.core import Taint
 from quintant.api.meta import Condition
 from quintant.api.quantity import IntOrString
 from quintant.cluster.common.views import NodeSpecView
-from quintant.cluster.controllers.daemonset.plan import DaemonSetPlan, DaemonSetState, manage, roll
+from quintant.cluster.controllers.daemonset.plan import (
+    DaemonSetPlan,
+    DaemonSetState,
+    plan_pods,
+    plan_rolling_update,
+)
 from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeState
@@ -75,7 +80,7 @@ def names(plan: DaemonSetPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def test_nodes_that_are_meant_get_a_pod_and_others_lose_theirs() -> None:
     nodes = [node("a"), node("b"), node("c", meant=False)]
     it = world(daemons(), nodes, pod("b"), pod("c"))
-    assert names(manage(it, ())) == (("a",), ("c-new",))
+    assert names(plan_pods(it, ())) == (("a",), ("c-new",))
 
 
 @pytest.mark.parametrize(
@@ -86,69 +91,73 @@ def test_taint_keeps_pods_away_or_drives_them_off(
     effect: str, created: tuple[str, ...], deleted: tuple[str, ...]
 ) -> None:
     nodes = [node("a", effect=effect), node("b", effect=effect)]
-    assert names(manage(world(daemons(), nodes, pod("a")), ())) == (created, deleted)
+    assert names(plan_pods(world(daemons(), nodes, pod("a")), ())) == (created, deleted)
 
 
 def test_pod_that_goes_is_waited_for_unless_the_set_may_surge() -> None:
     going = pod("a", deleted=True)
-    assert names(manage(world(daemons(), [node("a")], going), ())) == ((), ())
-    assert names(manage(world(daemons(0, 1), [node("a")], going), ())) == (("a",), ())
+    assert names(plan_pods(world(daemons(), [node("a")], going), ())) == ((), ())
+    assert names(plan_pods(world(daemons(0, 1), [node("a")], going), ())) == (("a",), ())
 
 
 def test_pod_that_ended_is_deleted_unless_it_is_spared() -> None:
     ended = pod("a", phase="Failed")
     it = world(daemons(), [node("a")], ended)
-    assert names(manage(it, ())) == ((), ("a-new",))
-    assert names(manage(it, [ended])) == ((), ())
+    assert names(plan_pods(it, ())) == ((), ("a-new",))
+    assert names(plan_pods(it, [ended])) == ((), ())
 
 
 def test_all_but_one_pod_of_a_node_go() -> None:
     it = world(daemons(), [node("a")], pod("a", suffix="1"), pod("a", suffix="2"))
-    assert names(manage(it, ())) == ((), ("a-new2",))
+    assert names(plan_pods(it, ())) == ((), ("a-new2",))
 
 
 def test_pods_for_nodes_that_are_gone_are_deleted() -> None:
     lost = PodState(metadata=ObjectMeta(name="lost"), spec=PodStateSpec())
     it = DaemonSetState(daemons(), (), (lost,), "h", NOW)
-    assert names(manage(it, ())) == ((), ("lost",))
+    assert names(plan_pods(it, ())) == ((), ("lost",))
 
 
 def test_rollout_deletes_as_many_as_may_be_missing() -> None:
     nodes = [node(name) for name in "abcd"]
     old = [pod(name, new=False) for name in "abcd"]
-    assert names(roll(world(daemons(2), nodes, *old))) == ((), ("a-old", "b-old"))
-    assert names(roll(world(daemons("50%"), nodes, *old))) == ((), ("a-old", "b-old"))
+    assert names(plan_rolling_update(world(daemons(2), nodes, *old))) == ((), ("a-old", "b-old"))
+    assert names(plan_rolling_update(world(daemons("50%"), nodes, *old))) == (
+        (),
+        ("a-old", "b-old"),
+    )
     fresh = [pod("a", ready=False), *old[1:]]
-    assert names(roll(world(daemons(2), nodes, *fresh))) == ((), ("b-old",))
-    assert names(roll(world(daemons(1), nodes, *fresh))) == ((), ())
-    assert names(roll(world(daemons(1), nodes, *old[1:]))) == ((), ())
+    assert names(plan_rolling_update(world(daemons(2), nodes, *fresh))) == ((), ("b-old",))
+    assert names(plan_rolling_update(world(daemons(1), nodes, *fresh))) == ((), ())
+    assert names(plan_rolling_update(world(daemons(1), nodes, *old[1:]))) == ((), ())
 
 
 def test_outdated_pods_that_do_not_work_are_replaced_at_once() -> None:
     nodes = [node(name) for name in "abc"]
     old = [pod(name, new=False, ready=name == "c") for name in "abc"]
-    assert names(roll(world(daemons(1), nodes, *old))) == ((), ("a-old", "b-old"))
+    assert names(plan_rolling_update(world(daemons(1), nodes, *old))) == ((), ("a-old", "b-old"))
 
 
 def test_nothing_is_replaced_unless_deleted_if_so_asked() -> None:
     assert (
-        roll(world(daemons(kind="OnDelete"), [node("a")], pod("a", new=False))) == DaemonSetPlan()
+        plan_rolling_update(world(daemons(kind="OnDelete"), [node("a")], pod("a", new=False)))
+        == DaemonSetPlan()
     )
 
 
 def test_surge_makes_the_new_pod_beside_the_old_one() -> None:
     nodes = [node(name) for name in "abc"]
     old = [pod(name, new=False) for name in "abc"]
-    assert names(roll(world(daemons(0, 1), nodes, *old))) == (("a",), ())
+    assert names(plan_rolling_update(world(daemons(0, 1), nodes, *old))) == (("a",), ())
     beside = pod("a", ready=False)
-    assert names(roll(world(daemons(0, 1), nodes, beside, *old))) == ((), ())
-    assert names(manage(world(daemons(0, 1), nodes, beside, *old), ())) == ((), ())
-    assert names(manage(world(daemons(0, 1), nodes, pod("a"), *old), ())) == ((), ("a-old",))
+    assert names(plan_rolling_update(world(daemons(0, 1), nodes, beside, *old))) == ((), ())
+    assert names(plan_pods(world(daemons(0, 1), nodes, beside, *old), ())) == ((), ())
+    assert names(plan_pods(world(daemons(0, 1), nodes, pod("a"), *old), ())) == ((), ("a-old",))
 
 
 def test_both_limits_may_not_be_nothing() -> None:
     it = world(daemons(0, 0), [node("a")], pod("a", new=False))
-    assert names(roll(it)) == ((), ("a-old",))
+    assert names(plan_rolling_update(it)) == ((), ("a-old",))
 
 
 def test_oldest_pod_of_each_node_is_counted() -> None:

@@ -56,7 +56,7 @@ def test_object_whose_owner_turns_out_to_live_elsewhere_is_looked_at() -> None:
     assert list(made.put(config("a", namespace="y"))) == ["b"]
     found = made.get("b")
     assert found is not None
-    assert made.misplaced(found) == [ref("a")]
+    assert made.cross_namespace_refs(found) == [ref("a")]
 
 
 def test_owner_without_namespace_may_own_inside_one() -> None:
@@ -68,8 +68,8 @@ def test_owner_without_namespace_may_own_inside_one() -> None:
 def test_dependents_of_what_is_gone_are_looked_at() -> None:
     made = graph(config("a"), config("b", ref("a")), config("c", ref("a")))
     assert sorted(made.remove("a")) == ["b", "c"]
-    assert made.gone("a", "a")
-    assert not made.gone("a", "elsewhere")
+    assert made.is_gone("a", "a")
+    assert not made.is_gone("a", "elsewhere")
 
 
 def test_owner_that_waits_is_looked_at_when_a_dependent_is_gone() -> None:
@@ -92,7 +92,7 @@ def test_dependents_of_what_begins_to_wait_are_looked_at() -> None:
 
 def test_what_a_list_does_not_show_is_gone() -> None:
     made = graph(config("a"), config("b", ref("a")), GraphNode("r", ROLES, Request("r")))
-    assert list(made.vanish(MAPS, but={"b"})) == ["b"]
+    assert list(made.remove_resource(MAPS, but={"b"})) == ["b"]
     assert made.get("a") is None
     assert made.get("r") is not None
 

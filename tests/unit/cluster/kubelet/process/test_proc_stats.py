@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from quintant.cluster.kubelet.process.orphans import is_alive, process_mark
-from quintant.cluster.kubelet.process.proc_stats import ProcessTrees, ProcStat, processes
+from quintant.cluster.kubelet.process.proc_stats import ProcessTrees, ProcStat, read_processes
 
 
 def figures(parent: int, session: int = 0) -> ProcStat:
@@ -26,7 +26,7 @@ def test_a_tree_is_a_program_its_session_and_all_they_started() -> None:
 
 
 def test_this_process_is_on_the_list_with_its_figures() -> None:
-    mine = processes()[os.getpid()]
+    mine = read_processes()[os.getpid()]
     assert mine.memory > 1_000_000
     assert mine.seconds > 0
     assert mine.parent == os.getppid()

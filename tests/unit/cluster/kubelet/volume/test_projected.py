@@ -23,8 +23,8 @@ from quintant.cluster.kubelet.volume.projected import (
     ProjectedFile,
     ServiceAccountTokenProjection,
     VolumeContents,
-    files,
-    tokens,
+    token_projections,
+    volume_files,
     volume_references,
 )
 from quintant.core.object import ObjectMeta, Opaque
@@ -58,7 +58,7 @@ PROJECTED = Volume(
 
 def test_every_key_is_a_file() -> None:
     volume = Volume(name="v", config_map=ConfigMapVolume(name="c"))
-    assert files(volume, ABOUT, CONTENTS) == {
+    assert volume_files(volume, ABOUT, CONTENTS) == {
         "a": ProjectedFile(b"1"),
         "b": ProjectedFile(b"2"),
         "z": ProjectedFile(b"\x00\x01"),
@@ -68,11 +68,11 @@ def test_every_key_is_a_file() -> None:
 def test_items_choose_paths_and_modes() -> None:
     items = (KeyToPath(key="p", path="deep/pass", mode=0o400),)
     volume = Volume(name="v", secret=SecretVolume(secret_name="s", items=items, default_mode=0o600))
-    assert files(volume, ABOUT, CONTENTS) == {"deep/pass": ProjectedFile(b"pass", 0o400)}
+    assert volume_files(volume, ABOUT, CONTENTS) == {"deep/pass": ProjectedFile(b"pass", 0o400)}
 
 
 def test_a_projected_volume_is_all_of_its_parts() -> None:
-    assert files(PROJECTED, ABOUT, CONTENTS) == {
+    assert volume_files(PROJECTED, ABOUT, CONTENTS) == {
         "token": ProjectedFile(b"secret-token", 0o600),
         "x/a": ProjectedFile(b"1", 0o440),
         "p": ProjectedFile(b"pass", 0o440),
@@ -83,11 +83,11 @@ def test_a_projected_volume_is_all_of_its_parts() -> None:
 def test_fields_of_the_pod_are_files() -> None:
     item = DownwardFile(path="l", field_ref=FieldSelector(field_path="metadata.labels"))
     volume = Volume(name="v", downward_api=DownwardVolume(items=(item,)))
-    assert files(volume, ABOUT, CONTENTS) == {"l": ProjectedFile(b'a="1"')}
+    assert volume_files(volume, ABOUT, CONTENTS) == {"l": ProjectedFile(b'a="1"')}
 
 
 def test_other_volumes_are_plain_folders() -> None:
-    assert files(Volume(name="v", empty_dir=EmptyDir()), ABOUT, CONTENTS) is None
+    assert volume_files(Volume(name="v", empty_dir=EmptyDir()), ABOUT, CONTENTS) is None
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_other_volumes_are_plain_folders() -> None:
 )
 def test_what_is_missing_is_told(volume: Volume, complaint: str) -> None:
     with pytest.raises(MountError, match=complaint):
-        files(volume, ABOUT, CONTENTS)
+        volume_files(volume, ABOUT, CONTENTS)
 
 
 def test_what_is_optional_may_be_missing() -> None:
     volume = Volume(name="v", config_map=ConfigMapVolume(name="x", optional=True))
-    assert files(volume, ABOUT, CONTENTS) == {}
+    assert volume_files(volume, ABOUT, CONTENTS) == {}
 
 
 def test_references_and_tokens_are_listed() -> None:
@@ -122,7 +122,7 @@ def test_references_and_tokens_are_listed() -> None:
         ("Secret", "s"),
         ("PersistentVolumeClaim", "disk"),
     }
-    assert list(tokens(spec)) == [TOKEN]
+    assert list(token_projections(spec)) == [TOKEN]
 
 
 def test_no_content_is_shown() -> None:

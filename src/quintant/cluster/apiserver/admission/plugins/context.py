@@ -19,16 +19,16 @@ class AdmissionContext(Struct, frozen=True):
     store: RevisionStore
     random: Random
 
-    def read(self, table: str, key: str, model: type[M]) -> M | None:
+    def get(self, table: str, key: str, model: type[M]) -> M | None:
         """What a model declares of an object; None if there is none."""
         entry = self.store.table(table).entries.get(key)
         return None if entry is None else stored_json.read(entry, model)
 
-    def all(self, table: str, model: type[M]) -> list[M]:
+    def list_all(self, table: str, model: type[M]) -> list[M]:
         """What a model declares of every object of a table."""
-        return self.within(table, "", model)
+        return self.list_in(table, "", model)
 
-    def within(self, table: str, namespace: str, model: type[M]) -> list[M]:
+    def list_in(self, table: str, namespace: str, model: type[M]) -> list[M]:
         """What a model declares of the objects of a namespace, or of all if that is empty."""
         prefix = f"{namespace}/" if namespace else ""
         return [

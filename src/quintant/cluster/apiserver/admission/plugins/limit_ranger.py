@@ -86,7 +86,7 @@ def enforce_limits(draft: Draft, around: AdmissionContext) -> None:
 
 
 def _ranges(draft: Draft, around: AdmissionContext) -> Iterator[_Limits]:
-    for each in around.within(RANGES, draft.target.namespace, _Range):
+    for each in around.list_in(RANGES, draft.target.namespace, _Range):
         yield each.spec
 
 

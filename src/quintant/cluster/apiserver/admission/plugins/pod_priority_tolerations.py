@@ -79,14 +79,14 @@ def _class(draft: Draft, around: AdmissionContext) -> _Class:
     if not name:
         defaults = sorted(_defaults(around), key=lambda each: each.value)
         return defaults[0] if defaults else _ORDINARY
-    found = around.read(CLASSES, name, _Class)
+    found = around.get(CLASSES, name, _Class)
     if found is None:
         raise _refused(draft, f"no PriorityClass with name {name} was found")
     return found
 
 
 def _defaults(around: AdmissionContext) -> list[_Class]:
-    return [each for each in around.all(CLASSES, _Class) if each.global_default]
+    return [each for each in around.list_all(CLASSES, _Class) if each.global_default]
 
 
 def _check(draft: Draft, what: str, said: object, computed: object) -> None:

@@ -18,43 +18,43 @@ Sums = dict[str, tuple[Decimal, str]]
 
 def pod_requests(spec: JsonObject, sort: str) -> dict[str, str]:
     """The requests or limits of a pod, as they are written."""
-    return written(sums(spec, sort))
+    return format_quantities(sum_pod_resources(spec, sort))
 
 
-def sums(spec: JsonObject, sort: str) -> Sums:
+def sum_pod_resources(spec: JsonObject, sort: str) -> Sums:
     """The requests or limits of a pod: all that runs together, or what comes before if it is more.
 
     A resource counts if any container names it.
     """
     running: Sums = {}
     for container in spec.get("containers") or ():
-        add(running, _amounts(container, sort))
+        add_quantities(running, _amounts(container, sort))
     sidecars: Sums = {}
     peak: Sums = {}
     for container in spec.get("initContainers") or ():
         own = _amounts(container, sort)
         if container.get("restartPolicy") == SIDECAR:
-            add(running, own)
-            add(sidecars, own)
+            add_quantities(running, own)
+            add_quantities(sidecars, own)
             own = dict(sidecars)
         else:
-            add(own, sidecars)
+            add_quantities(own, sidecars)
         _raise(peak, own)
     _raise(running, peak)
     return running
 
 
-def written(found: Sums) -> dict[str, str]:
+def format_quantities(found: Sums) -> dict[str, str]:
     """Sums as the server writes them."""
     return {name: format_like(value, like) for name, (value, like) in found.items()}
 
 
-def counted(amounts: Mapping[str, str]) -> Sums:
+def parse_quantities(amounts: Mapping[str, str]) -> Sums:
     """Quantities, to be added up."""
     return {name: (parse_quantity(text), text) for name, text in amounts.items()}
 
 
-def add(sums: Sums, more: Sums) -> None:
+def add_quantities(sums: Sums, more: Sums) -> None:
     """Add some sums to others, in place."""
     for name, (value, like) in more.items():
         before, manner = sums.get(name, (Decimal(0), like))
@@ -63,7 +63,7 @@ def add(sums: Sums, more: Sums) -> None:
 
 def _amounts(container: JsonObject, sort: str) -> Sums:
     said: dict[str, str] = (container.get("resources") or {}).get(sort) or {}
-    return counted(said)
+    return parse_quantities(said)
 
 
 def _raise(sums: Sums, other: Sums) -> None:

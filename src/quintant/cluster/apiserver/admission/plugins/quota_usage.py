@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, sums
+from quintant.cluster.apiserver.admission.plugins.pod_requests import (
+    Sums,
+    add_quantities,
+    parse_quantities,
+    sum_pod_resources,
+)
 from quintant.cluster.apiserver.meta.qos import qos_class
 from quintant.cluster.apiserver.meta.types import JsonObject
 
@@ -21,17 +26,17 @@ _LEGACY = frozenset(
 _BARE = frozenset(("cpu", "memory", "ephemeral-storage"))
 """Requests that are meant by their bare names, too."""
 _ENDED = ("Failed", "Succeeded")
-_ONE = counted({"": "1"})[""]
+_ONE = parse_quantities({"": "1"})[""]
 MUST_SAY = frozenset(
     ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 )
 """What every container has to state where it is limited."""
 
 
-def usage(table: str, obj: JsonObject) -> Sums:
+def object_usage(table: str, obj: JsonObject) -> Sums:
     """What an object of a table takes, by the names under which quotas limit it."""
     found = {f"{COUNT}{table}": _ONE}
-    add(found, _USAGE.get(table, _plain)(table, obj))
+    add_quantities(found, _USAGE.get(table, _plain)(table, obj))
     return found
 
 
@@ -71,12 +76,12 @@ def _pod(table: str, pod: JsonObject) -> Sums:
     if (pod.get("status") or {}).get("phase") in _ENDED:
         return {}
     found = {table: _ONE}
-    requests = sums(pod["spec"], "requests")
-    add(requests, counted(pod["spec"].get("overhead") or {}))
-    add(found, {f"requests.{name}": each for name, each in requests.items()})
-    add(found, {name: each for name, each in requests.items() if name in _BARE})
-    limits = sums(pod["spec"], "limits")
-    add(found, {f"limits.{name}": each for name, each in limits.items()})
+    requests = sum_pod_resources(pod["spec"], "requests")
+    add_quantities(requests, parse_quantities(pod["spec"].get("overhead") or {}))
+    add_quantities(found, {f"requests.{name}": each for name, each in requests.items()})
+    add_quantities(found, {name: each for name, each in requests.items() if name in _BARE})
+    limits = sum_pod_resources(pod["spec"], "limits")
+    add_quantities(found, {f"limits.{name}": each for name, each in limits.items()})
     return found
 
 
@@ -85,10 +90,10 @@ def _claim(table: str, claim: JsonObject) -> Sums:
     found = {table: _ONE}
     asked = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if asked is not None:
-        add(found, counted({_STORAGE: asked}))
+        add_quantities(found, parse_quantities({_STORAGE: asked}))
     if name := spec.get("storageClassName"):
         of_class = {f"{name}{_OF_CLASS}{key}": each for key, each in found.items()}
-        add(found, of_class)
+        add_quantities(found, of_class)
     return found
 
 
@@ -101,7 +106,7 @@ def _service(table: str, service: JsonObject) -> Sums:
         if spec.get("allocateLoadBalancerNodePorts") is False:
             ports = [port for port in ports if port.get("nodePort")]
     if spec["type"] in ("LoadBalancer", "NodePort"):
-        add(found, counted({"services.nodeports": str(len(ports))}))
+        add_quantities(found, parse_quantities({"services.nodeports": str(len(ports))}))
     return found
 
 

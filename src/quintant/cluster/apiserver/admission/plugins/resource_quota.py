@@ -12,12 +12,17 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
-from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, written
+from quintant.cluster.apiserver.admission.plugins.pod_requests import (
+    Sums,
+    add_quantities,
+    format_quantities,
+    parse_quantities,
+)
 from quintant.cluster.apiserver.admission.plugins.quota_usage import (
     missing_requests,
+    object_usage,
     scopes_match,
     table_of,
-    usage,
 )
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft
@@ -28,7 +33,7 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 QUOTAS = "resourcequotas"
 _GROWING = ("persistentvolumeclaims", "services")
 """What may take more when it is changed; others only when they are made."""
-_ZERO = counted({"": "0"})[""]
+_ZERO = parse_quantities({"": "0"})[""]
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -69,12 +74,14 @@ def enforce_quota(draft: Draft, around: AdmissionContext) -> None:
     table, live = draft.target.kind.table, draft.live
     if not draft.target.namespace or (live is not None and table not in _GROWING):
         return
-    for quota in around.within(QUOTAS, draft.target.namespace, QuotaView):
+    for quota in around.list_in(QUOTAS, draft.target.namespace, QuotaView):
         if scopes_match(quota.scopes, table, draft.obj):
             _hold(draft, quota, around.store)
 
 
-def used(store: RevisionStore, namespace: str, quota: QuotaView, tables: Collection[str]) -> Sums:
+def quota_used(
+    store: RevisionStore, namespace: str, quota: QuotaView, tables: Collection[str]
+) -> Sums:
     """What the objects of a namespace take of a quota, of those in some tables."""
     names = [name for name in quota.spec.hard if table_of(name) in tables]
     found = dict.fromkeys(names, _ZERO)
@@ -82,23 +89,23 @@ def used(store: RevisionStore, namespace: str, quota: QuotaView, tables: Collect
         for _, entry in store.table(table).now.scan(f"{namespace}/"):
             obj = msgspec.structs.asdict(stored_json.read(entry, _Object))
             if scopes_match(quota.scopes, table, obj):
-                add(found, _masked(usage(table, obj), quota.spec.hard))
+                add_quantities(found, _masked(object_usage(table, obj), quota.spec.hard))
     return found
 
 
 def _hold(draft: Draft, quota: QuotaView, store: RevisionStore) -> None:
-    table, hard = draft.target.kind.table, counted(quota.spec.hard)
-    taken = _masked(usage(table, draft.obj), hard)
+    table, hard = draft.target.kind.table, parse_quantities(quota.spec.hard)
+    taken = _masked(object_usage(table, draft.obj), hard)
     if table == "pods" and (lacking := missing_requests(hard, draft.obj["spec"])):
         raise _refused(draft, f"failed quota: {quota.metadata.name}: must specify {lacking}")
     if draft.live is not None:
-        before = usage(table, draft.live)
+        before = object_usage(table, draft.live)
         taken = {
             name: (value - before.get(name, _ZERO)[0], like)
             for name, (value, like) in taken.items()
             if value > before.get(name, _ZERO)[0]
         }
-    present = used(store, draft.target.namespace, quota, (table,))
+    present = quota_used(store, draft.target.namespace, quota, (table,))
     over = [name for name in taken if taken[name][0] + present[name][0] > hard[name][0]]
     if over:
         told = {"requested": taken, "used": present, "limited": hard}
@@ -112,7 +119,7 @@ def _masked(found: Sums, names: Iterable[str]) -> Sums:
 
 
 def _shown(amounts: Sums, names: Iterable[str]) -> str:
-    text: Mapping[str, str] = written(amounts)
+    text: Mapping[str, str] = format_quantities(amounts)
     return ",".join(f"{name}={text[name]}" for name in sorted(names))
 
 

@@ -41,7 +41,7 @@ def admit_account(draft: Draft, around: AdmissionContext) -> None:
     spec = draft.obj["spec"]
     name = spec.get("serviceAccountName") or spec.get("serviceAccount") or DEFAULT
     spec |= {"serviceAccountName": name, "serviceAccount": name}
-    account = around.read(_TABLE, f"{draft.target.namespace}/{name}", _Account)
+    account = around.get(_TABLE, f"{draft.target.namespace}/{name}", _Account)
     if account is None:
         raise _missing(draft, name)
     if account.image_pull_secrets and not spec.get("imagePullSecrets"):

@@ -46,7 +46,7 @@ def admit_storage_class(draft: Draft, around: AdmissionContext) -> None:
     claim = draft.obj
     if draft.live is not None or "storageClassName" in claim["spec"] or _annotated(claim):
         return
-    known = [each.metadata for each in around.all(CLASSES, _Class) if each.metadata.default]
+    known = [each.metadata for each in around.list_all(CLASSES, _Class) if each.metadata.default]
     # By age, and among equals by name: the sort is stable, and the first is the one.
     known.sort(key=lambda each: each.name)
     known.sort(key=lambda each: each.creation_timestamp, reverse=True)
@@ -61,7 +61,7 @@ def admit_resize(draft: Draft, around: AdmissionContext) -> None:
     if (draft.live.get("status") or {}).get("phase") != "Bound":
         return
     name = draft.obj["spec"].get("storageClassName") or ""
-    kind = around.read(CLASSES, name, _Class)
+    kind = around.get(CLASSES, name, _Class)
     if kind is None or not kind.allow_volume_expansion:
         raise forbidden(draft.target.kind.resource, draft.target.name, _RIGID)
 
