@@ -21,12 +21,14 @@ RESPONSE_FIELDS = 1000
 class ResponseParser:
     """One response to a request of some method."""
 
-    __slots__ = ("_body", "_excess", "_held", "_method", "head", "length")
+    __slots__ = ("_body", "_excess", "_held", "_method", "complete", "head", "length")
 
     def __init__(self, method: str) -> None:
         self.head: ResponseHead | None = None
         self.length = 0
         """The length of the body as far as it was announced."""
+        self.complete = False
+        """Whether all of it has come."""
         self._method = method
         self._body: BodyParser | None = None
         self._held = b""
@@ -36,11 +38,6 @@ class ResponseParser:
     def begun(self) -> bool:
         """Whether a byte of it has come."""
         return self.head is not None or bool(self._held)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all of it has come."""
-        return self._body is not None and self._body.done
 
     @property
     def keep_alive(self) -> bool:
@@ -55,20 +52,20 @@ class ResponseParser:
         """What these bytes bring of the body."""
         if self._body is None:
             data = self._read_head(data)
-        body = self._body
-        if body is None or not data:
+        if not data or self._body is None:
             return b""
-        if body.done:
+        if self.complete:
             self._excess = True
             return b""
-        content = body.feed(data)
-        if body.rest:
-            self._excess = True
+        content = self._body.feed(data)
+        self.complete = self._body.done
+        self._excess = bool(self._body.rest)
         return content
 
     def end(self) -> bool:
         """The connection ended: whether the response did, too."""
-        return self._body is not None and self._body.end()
+        self.complete = self._body is not None and self._body.end()
+        return self.complete
 
     def _read_head(self, data: bytes) -> bytes:
         """Take the head, or hold what there is of it; what came behind it."""
@@ -85,3 +82,4 @@ class ResponseParser:
         framing = response_framing(head, self._method.encode())
         self.head, self.length = head, framing.size
         self._body = BodyParser(framing)
+        self.complete = self._body.done

@@ -111,7 +111,7 @@ class MultiplexSession:
         self._last = -1
         self._spare = 0
 
-    def settle(self, window: int, limit: int) -> None:
+    def agree(self, window: int, limit: int) -> None:
         """The greeting is done: streams have this window, and so many may be open."""
         self.window, self.limit = window, limit
         self._spare = max(0, MEMORY_BYTES - window * limit)

@@ -82,7 +82,7 @@ class TunnelConnection:
             raise ProtocolViolation(f"version {hello.v} is not spoken here", Close.VERSION)
         window, streams = agree_window(hello.window, hello.max_streams)
         welcome = self._join(self, hello)
-        self.session.settle(window, streams)
+        self.session.agree(window, streams)
         answer = Welcome(
             welcome.relay, welcome.session, welcome.public_url, welcome.ping_ms, welcome.lease_s,
             window=window, max_streams=streams,

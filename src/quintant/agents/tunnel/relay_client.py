@@ -202,7 +202,7 @@ class RelaySession:
         welcome = document(frame, Welcome)
         if welcome.v != VERSION:
             raise ProtocolViolation(f"version {welcome.v}", Close.VERSION)
-        self.session.settle(welcome.window, welcome.max_streams)
+        self.session.agree(welcome.window, welcome.max_streams)
         self.welcome = welcome
         self._welcomed(welcome)
 

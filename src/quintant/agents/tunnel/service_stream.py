@@ -90,7 +90,7 @@ class ServiceStream(asyncio.Protocol):
             return
         self._transport.write(payload)
         self._owed += len(payload)
-        self._settle()
+        self._return_credit()
 
     def ended(self) -> None:
         self._finished = True
@@ -143,9 +143,9 @@ class ServiceStream(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._full = False
-        self._settle()
+        self._return_credit()
 
-    def _settle(self) -> None:
+    def _return_credit(self) -> None:
         if not self._full and self._owed:
             owed, self._owed = self._owed, 0
             self.stream.consumed(owed)

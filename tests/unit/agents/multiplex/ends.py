@@ -53,7 +53,7 @@ class End:
         return handler
 
     def greeted(self, frame: Frame) -> None:
-        self.session.settle(self.session.window, self.session.limit)
+        self.session.agree(self.session.window, self.session.limit)
 
     def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         self.ears[stream.id] = Ear(stream)
@@ -73,7 +73,7 @@ def joined(window: int = 64, limit: int = 4) -> tuple[End, End]:
     """A relay and a tunnel that have greeted each other."""
     relay, tunnel = End(relay=True), End(relay=False)
     for end in (relay, tunnel):
-        end.session.settle(window, limit)
+        end.session.agree(window, limit)
     return relay, tunnel
 
 

@@ -84,7 +84,7 @@ def wire() -> Wire:
 def side(wire: Wire, greeted: bool = True) -> ConnectionEnd:
     end = ConnectionEnd(MultiplexConnection(wire, PULSE))
     if greeted:
-        end.session.settle(1000, 10)
+        end.session.agree(1000, 10)
     return end
 
 
@@ -185,7 +185,7 @@ async def test_a_reset_is_sent_before_the_connection_of_a_peer_that_sends_too_mu
 
 async def test_frames_of_one_turn_leave_together_and_large_ones_in_turns(wire: Wire) -> None:
     end = side(wire)
-    end.session.settle(4 * BATCH_BYTES, 10)
+    end.session.agree(4 * BATCH_BYTES, 10)
     for _ in range(2):
         end.open().stream.send(b"x" * BATCH_BYTES)
     async with asyncio.TaskGroup() as group:
