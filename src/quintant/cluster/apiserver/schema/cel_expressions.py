@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 from quintant.cluster.apiserver.schema.cel_budget import RULE_LIMIT, RuleSite, too_expensive
-from quintant.cluster.apiserver.schema.cel_rule import ROOT, BadRule, CelRule, compile_rule
+from quintant.cluster.apiserver.schema.cel_rule import ROOT, BadRule, SchemaRule, compile_rule
 from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.core.errors import Cause
 
@@ -97,7 +97,7 @@ def validate_rules(schema: Schema, site: RuleSite) -> Iterator[Cause]:
         yield from _old(rule, found, where, site.uncorrelated)
 
 
-def _costs(rule: CelRule, where: str, site: RuleSite) -> Iterator[Cause]:
+def _costs(rule: SchemaRule, where: str, site: RuleSite) -> Iterator[Cause]:
     cost = site.cardinality.times(rule.program.cost, rule.type.least)
     if cost > RULE_LIMIT:
         text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
@@ -111,7 +111,7 @@ def _costs(rule: CelRule, where: str, site: RuleSite) -> Iterator[Cause]:
         site.budget.spend(f"{where}.messageExpression", cost)
 
 
-def _old(rule: Schema, found: CelRule, where: str, uncorrelated: str) -> Iterator[Cause]:
+def _old(rule: Schema, found: SchemaRule, where: str, uncorrelated: str) -> Iterator[Cause]:
     if found.transition and uncorrelated:
         text = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
         yield invalid(f"{where}.rule", found.text, f"{text} {uncorrelated}")

@@ -44,7 +44,7 @@ class RuleInput:
 
 
 @dataclass(frozen=True, slots=True)
-class CelRule:
+class SchemaRule:
     """A rule that compiles."""
 
     text: str
@@ -121,7 +121,7 @@ class BadRule(ValueError):
         self.field = field
 
 
-def compile_rules(schema: Schema, *, root: bool) -> Iterator[CelRule]:
+def compile_rules(schema: Schema, *, root: bool) -> Iterator[SchemaRule]:
     """The rules of a schema's own place; BadRule for the first that does not compile."""
     declared = declare(schema, root=root, name=ROOT)
     if declared is None:
@@ -130,7 +130,7 @@ def compile_rules(schema: Schema, *, root: bool) -> Iterator[CelRule]:
         yield compile_rule(each, declared, schema)
 
 
-def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> CelRule:
+def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> SchemaRule:
     """A rule about values of a type; BadRule if it does not compile."""
     optional = bool(rule.get("optionalOldSelf"))
     variables = {"self": declared, "oldSelf": optional_of(declared) if optional else declared}
@@ -141,7 +141,7 @@ def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> 
         raise BadRule(str(error)) from None
     if program.type not in ("bool", "dyn"):
         raise BadRule("cel expression must evaluate to a bool")
-    return CelRule(
+    return SchemaRule(
         text,
         program,
         declared,

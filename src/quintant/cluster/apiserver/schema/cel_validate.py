@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.meta.types import ValidationResult
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
-    from quintant.cluster.apiserver.schema.cel_rule import CelRule, RuleInput
+    from quintant.cluster.apiserver.schema.cel_rule import RuleInput, SchemaRule
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -48,7 +48,7 @@ class ValidationRules(Struct, frozen=True):
     """The rules of one place in an object and of everything below it."""
 
     type: str
-    rules: tuple[CelRule, ...] = ()
+    rules: tuple[SchemaRule, ...] = ()
     properties: Mapping[str, ValidationRules] = field(default_factory=dict)
     rest: ValidationRules | None = None
     items: ValidationRules | None = None
@@ -153,7 +153,7 @@ class _Validation(Struct):
     def _check(
         self,
         node: ValidationRules,
-        rule: CelRule,
+        rule: SchemaRule,
         subject: RuleInput,
         value: Any,
         place: _Place,
@@ -175,7 +175,7 @@ class _Validation(Struct):
     def _broken(
         self,
         node: ValidationRules,
-        rule: CelRule,
+        rule: SchemaRule,
         subject: RuleInput,
         value: Any,
         place: _Place,
@@ -195,14 +195,14 @@ class _Validation(Struct):
         raise _Stop()
 
 
-def _compiled(schema: Schema, root: bool) -> tuple[CelRule, ...]:
+def _compiled(schema: Schema, root: bool) -> tuple[SchemaRule, ...]:
     # The language takes 12 MB, and many clusters have no rules.
     from quintant.cluster.apiserver.schema.cel_rule import compile_rules
 
     return tuple(compile_rules(schema, root=root))
 
 
-def _cause(rule: CelRule, node: ValidationRules, path: str, value: Any, message: str) -> Cause:
+def _cause(rule: SchemaRule, node: ValidationRules, path: str, value: Any, message: str) -> Cause:
     large = node.type in ("object", "array")
     match rule.reason:
         case "FieldValueForbidden":
