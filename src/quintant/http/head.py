@@ -16,7 +16,8 @@ _END = b"\r\n\r\n"
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/([0-9])\.([0-9])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
-_FIELD = re.compile(rb"^(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*)\r\n", re.MULTILINE)
+# Nothing is tried twice (`++`, `*+`): a line of blanks would take the square of its length.
+_FIELD = re.compile(rb"^(" + _TOKEN + rb"+):[ \t]*+([\t -~\x80-\xff]*+)\r\n", re.MULTILINE)
 _BARE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 
 Field = tuple[bytes, bytes]

@@ -17,6 +17,9 @@ RESPONSE_HEAD_BYTES = 64 * 1024
 RESPONSE_FIELDS = 1000
 """A server may say many warnings, each in a field of its own."""
 
+_END = 3
+"""Bytes of the empty line behind a head that may have come before the rest of it."""
+
 
 class ResponseParser:
     """One response to a request of some method."""
@@ -69,9 +72,10 @@ class ResponseParser:
 
     def _read_head(self, data: bytes) -> bytes:
         """Take the head, or hold what there is of it; what came behind it."""
+        seen = max(len(self._held) - _END, 0)
         data, self._held = self._held + data, b""
-        while at := head_length(data, RESPONSE_HEAD_BYTES):
-            head, data = parse_response_head(data[:at], RESPONSE_FIELDS), data[at:]
+        while at := head_length(data, RESPONSE_HEAD_BYTES, seen):
+            head, data, seen = parse_response_head(data[:at], RESPONSE_FIELDS), data[at:], 0
             if head.status >= 200:  # below is a word before the response, such as 103 Early Hints
                 self._begin(head)
                 return data

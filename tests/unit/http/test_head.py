@@ -86,6 +86,14 @@ def test_heads_have_a_greatest_size() -> None:
     assert caught.value.status == 431
 
 
+@pytest.mark.parametrize("filling", [b" ", b"x", b":", b"x: y\r\n "])
+def test_a_head_that_is_none_is_refused_in_one_pass(filling: bytes) -> None:
+    raw = b"GET / HTTP/1.1\r\nX:" + filling * (HEAD_BYTES // len(filling)) + b"\0\r\n\r\n"
+    for _ in range(20):  # what tried again from every byte would take minutes
+        with pytest.raises(ProtocolError):
+            parse_request_head(raw)
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_head_or_refused(raw: bytes) -> None:
     try:
