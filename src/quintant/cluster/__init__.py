@@ -1,20 +1,13 @@
-"""The embedded control plane: a Kubernetes-compatible cluster in one process.
+"""The embedded cluster: the programs of a Kubernetes cluster in one process.
 
-In the order a request meets them:
+    instance     what `quintant up` starts: keys, addresses, and all of the programs below
+    apiserver    kube-apiserver: in the order in which a request meets its rooms, see there
+    controllers  kube-controller-manager        scheduler   kube-scheduler
+    kubelet      pods as processes              kubeproxy   services that can be dialled, and DNS
+    volumes      a CSI driver of directories    simulated   nodes and pods without a machine
+    component    a program as the server knows it: a user, a role and a Manager
+    common       labels, taints, views and volume paths that several programs need
+    host         files and loopback addresses of this machine
 
-    http ─► server ─► auth, authz ─► lookup ─► machinery ─► endpoints ─► reads ──────► store, ring
-                                                                │                        │
-                                                                └─► drafts ─► writes ────┤
-                                                                              deletes    ▼
-                                                                                      watchers
-
-- store, ring: revisions and history; they know neither HTTP nor Kubernetes.
-- queries, continuation: what a list is asked for. frames: the lines of a watch.
-- expiry, quotas: events end in time, and quotas say what is used.
-- catalog, builtins, crd, definitions: which kinds there are and how each behaves.
-- tables, declared, fitting: what built-in kinds are made of, and objects made to fit them.
-- media, protobuf: bodies as clients send them. jsonpatch, mergepatch, strategic: patches.
-- fields, shapes, merging, managed: server-side apply and who owns what.
-- wire: stored bytes and the forms a client may ask for. problems: every refusal, in one place.
-- up, shares, moving: a whole cluster on this machine, beside others of its kind.
+The programs never import each other: they meet in the API, as in a real cluster.
 """
