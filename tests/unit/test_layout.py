@@ -29,6 +29,7 @@ PROMISES = {
     "agents/lightpeer/test_mixed_networks.py": "peers beside those of another make",
     "api/test_every_kind.py": "what every built-in kind has",
     "cli/test_no_grpc_before_fork.py": "what is loaded where programs are started",
+    "cluster/test_programs_meet_in_the_api.py": "programs of a cluster do not import each other",
     "cluster/apiserver/test_any_field_value.py": "every request is answered",
     "cluster/apiserver/test_costly_requests.py": "large requests beside small ones",
     "cluster/apiserver/test_recorded_refusals.py": "the words of a real server",
