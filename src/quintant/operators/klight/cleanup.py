@@ -22,7 +22,7 @@ TRIES = 3
 """How often a peer that serves is told to leave before we give up."""
 
 
-async def farewell(context: JoinContext, pod: PeerPod) -> bool:
+async def end_membership(context: JoinContext, pod: PeerPod) -> bool:
     """End the membership of a pod in this network; whether it is over, or to be tried again."""
     record = Membership.read(pod.metadata.annotations)
     lives = record is not None and incarnation_of(pod) == record.incarnation and not obstacle(pod)
@@ -37,7 +37,7 @@ async def farewell(context: JoinContext, pod: PeerPod) -> bool:
     return True
 
 
-async def vanished(context: JoinContext, shown: LightNetwork | None) -> None:
+async def end_unlabelled(context: JoinContext, shown: LightNetwork | None) -> None:
     """Find members that are out of sight because their label was removed, and let them leave."""
     memory = context.memory
     expected = memory.members | _listed(shown)
@@ -46,7 +46,7 @@ async def vanished(context: JoinContext, shown: LightNetwork | None) -> None:
         if uid not in memory.asked and not await _seen(context, uid, key):
             found = await context.ctx.client.find(PeerPod, *key, live=True)
             lives = found is not None and found.metadata.uid == uid and _released(context, found)
-            if found is None or not lives or await farewell(context, found):
+            if found is None or not lives or await end_membership(context, found):
                 memory.asked.add(uid)
                 memory.members.pop(uid, None)
 

@@ -80,8 +80,8 @@ class JoinTurn:
         """The same with the founder first; nobody while pods are still coming."""
         memory, now = self._memory, monotonic()
         missed = candidates.absent(self._observed, ready)
-        if missed and memory.bereft is None:
-            memory.bereft = now
+        if missed and memory.memberless is None:
+            memory.memberless = now
         pause = candidates.founding_pause(self._context.options, memory, missed, now)
         if pause > 0:
             for peer in ready:
@@ -147,7 +147,7 @@ class JoinTurn:
     async def _enrol(self, action: Enrol) -> None:
         self._context.metrics.joins.labels(action.end.value).inc()
         membership = await self._context.writer.enrol(action.peer, action.via, self._stack)
-        self._memory.trouble, self._memory.bereft = "", None
+        self._memory.trouble, self._memory.memberless = "", None
         self._stack.insert(0, replace(action.peer, record=membership))
         self._context.writer.say(action.peer.pod, action.reason, action.note)
 

@@ -7,7 +7,7 @@ from quintant.operators.klight.act.join import JoinTurn
 from quintant.operators.klight.act.probe import sweep
 from quintant.operators.klight.act.repair import repair
 from quintant.operators.klight.api import PeerPod
-from quintant.operators.klight.cleanup import farewell, vanished
+from quintant.operators.klight.cleanup import end_membership, end_unlabelled
 from quintant.operators.klight.observe.reader import BY_NETWORK
 from quintant.operators.klight.observe.view import Observed
 from quintant.operators.klight.plan.repair import wanted
@@ -39,9 +39,9 @@ async def keep(context: JoinContext, observed: Observed) -> None:
     if context.memory.paused:
         await sweep(context, observed.stack)
         return
-    await vanished(context, shown)
+    await end_unlabelled(context, shown)
     for pod in observed.leavers:
-        await farewell(context, pod)
+        await end_membership(context, pod)
     await sweep(context, observed.stack)
     await JoinTurn(context, await context.observe()).run()
     if wanted(shown, context.options.repair, context.memory.missing):

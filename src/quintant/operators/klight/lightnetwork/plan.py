@@ -15,7 +15,7 @@ from quintant.operators.klight.lightnetwork.api import (
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.plan.probe import split_off
-from quintant.operators.klight.plan.repair import handled, requested
+from quintant.operators.klight.plan.repair import requested
 from quintant.operators.klight.rules import EVERYWHERE
 
 STACK_SHOWN = 50
@@ -24,56 +24,56 @@ PEERS_SHOWN = 200
 
 
 def status_of(
-    shown: LightNetwork, network: Observed, memory: Memory, now: datetime
+    shown: LightNetwork, observed: Observed, memory: Memory, now: datetime
 ) -> LightNetworkStatus:
     """The status of a network, following the one it has."""
-    phase, why = judged(network, memory)
-    down = [peer for peer in network.candidates if peer.lapsed]
-    suspects = [peer for peer in network.stack if peer.uid in memory.misses]
-    stack = network.stack
+    phase, why = phase_of(observed, memory)
+    down = [peer for peer in observed.candidates if peer.lapsed]
+    suspects = [peer for peer in observed.stack if peer.uid in memory.misses]
+    stack, before = observed.stack, shown.status or LightNetworkStatus()
     return LightNetworkStatus(
         observed_generation=shown.metadata.generation,
         phase=phase,
         members=len(stack),
         ready=len(stack) - len(suspects),
-        pending=len(network.candidates) - len(down),
+        pending=len(observed.candidates) - len(down),
         down=len(down),
         contact=stack[0].address if stack else None,
         stack=tuple(peer.address for peer in stack[:STACK_SHOWN]),
         head_id=memory.head or None,
         height=memory.height or None,
         last_join=stack[0].record.joined_at if stack and stack[0].record else None,
-        repair_handled=requested(shown) if memory.repaired else handled(shown) or None,
-        peers=tuple(_peers(network, memory))[:PEERS_SHOWN],
+        repair_handled=requested(shown) if memory.repaired else before.repair_handled,
+        peers=tuple(_peers(observed, memory))[:PEERS_SHOWN],
         conditions=_conditions(shown, phase, why, memory, now),
     )
 
 
-def judged(network: Observed, memory: Memory) -> tuple[Phase, str]:
+def phase_of(observed: Observed, memory: Memory) -> tuple[Phase, str]:
     """The phase of a network, and why."""
-    if not network.peers:
+    if not observed.peers:
         return "Empty", "no pod has the label"
-    if not network.stack:
-        return "Forming", _waiting(network, memory)
-    lost = split_off(memory.missing) & {peer.uid for peer in network.stack}
+    if not observed.stack:
+        return "Forming", _waiting(observed, memory)
+    lost = split_off(memory.missing) & {peer.uid for peer in observed.stack}
     if lost:
-        names = ", ".join(str(peer.key) for peer in network.stack if peer.uid in lost)
+        names = ", ".join(str(peer.key) for peer in observed.stack if peer.uid in lost)
         return "Split", f"not in the contact's view: {names}"
     if memory.trouble:
         return "Degraded", memory.trouble
-    bad = [str(peer.key) for peer in network.stack if peer.uid in memory.misses]
-    bad += [str(peer.key) for peer in network.candidates if peer.lapsed]
+    bad = [str(peer.key) for peer in observed.stack if peer.uid in memory.misses]
+    bad += [str(peer.key) for peer in observed.candidates if peer.lapsed]
     if bad:
         return "Degraded", f"not answering: {', '.join(bad[:5])}"
-    return "Ready", f"{len(network.stack)} members"
+    return "Ready", f"{len(observed.stack)} members"
 
 
-def _waiting(network: Observed, memory: Memory) -> str:
-    for peer in network.candidates:
+def _waiting(observed: Observed, memory: Memory) -> str:
+    for peer in observed.candidates:
         known = memory.waits.get(peer.uid)
         if known is not None and known.reason:
             return f"{peer.key}: {known.reason}"
-    for peer in network.excluded:
+    for peer in observed.excluded:
         return f"{peer.key}: {peer.obstacle}"
     return "about to be formed"
 
@@ -81,39 +81,36 @@ def _waiting(network: Observed, memory: Memory) -> str:
 def _conditions(
     shown: LightNetwork, phase: Phase, why: str, memory: Memory, now: datetime
 ) -> tuple[Condition, ...]:
-    found = shown.status.conditions if shown.status is not None else ()
-    generation = shown.metadata.generation
-    formed, healthy = phase not in ("Forming", "Empty"), phase == "Ready"
-    found = set_condition(
-        found, "Ready", status=formed, reason=phase, message=why, generation=generation, now=now
-    )
-    found = set_condition(
-        found, "Healthy", status=healthy, reason=phase, message=why, generation=generation, now=now
-    )
+    rows: list[tuple[str, bool, str, str]] = [
+        ("Ready", phase not in ("Forming", "Empty"), phase, why),
+        ("Healthy", phase == "Ready", phase, why),
+    ]
     if memory.repaired:
+        rows.append(("Repairing", False, "Done", memory.repaired))
+    found, generation = shown.status.conditions if shown.status else (), shown.metadata.generation
+    for name, status, reason, said in rows:
         found = set_condition(
-            found, "Repairing", status=False, reason="Done", message=memory.repaired,
-            generation=generation, now=now,
-        )  # fmt: skip
+            found, name, status=status, reason=reason, message=said, generation=generation, now=now
+        )
     return found
 
 
-def _peers(network: Observed, memory: Memory) -> Iterator[NetworkPeer]:
-    for peer in network.stack:
-        yield _shown(network, peer, "Suspect" if peer.uid in memory.misses else "Up")
-    for peer in network.candidates:
+def _peers(observed: Observed, memory: Memory) -> Iterator[NetworkPeer]:
+    for peer in observed.stack:
+        yield _shown(observed, peer, "Suspect" if peer.uid in memory.misses else "Up")
+    for peer in observed.candidates:
         known = memory.waits.get(peer.uid)
         said = known.reason if known is not None else ""
         state = "Moving" if peer.elsewhere else "Down" if peer.lapsed else "Waiting"
-        yield _shown(network, peer, state, said)
-    for peer in network.excluded:
-        yield _shown(network, peer, "Invalid", peer.obstacle)
+        yield _shown(observed, peer, state, said)
+    for peer in observed.excluded:
+        yield _shown(observed, peer, "Invalid", peer.obstacle)
 
 
-def _shown(network: Observed, peer: Peer, state: str, message: str = "") -> NetworkPeer:
+def _shown(observed: Observed, peer: Peer, state: str, message: str = "") -> NetworkPeer:
     record = peer.record if peer.current else None
     return NetworkPeer(
-        pod=str(peer.key) if network.key.namespace == EVERYWHERE else peer.key.name,
+        pod=str(peer.key) if observed.key.namespace == EVERYWHERE else peer.key.name,
         uid=peer.uid,
         address=peer.address,
         state=state,
@@ -123,9 +120,9 @@ def _shown(network: Observed, peer: Peer, state: str, message: str = "") -> Netw
     )
 
 
-def states(network: Observed, memory: Memory) -> dict[str, int]:
+def states(observed: Observed, memory: Memory) -> dict[str, int]:
     """How many pods are in which state, for the metrics."""
     counts = dict.fromkeys(("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 0)
-    for peer in _peers(network, memory):
+    for peer in _peers(observed, memory):
         counts[peer.state] += 1
     return counts

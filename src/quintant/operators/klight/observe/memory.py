@@ -63,7 +63,7 @@ class Memory:
     """Peers of another make."""
     members: dict[str, Request] = field(default_factory=dict)
     """The members of the last look: whoever vanishes from sight may only have lost its label."""
-    bereft: float | None = None
+    memberless: float | None = None
     """Since when a network that had members has none."""
     paused: bool = False
     trouble: str = ""

@@ -15,7 +15,7 @@ from quintant.core.clock import timestamp
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.probe import poverty, seen_by
+from quintant.operators.klight.plan.probe import founding_order, seen_by
 from quintant.wire.peeradmin import Status
 
 BATCH = 64
@@ -70,13 +70,13 @@ def founding_pause(options: Options, memory: Memory, missed: bool, now: float) -
     """Seconds until a network may be founded: its pods are still, and nobody is missed."""
     quiet = options.found_after
     still = min(memory.still + quiet, memory.born + SPELLS * quiet)
-    back = memory.bereft + RETURN_SECONDS if missed and memory.bereft is not None else now
+    back = memory.memberless + RETURN_SECONDS if missed and memory.memberless is not None else now
     return max(still, back) - now
 
 
 def founder_first(ready: Sequence[Peer], told: Mapping[str, Status | None]) -> list[Peer]:
     """Those who are ready, the one that is to found the network first."""
-    return sorted(ready, key=lambda peer: (poverty(told[peer.uid]), peer.age))
+    return sorted(ready, key=lambda peer: (founding_order(told[peer.uid]), peer.age))
 
 
 def proof_of(options: Options, *, unsettled: bool, older: bool) -> Proof:

@@ -24,7 +24,7 @@ def seen_by(status: Status) -> set[str]:
     return {member.address for member in status.members if member.state != State.DOWN}
 
 
-def poverty(status: Status | None) -> tuple[int, int]:
+def founding_order(status: Status | None) -> tuple[int, int]:
     """Orders founders: those who know most others, then those who have most, first.
 
     Whoever knows others or has contents must not be sent to somebody who has not.

@@ -86,11 +86,7 @@ class GrpcPeers:
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
-        try:
-            await self._call(JOIN_NETWORK, address, JoinRequest(contact), within)
-        except grpc.aio.AioRpcError as error:
-            return _answer(error)
-        return Answer(OK)
+        return await self._told(JOIN_NETWORK, address, JoinRequest(contact), within)
 
     async def status(self, address: str, within: float) -> Status | None:
         """How one of our own peers is; None for any other, and for silence."""
@@ -101,11 +97,7 @@ class GrpcPeers:
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
-        try:
-            await self._call(LEAVE, address, LeaveRequest(reason), within)
-        except grpc.aio.AioRpcError as error:
-            return _answer(error)
-        return Answer(OK)
+        return await self._told(LEAVE, address, LeaveRequest(reason), within)
 
     async def contents(self, address: str, within: float) -> str:
         """A digest of everything a peer has; empty if it has nothing, or does not say."""
@@ -126,17 +118,25 @@ class GrpcPeers:
 
     async def persist(self, address: str, payload: bytes, within: float) -> Answer:
         """Have a peer, and so its network, keep something."""
-        try:
-            await self._call(PERSIST, address, PersistRequest(payload), within)
-        except grpc.aio.AioRpcError as error:
-            return _answer(error)
-        return Answer(OK)
+        return await self._told(PERSIST, address, PersistRequest(payload), within)
 
     async def close(self) -> None:
         """Close the connections that were kept."""
         while self._kept:
             _, channel = self._kept.popitem()
             await channel.close()
+
+    async def _told(
+        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+    ) -> Answer:
+        """How a call ended whose answer says no more than that."""
+        try:
+            await self._call(method, address, asked, within)
+        except grpc.aio.AioRpcError as error:
+            trailing = dict(error.trailing_metadata() or ())
+            reason = str(trailing.get(REASON, ""))
+            return Answer(error.code().name, error.details() or "", reason)
+        return Answer(OK)
 
     async def _call(
         self, method: Method[Asked, Told], address: str, asked: Asked, within: float
@@ -171,11 +171,6 @@ class GrpcPeers:
 def _query(channel: grpc.aio.Channel, within: float) -> grpc.aio.UnaryStreamCall[bytes, bytes]:
     ask: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(QUERY.path)
     return ask(EmptyQueryRequest().encode(), timeout=within)
-
-
-def _answer(error: grpc.aio.AioRpcError) -> Answer:
-    trailing = dict(error.trailing_metadata() or ())
-    return Answer(error.code().name, error.details() or "", str(trailing.get(REASON, "")))
 
 
 def _silence(error: grpc.aio.AioRpcError) -> Health:

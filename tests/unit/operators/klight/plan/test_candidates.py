@@ -60,7 +60,7 @@ def test_former_members_are_waited_for() -> None:
     network = Observed(KEY, (), (former, fresh))
     assert candidates.absent(network, [fresh])
     assert not candidates.absent(network, [fresh, former])
-    memory = Memory(bereft=10.0)
+    memory = Memory(memberless=10.0)
     pause = candidates.founding_pause(OPTIONS, memory, True, 11.0)
     assert pause == candidates.RETURN_SECONDS - 1.0
 
