@@ -16,7 +16,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 
 # A definition that was just accepted is not served at once, and its cache a moment later.
 SERVED_SECONDS = 0.2
@@ -48,7 +48,7 @@ def envtest_server(sizes: Sizes) -> Iterator[EnvtestServer]:
 
 async def _prepare(config: Config) -> None:
     transport = HttpTransport(config)
-    await install(transport, [Greeter])
+    await install_crds(transport, [Greeter])
     client = Client(Rest(transport))
     await _served(client)
     await asyncio.sleep(SETTLED_SECONDS)

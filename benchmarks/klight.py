@@ -36,7 +36,7 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 
 NETWORKS = 20
 IDLE_SECONDS = 20.0
@@ -125,7 +125,7 @@ async def _cluster() -> AsyncIterator[tuple[Cluster, Client]]:
     async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         cluster.server.tokens.add("root", admin("root"))
         transport = InProcessTransport(cluster.server, "root")
-        await install(transport, [LightNetwork])
+        await install_crds(transport, [LightNetwork])
         yield cluster, Client(Rest(transport), manager="benchmark")
 
 

@@ -37,7 +37,7 @@ from quintant.operators.portal.remote import http_lines
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe import logs
 
@@ -262,7 +262,7 @@ async def _opened() -> AsyncIterator[Bench]:
         declare(manager, chosen, http_lines, metrics)
         tunnel_class.controllers(manager)
         transport = _transport(cluster)
-        await install(transport, [PortalExpose, TunnelClass])
+        await install_crds(transport, [PortalExpose, TunnelClass])
         client = Client(Rest(transport), manager="bench")
         async with manager.running(Environment(transport)):
             await _prepare(client)

@@ -32,5 +32,5 @@ def test_an_example_is_short_and_explained(path: Path) -> None:
 def test_what_an_example_needs_of_a_cluster_can_be_printed(path: Path) -> None:
     result = CliRunner().invoke(main, ["manifests", str(path)])
     assert result.exit_code == 0, result.output
-    kinds = [document["kind"] for document in yaml.documents(result.output)]
+    kinds = [document["kind"] for document in yaml.load_all(result.output)]
     assert any(kind.endswith("RoleBinding") for kind in kinds)

@@ -34,7 +34,7 @@ from quintant.core.markers import (
     quantity,
 )
 from quintant.core.resource import resource_of
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 
 NAMESPACE = "default"
 Port = Annotated[int, Meta(ge=1, le=65535)]
@@ -151,7 +151,7 @@ def fleet(**fields: Any) -> Fleet:
 
 @pytest_asyncio.fixture(autouse=True)
 async def kinds(transport: HttpTransport, client: Client) -> AsyncIterator[None]:
-    await install(transport, [Fleet, OldFleet])
+    await install_crds(transport, [Fleet, OldFleet])
     yield
     await client.raw("DELETE", COLLECTION)
 

@@ -20,7 +20,7 @@ from quintant.operators.portal import controllers
 from quintant.operators.portal.api import PortalExpose, TunnelClass, TunnelClassSpec
 from quintant.operators.portal.options import Options
 from quintant.runtime.manager.engine import Engine
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
 from testbeds.portal import exposing
 
@@ -34,7 +34,7 @@ CALM_SECONDS = 2.0
 @pytest_asyncio.fixture
 async def engine(client: Client, transport: HttpTransport) -> AsyncIterator[Engine]:
     """The operator at work on a PortalExpose with everything it needs but nodes."""
-    await install(transport, [PortalExpose, TunnelClass])
+    await install_crds(transport, [PortalExpose, TunnelClass])
     await client.apply(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
     manager = Manager("portal")
     controllers(manager, Options(enable_webhooks=False))

@@ -25,7 +25,7 @@ from quintant import (
 )
 from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing.faults.match import kind, verb, watch
 from real.faulty_proxy import faulty_proxy
 
@@ -82,7 +82,7 @@ async def pester(client: Client, brood: Brood, enough: asyncio.Event) -> None:
 async def test_late_watch_creates_nothing_twice(
     real_cluster: RealCluster, transport: HttpTransport, client: Client
 ) -> None:
-    await install(transport, [Brood])
+    await install_crds(transport, [Brood])
     await client.apply(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
     breeder = Breeder()
     async with faulty_proxy(real_cluster) as faulty, breeder.manager().running(faulty.environment):

@@ -17,7 +17,7 @@ from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing.faults.match import RequestMatch, kind
 from real.faulty_proxy import compact, faulty_proxy
 from scenarios.changing_objects import ChangingObjects, busiest, cached
@@ -60,7 +60,7 @@ async def forgetful(forgetful_cluster: RealCluster) -> AsyncIterator[Client]:
 async def test_silent_connections_are_replaced_and_what_was_missed_is_reconciled(
     real_cluster: RealCluster, transport: HttpTransport, client: Client
 ) -> None:
-    await install(transport, [Greeter])
+    await install_crds(transport, [Greeter])
     async with (
         faulty_proxy(real_cluster) as faulty,
         greeter_manager(watch=HASTY).running(faulty.environment) as engine,

@@ -26,13 +26,13 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.manager.rbac import generated
+from quintant.runtime.manager.rbac import manager_rbac
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import Admission, Denied, Verdict, WebhookDeclarations
 from quintant.runtime.webhook import WebhookSettings as HookSettings
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
-from quintant.runtime.webhook.publish import injecting
+from quintant.runtime.webhook.publish import ca_bundle_injector
 from quintant.runtime.webhook.secret_certificates import SecretCertificates
 from quintant.runtime.webhook.selfsigned import LAPTOP
 from quintant.runtime.webhook.server import WebhookServer
@@ -68,7 +68,7 @@ class Installed:
 
     @asynccontextmanager
     async def replica(self, port: int) -> AsyncIterator[WebhookServer]:
-        publish = injecting(self.webhooks, self.place, self.account)
+        publish = ca_bundle_injector(self.webhooks, self.place, self.account)
         source = SecretCertificates(
             HOME, LAPTOP, client=self.account, clock=self.clock, publish=publish
         )
@@ -105,7 +105,9 @@ async def installed(real_cluster: RealCluster, client: Client) -> AsyncIterator[
     judged = HookSettings(object_selector=LabelSelector(match_labels={"judged": "yes"}))
     webhooks.validating(ConfigMap, judge, settings=judged)
     port = free_port()
-    for obj in generated(Settings(NAME, webhook_secret=SECRET), [], "default", webhooks.targets()):
+    for obj in manager_rbac(
+        Settings(NAME, webhook_secret=SECRET), [], "default", webhooks.targets()
+    ):
         await client.apply(obj)
     (configuration,) = webhooks.configurations(f"https://127.0.0.1:{port}")
     await client.apply(configuration)

@@ -41,8 +41,8 @@ from quintant.runtime.webhook import (
     invalid,
 )
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
-from quintant.runtime.webhook.publish import publishing
-from quintant.runtime.webhook.selfsigned import LAPTOP, SelfSigned
+from quintant.runtime.webhook.publish import configuration_publisher
+from quintant.runtime.webhook.selfsigned import LAPTOP, SelfSignedCertificates
 from quintant.runtime.webhook.server import WebhookServer
 
 pytestmark = pytest.mark.realtime
@@ -87,12 +87,14 @@ class World:
     async def serving(self) -> AsyncIterator[None]:
         """Serve what was declared, and have the API server know of it."""
         self.port = free_port()
-        publish = publishing(self.webhooks, f"https://127.0.0.1:{self.port}", self.client)
+        publish = configuration_publisher(
+            self.webhooks, f"https://127.0.0.1:{self.port}", self.client
+        )
         self.server = WebhookServer(
             self.webhooks,
             client=self.client,
             metrics=Metrics(),
-            source=SelfSigned(LAPTOP, clock=self.clock, publish=publish),
+            source=SelfSignedCertificates(LAPTOP, clock=self.clock, publish=publish),
         )
         async with self.server.serve(f"127.0.0.1:{self.port}"):
             yield

@@ -9,7 +9,7 @@ from quintant import Client, Context, Manager, Timers
 from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import named
-from quintant.testing.faults.transport import Sent
+from quintant.testing.faults.transport import SentRequest
 
 DELETED_SHARE = 0.3
 
@@ -53,7 +53,7 @@ def cached(engine: Engine) -> dict[str, str]:
     return _versions(engine.caches.informer_for(ConfigMap).store)
 
 
-def busiest(sent: Iterable[Sent]) -> int:
+def busiest(sent: Iterable[SentRequest]) -> int:
     """The most requests within one second."""
     times = [one.at for one in sent]
     return max(sum(at <= other < at + 1 for other in times) for at in times)

@@ -14,7 +14,7 @@ from typing import Any
 from quintant import Client, ObjectMeta
 from quintant.client.rest import MERGE, Rest
 from quintant.client.transport import JSON, ApiRequest, InProcessTransport
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from scenarios.many_pods_program import Network, NetworkSpec
 from scenarios.server import run
 
@@ -51,7 +51,7 @@ async def fill(transport: InProcessTransport) -> None:
     for number in range(PODS):
         await send("POST", COLLECTION, JSON, pod(number))
         await send("PATCH", f"{COLLECTION}/p{number}/status", MERGE, status(number))
-    await install(transport, [Network])
+    await install_crds(transport, [Network])
     for number in range(NETWORKS):
         meta = ObjectMeta(name=f"n{number}", namespace="default")
         spec = NetworkSpec(network_id=f"n{number}")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from quintant.api.core import ConfigMap
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import CredentialProvider
-from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
+from quintant.client.config.exec_plugin import ExecPluginCredential, ProcessResult
 from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.tokens import TokenFileCredential
 from quintant.client.config.user import Plugin
@@ -147,7 +147,7 @@ async def test_token_of_a_plugin_is_renewed_when_it_expires_and_never_refused(
         return {"token": issuer.token, "expirationTimestamp": timestamp(expiry)}
 
     program = Program(status)
-    plugin = PluginCredentials(Plugin("login", EXEC), {}, cluster.clock, run=program, environ={})
+    plugin = ExecPluginCredential(Plugin("login", EXEC), {}, cluster.clock, run=program, environ={})
     engine = await a_day(cluster, issuer, plugin)
     assert check(cluster, engine) == 0
     assert program.runs > ROTATIONS
@@ -159,7 +159,7 @@ async def test_token_of_a_plugin_that_names_no_expiry_is_renewed_when_it_is_refu
     issuer = Issuer(cluster)
     issuer.rotate()
     program = Program(lambda: {"token": issuer.token})
-    plugin = PluginCredentials(Plugin("login", EXEC), {}, cluster.clock, run=program, environ={})
+    plugin = ExecPluginCredential(Plugin("login", EXEC), {}, cluster.clock, run=program, environ={})
     engine = await a_day(cluster, issuer, plugin)
     assert check(cluster, engine) == ROTATIONS
     assert program.runs == ROTATIONS + 1
@@ -181,7 +181,7 @@ async def test_certificate_of_a_plugin_is_shown_anew_when_the_server_takes_no_ot
         }
 
     program = Program(status)
-    plugin = PluginCredentials(Plugin("login", EXEC), {}, clock, run=program, environ={})
+    plugin = ExecPluginCredential(Plugin("login", EXEC), {}, clock, run=program, environ={})
     async with edge(cluster, names, clients) as url:
         trust = TlsConfig(Pem("certificate-authority-data", Sensitive(names.pem)))
         transport = HttpTransport(Config(url, trust=trust), credentials=plugin)

@@ -27,7 +27,7 @@ from quintant import (
 )
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing import InProcessCluster, named, watch
 from scenarios.metrics_and_probes import restarts
 from scenarios.server import served
@@ -129,7 +129,7 @@ async def test_soak_rotated_tokens_and_closed_connections_leave_nothing_behind(
     tally = Tally(period=0.02)
     with served(tmp_path) as server:
         transport = HttpTransport(Config.load(server.kubeconfig))
-        await install(transport, [Counter])
+        await install_crds(transport, [Counter])
         for counter in counters():
             await Client(Rest(transport)).create(counter)
 

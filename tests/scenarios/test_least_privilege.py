@@ -17,8 +17,8 @@ from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole
 from quintant.core.errors import ConfigError, leaf_errors
 from quintant.core.object import ObjectMeta, replace
-from quintant.runtime.manager.permissions import rules
-from quintant.testing import Account, InProcessCluster, grant
+from quintant.runtime.manager.permissions import policy_rules
+from quintant.testing import GrantedAccount, InProcessCluster, grant
 from scenarios.greeter import Greeter, GreeterSpec, reconcile
 
 FINALIZER = "demo.dev/held"
@@ -57,7 +57,7 @@ def busy_manager(**settings: Any) -> Manager:
     return manager
 
 
-async def live(cluster: InProcessCluster, manager: Manager, account: Account) -> None:
+async def live(cluster: InProcessCluster, manager: Manager, account: GrantedAccount) -> None:
     """Let greeters come, change and go in every namespace."""
     environment = cluster.environment(account.credentials)
     await cluster.run(manager, environment=environment, started=False)
@@ -140,12 +140,14 @@ async def test_unused_verb_is_reported(guarded: InProcessCluster) -> None:
     }
 
 
-async def withhold(cluster: InProcessCluster, manager: Manager, *missing: Permission) -> Account:
+async def withhold(
+    cluster: InProcessCluster, manager: Manager, *missing: Permission
+) -> GrantedAccount:
     """Grant a manager its role without some of its verbs."""
     account = await grant(cluster, manager)
     rest = [held for held in account.permissions if held[:3] not in missing]
     role = await cluster.client.get(ClusterRole, "greeter")
-    await cluster.client.apply(replace(role, rules=rules(rest)))
+    await cluster.client.apply(replace(role, rules=policy_rules(rest)))
     return account
 
 

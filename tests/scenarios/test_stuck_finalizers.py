@@ -17,7 +17,7 @@ import pytest
 from quintant import Manager
 from quintant.api.core import Namespace
 from quintant.api.events import Event
-from quintant.client.config.credentials import Credential, StaticCredential, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.controllers import controllers
@@ -226,7 +226,7 @@ async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_
 
 def known(cluster: InProcessCluster, name: str) -> StaticCredential:
     cluster.server.tokens.add(name, service_account("default", name))
-    return StaticCredential(Credential(bearer(Sensitive(name))))
+    return StaticCredential(Credential(bearer_header(Sensitive(name))))
 
 
 def written(cluster: InProcessCluster, name: str) -> list[str]:

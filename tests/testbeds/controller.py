@@ -13,7 +13,7 @@ from pathlib import Path
 
 from quintant.cluster.instance.cluster import save_kubeconfig
 from quintant.operators.klight.lightnetwork.api import LightNetwork
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from testbeds.real_peers import RealPeersTestbed
 
 # Checked often, so that a test sees in seconds what takes half a minute elsewhere.
@@ -34,7 +34,7 @@ class Controller:
 
     async def start(self) -> None:
         """Start a process; it takes a moment until it works."""
-        await install(self._transport, [LightNetwork])
+        await install_crds(self._transport, [LightNetwork])
         flags = (f"--kubeconfig={self.kubeconfig}", f"--metrics={self.metrics}", "--probes=")
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(

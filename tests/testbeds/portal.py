@@ -38,7 +38,7 @@ from quintant.operators.portal.options import Options
 from quintant.runtime.controller.follower import Unreachable
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
-from quintant.testing import Account, InProcessCluster, grant
+from quintant.testing import GrantedAccount, InProcessCluster, grant
 
 STEP_SECONDS = 0.1
 PORT = 8080
@@ -60,7 +60,7 @@ class PortalTestbed:
     """How often the kubelet and the tunnels look around."""
     silent: bool = False
     """Whether tunnels tell nothing."""
-    account: Account | None = None
+    account: GrantedAccount | None = None
     engine: Engine | None = None
     _pods: dict[str, Pod] = field(default_factory=dict)
     _since: dict[str, str] = field(default_factory=dict)

@@ -20,7 +20,7 @@ import psutil
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
-from quintant.client.config.credentials import Credential, StaticCredential, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
@@ -41,9 +41,9 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import generated
+from quintant.runtime.manager.rbac import manager_rbac
 
 GROUP = "portal.gosuda.org/v1alpha1"
 TLS_PORT = 8443
@@ -225,7 +225,7 @@ async def opened(
         cluster.server.tokens.add("test", admin("test"))
         transport = InProcessTransport(cluster.server, "test")
         client = Client(Rest(transport), manager="test")
-        await install(transport, [PortalExpose, TunnelClass])
+        await install_crds(transport, [PortalExpose, TunnelClass])
         manager = Manager("portal")
         chosen = options or Options(enable_webhooks=False)
         controllers(manager, chosen)
@@ -239,11 +239,11 @@ async def opened(
 async def _environment(cluster: Cluster, client: Client, manager: Manager) -> Environment:
     """The operator's, under exactly its generated role."""
     targets = manager.webhooks.targets()
-    for obj in generated(manager.settings, manager.declarations, "default", targets):
+    for obj in manager_rbac(manager.settings, manager.declarations, "default", targets):
         await client.apply(obj)
     user = service_account("default", manager.name)
     cluster.server.tokens.add("operator", user)
-    credentials = StaticCredential(Credential(bearer(Sensitive("operator"))))
+    credentials = StaticCredential(Credential(bearer_header(Sensitive("operator"))))
     inner = InProcessTransport(cluster.server)
     return Environment(SignedTransport(inner, credentials))
 

@@ -33,7 +33,7 @@ from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
 from quintant.wire.lightpeer import (
     PERSIST,
@@ -78,7 +78,7 @@ class RealPeersTestbed:
         """Start the controller."""
         manager = Manager("klight")
         controllers(manager, options, self.peers)
-        await install(self.transport, manager.kinds())
+        await install_crds(self.transport, manager.kinds())
         engine = manager.bind(Environment(self.transport))
         self._running = engine, asyncio.ensure_future(engine.run())
         async with asyncio.timeout(PATIENCE_SECONDS):

@@ -35,7 +35,7 @@ COMMANDS = {
 }
 
 
-class Explained(click.ClickException):
+class ExplainedError(click.ClickException):
     """An error whose text says all there is to say."""
 
     def show(self, file: Any = None) -> None:
@@ -65,7 +65,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except QuintantError as error:
-            raise Explained(str(error)) from error
+            raise ExplainedError(str(error)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -66,6 +66,6 @@ async def release_kind(
         if held in obj.metadata.finalizers and name in (None, obj.metadata.name)
     ]
     for meta in found:
-        await finalizer.remove(client, kind, meta, held)
+        await finalizer.remove_finalizer(client, kind, meta, held)
         click.echo(f"released {resource_of(kind).plural}/{meta.name}")
     return len(found)

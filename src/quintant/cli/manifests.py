@@ -7,7 +7,7 @@ import click
 from quintant.core.yaml.dump import to_yaml
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import DeploymentOptions, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, install_manifests
 
 
 @click.command("manifests")
@@ -27,5 +27,5 @@ def manifests(
     manager: Manager, namespace: str, program: DeploymentOptions | None = None
 ) -> dict[str, str]:
     """The manifests of a manager that lives in a namespace, by what they are about."""
-    found = installation(manager, namespace, program)
+    found = install_manifests(manager, namespace, program)
     return {part: to_yaml(objects) for part, objects in found.items()}

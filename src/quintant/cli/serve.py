@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from quintant.client.config.config import Config
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager import install_crds as crds
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.manager.manager import Manager, production_environment
 from quintant.runtime.observe import logs
@@ -89,7 +89,7 @@ async def _serve(manager: Manager, config: Config, install_crds: bool) -> int:
     environment = production_environment(config)
     try:
         if install_crds:
-            await install(environment.transport, manager.kinds())
+            await crds.install_crds(environment.transport, manager.kinds())
         return await manager.main(environment)
     finally:
         await environment.transport.close()

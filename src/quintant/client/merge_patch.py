@@ -15,7 +15,7 @@ from quintant.core.object import Object
 from quintant.core.resource import is_custom_kind
 
 
-def difference(new: Object, since: Object) -> dict[str, Any]:
+def make_merge_patch(new: Object, since: Object) -> dict[str, Any]:
     """The merge patch that turns `since` into `new`; empty when they are equal."""
     patch = _between(codec.to_plain(since), codec.to_plain(new))
     if not is_custom_kind(type(new)):

@@ -22,7 +22,7 @@ _DATE: Schema = {"type": "string", "format": "date-time"}
 _ANYTHING: Schema = {PRESERVE: True}
 
 
-def column(title: str, given: Column, schema: Schema) -> dict[str, Any]:
+def printer_column(title: str, given: Column, schema: Schema) -> dict[str, Any]:
     """A printer column as the definition has it; its type is guessed unless given."""
     rest = {
         "priority": given.priority,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from quintant.core.columns import column
+from quintant.core.columns import printer_column
 from quintant.core.constraints import with_rules
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
@@ -69,7 +69,7 @@ def definitions(kinds: Iterable[Kind]) -> list[Plain]:
 def _version(kind: Kind) -> Plain:
     resource, definition = resource_of(kind), definition_of(kind)
     schema = with_rules(schema_of(kind), definition.rules)
-    columns = [column(title, given, schema) for title, given in definition.columns.items()]
+    columns = [printer_column(title, given, schema) for title, given in definition.columns.items()]
     selectable = [{"jsonPath": path} for path in definition.selectable]
     return {
         "name": resource.version,

@@ -65,7 +65,7 @@ def model_of(hint: Any) -> type[Model] | None:
     return cls if isinstance(cls, type) and issubclass(cls, Model) else None
 
 
-def fields(model: Any) -> Iterator[ModelField]:
+def model_fields(model: Any) -> Iterator[ModelField]:
     """The fields of a Model, plain or with type arguments, its bases' first."""
     cls = cast(type[msgspec.Struct], model_of(model))
     hints, bound = _hints(cls), _bindings(model)

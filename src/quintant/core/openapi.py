@@ -27,7 +27,7 @@ from quintant.core.constraints import (
     with_rules,
 )
 from quintant.core.errors import ConfigError
-from quintant.core.hints import UNIONS, Hint, ModelField, fields, model_of, unwrap
+from quintant.core.hints import UNIONS, Hint, ModelField, model_fields, model_of, unwrap
 from quintant.core.markers import IMMUTABLE, preserve_unknown
 from quintant.core.object import Model, Object, Opaque, encode_hook
 
@@ -103,7 +103,7 @@ def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: SchemaPo
 
 def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
     """`base` is the model, or the model with type arguments."""
-    found = [field for field in fields(base) if field.hint.base is not types.NoneType]
+    found = [field for field in model_fields(base) if field.hint.base is not types.NoneType]
     properties = {field.wire: _field(field, place.below(model, field.name)) for field in found}
     optional = {f.wire for f in found if not f.required or "default" in properties[f.wire]}
     fixed = [f.wire for f in found if IMMUTABLE in f.hint.notes and f.wire in optional]

@@ -12,7 +12,7 @@ from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import DeploymentOptions, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, install_manifests
 from quintant.runtime.manager.sample import Sample
 from quintant.version import QUINTANT
 
@@ -41,7 +41,7 @@ class System:
 
     def installation(self) -> list[dict[str, Any]]:
         """What the operator needs, in the order in which it can be applied."""
-        parts = installation(self.manager, self.namespace, self.program)
+        parts = install_manifests(self.manager, self.namespace, self.program)
         return [obj for objects in parts.values() for obj in objects]
 
 

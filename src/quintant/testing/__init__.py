@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
     from quintant.testing.once import OnceOutcome, RecordedEvent, RecordedWrite, reconcile_once
-    from quintant.testing.privileges import Account, grant
+    from quintant.testing.privileges import GrantedAccount, grant
     from quintant.testing.world import World
 
 _HOMES = {
-    "Account": "quintant.testing.privileges",
+    "GrantedAccount": "quintant.testing.privileges",
     "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",
     "RecordedEvent": "quintant.testing.once",
@@ -39,8 +39,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "Account",
     "FaultTransport",
+    "GrantedAccount",
     "InProcessCluster",
     "OnceOutcome",
     "RecordedEvent",

@@ -29,12 +29,12 @@ from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.webhook.publish import publishing
+from quintant.runtime.webhook.publish import configuration_publisher
 from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.mutation_detector import CacheMutationDetector
-from quintant.testing.webhooks import InProcessDialer, place_of
+from quintant.testing.webhooks import InProcessDialer, webhook_url
 from quintant.testing.world import World, first_world
 
 # The token of the test's own client.
@@ -118,7 +118,7 @@ class InProcessCluster:
         """Put the definitions of custom kinds on the server."""
         new = [kind for kind in kinds if _custom(kind) and kind not in self._installed]
         self._installed |= set(new)
-        await install(self.admin, new)
+        await install_crds(self.admin, new)
 
     async def create(self, obj: K) -> K:
         """Create an object, in the namespace "default" if it names none; its kind is installed."""
@@ -182,9 +182,9 @@ class InProcessCluster:
     async def _register(self, manager: Manager, engine: Engine) -> None:
         """Have the server ask a manager's webhooks, if it has any."""
         if engine.webhooks is not None:
-            place = place_of(manager.name)
+            place = webhook_url(manager.name)
             self.dialer.serve(place, engine.webhooks.reviews)
-            await publishing(manager.webhooks, place, self.client)(b"")
+            await configuration_publisher(manager.webhooks, place, self.client)(b"")
 
     async def _follow(
         self,

@@ -35,7 +35,7 @@ from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.faults.match import writes
-from quintant.testing.faults.transport import Sent
+from quintant.testing.faults.transport import SentRequest
 from quintant.testing.loop import run
 from quintant.testing.mutation_detector import CacheMutationDetector
 
@@ -159,7 +159,7 @@ async def _controller(
         await asyncio.gather(watching, return_exceptions=True)
 
 
-def _writes(sent: Sequence[Sent]) -> Iterator[RecordedWrite]:
+def _writes(sent: Sequence[SentRequest]) -> Iterator[RecordedWrite]:
     for each in sent:
         if writes(each.call):
             at = resource_path(each.call.path)

@@ -19,36 +19,40 @@ from quintant.client.config.credentials import (
     Credential,
     CredentialProvider,
     StaticCredential,
-    bearer,
+    bearer_header,
 )
 from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.keys.sensitive import Sensitive
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.permissions import Needs, Permission
-from quintant.runtime.manager.rbac import generated, needs
+from quintant.runtime.manager.permissions import Permission, Permissions
+from quintant.runtime.manager.rbac import manager_rbac, required_permissions
 from quintant.testing.cluster import InProcessCluster
 
 
-async def grant(cluster: InProcessCluster, manager: Manager, namespace: str = "default") -> Account:
+async def grant(
+    cluster: InProcessCluster, manager: Manager, namespace: str = "default"
+) -> GrantedAccount:
     """Give a manager that lives in a namespace its service account, its roles, and a token."""
     targets = manager.webhooks.targets()
-    for obj in generated(manager.settings, manager.declarations, namespace, targets):
+    for obj in manager_rbac(manager.settings, manager.declarations, namespace, targets):
         await cluster.client.apply(obj)
     user = service_account(namespace, manager.name)
     cluster.server.tokens.add(user.name, user)
-    credentials = StaticCredential(Credential(bearer(Sensitive(user.name))))
-    return Account(cluster, user.name, credentials, needs(manager.declarations))
+    credentials = StaticCredential(Credential(bearer_header(Sensitive(user.name))))
+    return GrantedAccount(
+        cluster, user.name, credentials, required_permissions(manager.declarations)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class GrantedAccount:
     """The service account of a manager."""
 
     cluster: InProcessCluster = field(repr=False)
     user: str
     credentials: CredentialProvider
-    permissions: Needs
+    permissions: Permissions
     """What its controllers declare; the lease is granted apart."""
 
     def requests(self) -> list[AuditRecord]:

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUn
 from quintant.runtime.webhook.review import ReviewHandler
 
 
-def place_of(manager: str) -> str:
+def webhook_url(manager: str) -> str:
     """Where the webhooks of a manager are in a test."""
     return f"https://{manager}.webhooks.test"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.client.merge_patch import difference
+from quintant.client.merge_patch import make_merge_patch
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import Custom, Model, Opaque, OwnerReference, replace
@@ -64,21 +64,21 @@ def test_a_patch_turns_the_old_into_the_new(old: Any, new: Any) -> None:
     if new is None or old is None:
         return
 
-    patch = difference(wanted, since)
+    patch = make_merge_patch(wanted, since)
 
     assert same(merged(codec.to_plain(since), patch), codec.to_plain(wanted))
     assert bool(patch) != same(codec.to_plain(since), codec.to_plain(wanted))
 
 
 def test_nothing_changed_is_nothing_to_send() -> None:
-    assert difference(chart(data={"a": "b"}), chart(data={"a": "b"})) == {}
+    assert make_merge_patch(chart(data={"a": "b"}), chart(data={"a": "b"})) == {}
 
 
 def test_only_what_differs_is_sent() -> None:
     old = chart(data={"kept": "1", "changed": "2", "removed": "3"}, labels={"x": "y"})
     new = chart(data={"kept": "1", "changed": "4", "added": "5"})
 
-    assert difference(new, old) == {
+    assert make_merge_patch(new, old) == {
         "metadata": {"labels": None},
         "data": {"changed": "4", "removed": None, "added": "5"},
     }
@@ -86,7 +86,7 @@ def test_only_what_differs_is_sent() -> None:
 
 @pytest.mark.parametrize(("old", "new"), [(1, True), (0, False), (1, 1.0), ([1], [True])])
 def test_values_that_only_python_takes_for_equal_differ(old: Any, new: Any) -> None:
-    patch = difference(planned(new), planned(old))
+    patch = make_merge_patch(planned(new), planned(old))
 
     assert same(patch, {"spec": {"plan": {"root": new}}})
 
@@ -95,7 +95,7 @@ def test_the_order_of_members_is_no_difference() -> None:
     old = planned([{"a": 1, "b": 2}])
     new = planned([{"b": 2, "a": 1}])
 
-    assert difference(new, old) == {}
+    assert make_merge_patch(new, old) == {}
 
 
 def test_lists_of_a_projection_are_not_patched() -> None:
@@ -103,14 +103,14 @@ def test_lists_of_a_projection_are_not_patched() -> None:
     new = replace(old, piers=(Mast(height=2),))
 
     with pytest.raises(ConfigError, match=r"the list piers changed\n.*\ntry: use apply\(\)"):
-        difference(new, old)
+        make_merge_patch(new, old)
 
 
 def test_lists_of_a_projection_that_do_not_change_do_no_harm() -> None:
     old = Harbour(metadata=meta(), piers=(Mast(height=1),))
     new = replace(old, metadata=replace(old.metadata, labels={"a": "b"}))
 
-    assert difference(new, old) == {"metadata": {"labels": {"a": "b"}}}
+    assert make_merge_patch(new, old) == {"metadata": {"labels": {"a": "b"}}}
 
 
 def test_lists_deep_inside_a_projection_are_not_patched_either() -> None:
@@ -124,7 +124,7 @@ def test_lists_deep_inside_a_projection_are_not_patched_either() -> None:
     old = Deep(metadata=meta())
 
     with pytest.raises(ConfigError, match=r"the list part\.masts changed"):
-        difference(replace(old, part=Part(masts=(Mast(height=2),))), old)
+        make_merge_patch(replace(old, part=Part(masts=(Mast(height=2),))), old)
 
 
 def test_a_view_of_a_custom_kind_is_a_projection() -> None:
@@ -132,14 +132,14 @@ def test_a_view_of_a_custom_kind_is_a_projection() -> None:
     new = replace(old, spec=NarrowSpec(masts=(Mast(height=2),)))
 
     with pytest.raises(ConfigError, match=r"the list spec\.masts changed"):
-        difference(new, old)
+        make_merge_patch(new, old)
 
 
 def test_lists_of_a_custom_kind_are_patched_whole() -> None:
     old = Ship(metadata=meta(), spec=ShipSpec(masts=(Mast(height=1), Mast(height=2))))
     new = replace(old, spec=ShipSpec(masts=(Mast(height=3),)))
 
-    assert difference(new, old) == {"spec": {"masts": [{"height": 3}]}}
+    assert make_merge_patch(new, old) == {"spec": {"masts": [{"height": 3}]}}
 
 
 def test_lists_of_words_and_owners_are_known_whole() -> None:
@@ -147,7 +147,7 @@ def test_lists_of_words_and_owners_are_known_whole() -> None:
     owner = OwnerReference(api_version="v1", kind="Fleet", name="f", uid="u")
     new = Chart(metadata=meta(finalizers=("a", "b"), owner_references=(owner,)))
 
-    patch = difference(new, old)
+    patch = make_merge_patch(new, old)
 
     assert patch["metadata"]["finalizers"] == ["a", "b"]
     assert patch["metadata"]["ownerReferences"][0]["uid"] == "u"

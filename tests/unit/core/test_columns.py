@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from quintant.core.columns import column
+from quintant.core.columns import printer_column
 from quintant.core.errors import ConfigError
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.openapi import schema_of
@@ -59,7 +59,11 @@ SCHEMA = schema_of(Thing)
     ],
 )
 def test_type_is_found_where_the_path_leads(path: str, kind: str) -> None:
-    assert column("X", Column(path), SCHEMA) == {"name": "X", "jsonPath": path, "type": kind}
+    assert printer_column("X", Column(path), SCHEMA) == {
+        "name": "X",
+        "jsonPath": path,
+        "type": kind,
+    }
 
 
 @pytest.mark.parametrize(
@@ -75,13 +79,13 @@ def test_type_is_found_where_the_path_leads(path: str, kind: str) -> None:
 )
 def test_path_that_leads_nowhere_is_refused_where_it_ends(path: str, end: str) -> None:
     with pytest.raises(ConfigError, match="column 'X' has the path") as caught:
-        column("X", Column(path), SCHEMA)
+        printer_column("X", Column(path), SCHEMA)
     assert caught.value.because == f"nothing is at {end!r}"
 
 
 def test_what_the_author_says_of_a_column_is_kept() -> None:
     given = Column(".spec.nothing", "string", priority=1, description="What.", format="byte")
-    assert column("X", given, SCHEMA) == {
+    assert printer_column("X", given, SCHEMA) == {
         "name": "X",
         "jsonPath": ".spec.nothing",
         "type": "string",

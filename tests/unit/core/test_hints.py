@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from quintant.core.codec import decoder
-from quintant.core.hints import ABSENT, Hint, fields, model_of, unwrap
+from quintant.core.hints import ABSENT, Hint, model_fields, model_of, unwrap
 from quintant.core.object import Custom, Model
 
 T = TypeVar("T")
@@ -53,13 +53,13 @@ def test_other_unions_are_kept_without_none() -> None:
 
 
 def test_fields_come_with_wire_names_and_defaults_bases_first() -> None:
-    first, second = fields(Derived)
+    first, second = model_fields(Derived)
     assert (first.name, first.wire, first.hint.notes) == ("first", "first", (LOW,))
     assert (second.name, second.wire, second.default) == ("second", "SECOND", "")
 
 
 def test_required_fields_have_no_default() -> None:
-    (size,) = fields(Spec)
+    (size,) = model_fields(Spec)
     assert size.required
     assert size.default is ABSENT
 
@@ -69,20 +69,20 @@ def test_notes_are_there_after_a_decoder_was_made() -> None:
         port: Annotated[int, HIGH] = 0
 
     decoder(Late)
-    assert next(fields(Late)).hint.notes == (HIGH,)
+    assert next(model_fields(Late)).hint.notes == (HIGH,)
 
 
 def test_type_variables_become_what_the_subclass_gave() -> None:
-    metadata, spec, status = fields(Thing)
+    metadata, spec, status = model_fields(Thing)
     assert metadata.wire == "metadata"
     assert spec.hint.base is Spec
     assert status.hint.base is type(None)
 
 
 def test_type_variables_are_followed_through_nested_generics() -> None:
-    (box,) = fields(Crate[int])
+    (box,) = model_fields(Crate[int])
     assert box.hint.base == Box[int]
-    content, many = fields(box.hint.base)
+    content, many = model_fields(box.hint.base)
     assert content.hint.base is int
     assert many.hint.base == tuple[int, ...]
 

@@ -116,7 +116,7 @@ def test_aliases_and_merge_keys_are_followed_and_own_keys_win() -> None:
 
 
 def test_documents_are_read_in_order_and_empty_ones_left_out() -> None:
-    assert list(yaml.documents("a: 1\n---\n---\n# nothing\n---\n- b\n")) == [{"a": 1}, ["b"]]
+    assert list(yaml.load_all("a: 1\n---\n---\n# nothing\n---\n- b\n")) == [{"a": 1}, ["b"]]
 
 
 def test_first_document_is_loaded_and_nothing_is_none() -> None:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, check_key_pair, load_key_pair, memory_file
-from quintant.runtime.webhook.authority import issue
+from quintant.runtime.webhook.authority import issue_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,14 +28,17 @@ def test_a_memory_file_can_be_read_more_than_once_and_is_gone_afterwards() -> No
 
 
 def test_a_pair_that_belongs_together_is_presented() -> None:
-    pair = issue(["localhost"], NOW).pair
+    pair = issue_certificate(["localhost"], NOW).pair
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     load_key_pair(context, pair)
     check_key_pair(pair)
 
 
 def test_a_certificate_with_another_key_is_found_out() -> None:
-    one, other = issue(["localhost"], NOW).pair, issue(["localhost"], NOW).pair
+    one, other = (
+        issue_certificate(["localhost"], NOW).pair,
+        issue_certificate(["localhost"], NOW).pair,
+    )
     with pytest.raises(ssl.SSLError, match="KEY_VALUES_MISMATCH"):
         check_key_pair(KeyPair(one.certificate, other.key))
 
@@ -43,7 +46,9 @@ def test_a_certificate_with_another_key_is_found_out() -> None:
 @pytest.mark.parametrize("certificate", [b"", b"garbage"])
 def test_what_is_not_pem_is_found_out(certificate: bytes) -> None:
     with pytest.raises(ssl.SSLError):
-        check_key_pair(KeyPair(Sensitive(certificate), issue(["localhost"], NOW).pair.key))
+        check_key_pair(
+            KeyPair(Sensitive(certificate), issue_certificate(["localhost"], NOW).pair.key)
+        )
 
 
 def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
@@ -51,8 +56,10 @@ def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")
     )
     with pytest.raises(ssl.SSLError):
-        check_key_pair(KeyPair(issue(["localhost"], NOW).pair.certificate, Sensitive(key)))
+        check_key_pair(
+            KeyPair(issue_certificate(["localhost"], NOW).pair.certificate, Sensitive(key))
+        )
 
 
 def test_a_pair_shows_no_secret() -> None:
-    assert "PRIVATE" not in repr(issue(["localhost"], NOW))
+    assert "PRIVATE" not in repr(issue_certificate(["localhost"], NOW))

@@ -65,7 +65,9 @@ class Config(Struct, frozen=True):
         environ: Mapping[str, str] = os.environ,
     ) -> Config:
         """The current (or given) context of one or several kubeconfig files, merged."""
-        merged = kubeconfig.merge(kubeconfig.read(Path(path)) for path in paths)
+        merged = kubeconfig.merge_kubeconfigs(
+            kubeconfig.read_kubeconfig(Path(path)) for path in paths
+        )
         origin = _context(merged, context)
         cluster = _named(merged.clusters, origin, "cluster", origin.entry.cluster)
         user = _named(merged.users, origin, "user", origin.entry.user)
@@ -76,7 +78,7 @@ class Config(Struct, frozen=True):
             context=origin.name,
             trust=_trust(cluster),
             user=auth_info_of(user, cluster),
-            proxy=proxy.choose(server, cluster.entry.proxy_url, environ),
+            proxy=proxy.choose_proxy(server, cluster.entry.proxy_url, environ),
         )
 
     @classmethod
@@ -103,7 +105,7 @@ class Config(Struct, frozen=True):
             context="in-cluster",
             trust=TlsConfig(Pem("ca.crt", path=authority) if authority.exists() else None),
             user=AuthInfo(token_file=mount / "token"),
-            proxy=proxy.choose(server, "", environ),
+            proxy=proxy.choose_proxy(server, "", environ),
         )
 
 
@@ -148,7 +150,7 @@ def _server(cluster: EntryOrigin[ClusterEntry]) -> str:
     except ValueError:  # a port that is no number
         usable = None
     if not usable:
-        raise cluster.wrong("server", "it is not an http:// or https:// address")
+        raise cluster.config_error("server", "it is not an http:// or https:// address")
     return server.rstrip("/")
 
 

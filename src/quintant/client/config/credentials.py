@@ -26,7 +26,7 @@ class Credential:
 
 
 class CredentialProvider(Protocol):
-    """A source of proofs."""
+    """A source of credentials."""
 
     async def credential(self) -> Credential:
         """What to show with a request that begins now; NoCredentials when there is nothing."""
@@ -51,7 +51,7 @@ class StaticCredential:
         return False
 
 
-def bearer(token: Sensitive[str]) -> Mapping[str, str]:
+def bearer_header(token: Sensitive[str]) -> Mapping[str, str]:
     """The header of a token; ValueError, without the token, when a header cannot hold it."""
     text = token.reveal().strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
@@ -59,7 +59,7 @@ def bearer(token: Sensitive[str]) -> Mapping[str, str]:
     return {"authorization": f"Bearer {text}"}
 
 
-def basic(username: str, password: Sensitive[str]) -> Mapping[str, str]:
+def basic_header(username: str, password: Sensitive[str]) -> Mapping[str, str]:
     """The header of a user name and a password."""
     pair = f"{username}:{password.reveal()}".encode()
     return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}

@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.config.config import Config
-from quintant.client.config.credentials import Credential, bearer
-from quintant.client.config.tls import require
+from quintant.client.config.credentials import Credential, bearer_header
+from quintant.client.config.tls import require_key_pair
 from quintant.client.config.user import Plugin
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
@@ -65,7 +65,9 @@ class _Credential(msgspec.Struct, frozen=True, rename="camel"):
     status: _Given | None = None
 
 
-async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) -> ProcessResult:
+async def run_plugin(
+    argv: tuple[str, ...], env: Mapping[str, str], interactive: bool
+) -> ProcessResult:
     """Run a program of this machine; an interactive one talks to our terminal."""
     process = await asyncio.create_subprocess_exec(
         *argv,
@@ -88,7 +90,7 @@ async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) 
     )
 
 
-class PluginCredentials:
+class ExecPluginCredential:
     """Tokens and certificates from an exec plugin."""
 
     def __init__(
@@ -97,7 +99,7 @@ class PluginCredentials:
         cluster: Mapping[str, Any],
         clock: Clock,
         *,
-        run: Runner = run,
+        run: Runner = run_plugin,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._plugin, self._cluster, self._clock = plugin, cluster, clock
@@ -145,7 +147,9 @@ class PluginCredentials:
         self._learned = monotonic()
         self._pair = self._newest(given)
         try:
-            return Credential(bearer(Sensitive(given.token)) if given.token else {}, self._pair)
+            return Credential(
+                bearer_header(Sensitive(given.token)) if given.token else {}, self._pair
+            )
         except ValueError as error:
             raise self._failed(str(error)) from None
 
@@ -158,7 +162,7 @@ class PluginCredentials:
         if pair == self._pair:
             return self._pair
         try:
-            require(pair)
+            require_key_pair(pair)
         except ConfigError as error:
             raise self._failed(error.because) from None
         return pair
@@ -205,7 +209,7 @@ class PluginCredentials:
         return NoCredentials(what, because=why, hint=hint)
 
 
-def about(config: Config) -> Mapping[str, Any]:
+def cluster_info(config: Config) -> Mapping[str, Any]:
     """What a plugin may be told of the cluster, in the form of an ExecCredential."""
     trust, plugin = config.trust, config.user.plugin
     authority = trust.authority.read().reveal() if trust.authority else b""

@@ -131,7 +131,7 @@ class EntryOrigin(Struct, Generic[E], frozen=True):
         """A path of this entry, meant from the directory of its file."""
         return self.file.parent.absolute() / path
 
-    def wrong(self, field: str, why: str, hint: str = "") -> ConfigError:
+    def config_error(self, field: str, why: str, hint: str = "") -> ConfigError:
         """The error to raise about a field of this entry."""
         what = f'cannot use {field} of {self.kind} "{self.name}" in {self.file}'
         return ConfigError(what, because=why, hint=hint)
@@ -143,7 +143,7 @@ class EntryOrigin(Struct, Generic[E], frozen=True):
         try:
             plain = base64.b64decode("".join(data.reveal().split()), validate=True)
         except (binascii.Error, ValueError):
-            raise self.wrong(f"{field}-data", "it is not base64") from None
+            raise self.config_error(f"{field}-data", "it is not base64") from None
         return Pem(f"{field}-data", Sensitive(plain))
 
 
@@ -157,7 +157,7 @@ class Kubeconfig(Struct, frozen=True):
     current: str = ""
 
 
-def read(path: Path) -> Kubeconfig:
+def read_kubeconfig(path: Path) -> Kubeconfig:
     """One file; ConfigError names the file, and the field that is wrong."""
     try:
         plain = yaml.load(path.read_bytes(), f"kubeconfig {path}")
@@ -188,7 +188,7 @@ def read(path: Path) -> Kubeconfig:
         ) from None
 
 
-def merge(configs: Iterable[Kubeconfig]) -> Kubeconfig:
+def merge_kubeconfigs(configs: Iterable[Kubeconfig]) -> Kubeconfig:
     """Several files as one: what an earlier one says stands."""
     merged = Kubeconfig()
     for config in configs:

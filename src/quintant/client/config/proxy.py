@@ -17,7 +17,7 @@ from quintant.keys.sensitive import Sensitive
 SCHEMES = ("http", "https")
 
 
-def choose(server: str, given: str, environ: Mapping[str, str]) -> Sensitive[str] | None:
+def choose_proxy(server: str, given: str, environ: Mapping[str, str]) -> Sensitive[str] | None:
     """The proxy to use for a server; hidden, since its address may hold a password."""
     if given:
         return _checked(given, "proxy-url")

@@ -39,7 +39,7 @@ class Pem(Struct, frozen=True):
     def stamp(self) -> Stamp | None:
         """Changes when the file does; None for inline text, and while there is no file."""
         try:
-            return stamp_of(self.path) if self.path else None
+            return file_stamp(self.path) if self.path else None
         except OSError:
             return None
 
@@ -52,7 +52,7 @@ class TlsConfig(Struct, frozen=True):
     server_name: str = ""
 
 
-def context(trust: TlsConfig, pair: KeyPair | None = None) -> ssl.SSLContext:
+def ssl_context(trust: TlsConfig, pair: KeyPair | None = None) -> ssl.SSLContext:
     """A client's TLS set-up; ConfigError says which of the given files is of no use."""
     made = _trusting(None if trust.insecure else trust.authority)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -68,18 +68,18 @@ def context(trust: TlsConfig, pair: KeyPair | None = None) -> ssl.SSLContext:
     return made
 
 
-def stamp_of(path: Path) -> Stamp:
+def file_stamp(path: Path) -> Stamp:
     """When, where and how long a file is: two of the same stamp have the same content."""
     found = path.stat()
     return found.st_mtime_ns, found.st_ino, found.st_size
 
 
-def require(pair: KeyPair) -> None:
+def require_key_pair(pair: KeyPair) -> None:
     """ConfigError unless certificate and key are readable and belong together."""
     _show(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair)
 
 
-def explain(error: ssl.SSLError, host: str) -> tuple[str, str]:
+def explain_tls_error(error: ssl.SSLError, host: str) -> tuple[str, str]:
     """Why a handshake failed and what to try, for people."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _unverified(error, host)

@@ -17,11 +17,11 @@ from quintant.client.config.credentials import (
     Credential,
     CredentialProvider,
     StaticCredential,
-    basic,
-    bearer,
+    basic_header,
+    bearer_header,
 )
-from quintant.client.config.exec_plugin import PluginCredentials
-from quintant.client.config.tls import Pem, Stamp, stamp_of
+from quintant.client.config.exec_plugin import ExecPluginCredential
+from quintant.client.config.tls import Pem, Stamp, file_stamp
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.sensitive import Sensitive
@@ -34,7 +34,7 @@ TOKEN_SECONDS = 60.0
 CERTIFICATE_SECONDS = 10.0
 
 
-def credentials(config: Config, clock: Clock) -> CredentialProvider:
+def credential_provider(config: Config, clock: Clock) -> CredentialProvider:
     """The credentials a configuration asks for; ConfigError when they are of no use."""
     source = _source(config, clock)
     user = config.user
@@ -69,10 +69,10 @@ class TokenFileCredential:
         """Read the file if it changed; while it cannot be read, the last token stands."""
         self._looked = now
         try:
-            stamp = stamp_of(self._path)
+            stamp = file_stamp(self._path)
             if self._shown is not None and stamp == self._stamp:
                 return self._shown
-            shown = Credential(bearer(Sensitive(self._path.read_text())))
+            shown = Credential(bearer_header(Sensitive(self._path.read_text())))
         except (OSError, ValueError) as error:
             if self._shown is not None:
                 return self._shown
@@ -92,7 +92,7 @@ class CertificateFilesCredential:
         self._pair = self._read()
         self._shown = Credential({}, self._pair)
         self._looked = 0.0
-        tls.require(self._pair)
+        tls.require_key_pair(self._pair)
 
     async def credential(self) -> Credential:
         self._look(monotonic())
@@ -118,7 +118,7 @@ class CertificateFilesCredential:
         """Take the new pair once both halves are there: they are not replaced in one instant."""
         try:
             pair = self._read()
-            tls.require(pair)
+            tls.require_key_pair(pair)
         except ConfigError:
             return
         self._stamp, self._pair = stamp, pair
@@ -137,14 +137,14 @@ def _source(config: Config, clock: Clock) -> CredentialProvider:
     if user.token:
         return StaticCredential(Credential(_checked(user.token)))
     if user.username or user.password:
-        return StaticCredential(Credential(basic(user.username, user.password)))
+        return StaticCredential(Credential(basic_header(user.username, user.password)))
     if user.plugin:
-        return PluginCredentials(user.plugin, exec_plugin.about(config), clock)
+        return ExecPluginCredential(user.plugin, exec_plugin.cluster_info(config), clock)
     return StaticCredential()
 
 
 def _checked(token: Sensitive[str]) -> Mapping[str, str]:
     try:
-        return bearer(token)
+        return bearer_header(token)
     except ValueError as error:
         raise ConfigError("cannot use token of the user", because=str(error)) from None

@@ -72,9 +72,11 @@ def auth_info_of(user: EntryOrigin[UserEntry], cluster: EntryOrigin[ClusterEntry
     key = user.pem("client-key", entry.client_key, entry.client_key_data)
     if (certificate is None) != (key is None):
         missing = "client-key" if certificate else "client-certificate"
-        raise user.wrong(missing, "it is missing, and certificate and key only work together")
+        raise user.config_error(
+            missing, "it is missing, and certificate and key only work together"
+        )
     if entry.auth_provider is not None and not entry.exec:
-        raise user.wrong("auth-provider", "Kubernetes no longer has it", "an exec plugin")
+        raise user.config_error("auth-provider", "Kubernetes no longer has it", "an exec plugin")
     return AuthInfo(
         token_file=user.resolve(entry.token_file) if entry.token_file else None,
         token=entry.token,
@@ -91,7 +93,7 @@ def _impersonate(user: EntryOrigin[UserEntry]) -> Impersonate:
     entry = user.entry
     others = entry.impersonate_uid or entry.impersonate_groups or entry.impersonate_extra
     if others and not entry.impersonate:
-        raise user.wrong("as", "as-uid, as-groups and as-user-extra need a user to act as")
+        raise user.config_error("as", "as-uid, as-groups and as-user-extra need a user to act as")
     return Impersonate(
         entry.impersonate, entry.impersonate_uid, entry.impersonate_groups, entry.impersonate_extra
     )
@@ -102,12 +104,14 @@ def _plugin(user: EntryOrigin[UserEntry], cluster: EntryOrigin[ClusterEntry]) ->
     if entry is None:
         return None
     if entry.api_version not in EXEC_VERSIONS:
-        raise user.wrong("exec.apiVersion", f"it must be one of {', '.join(EXEC_VERSIONS)}")
+        raise user.config_error("exec.apiVersion", f"it must be one of {', '.join(EXEC_VERSIONS)}")
     mode = entry.interactive_mode or ("" if entry.api_version.endswith("/v1") else "IfAvailable")
     if mode not in INTERACTIVE:
-        raise user.wrong("exec.interactiveMode", f"it must be one of {', '.join(INTERACTIVE)}")
+        raise user.config_error(
+            "exec.interactiveMode", f"it must be one of {', '.join(INTERACTIVE)}"
+        )
     if not entry.command:
-        raise user.wrong("exec.command", "it is empty")
+        raise user.config_error("exec.command", "it is empty")
     # As in a shell, a command with a slash is a path; kubectl means it from the file's directory.
     command = str(user.resolve(entry.command)) if "/" in entry.command else entry.command
     given = [item.extension for item in cluster.entry.extensions if item.name == EXEC_EXTENSION]

@@ -55,14 +55,14 @@ class Dialer(Struct, frozen=True):
         try:
             async with asyncio.timeout(seconds):
                 connection = await self._connect(lost)
-                if self.route.tunnel:
+                if self.route.connect_request:
                     await self._tunnel(connection, seconds)
         except TimeoutError as error:
             raise ServerUnreachable(error, proxy=False) from None
         return connection
 
     async def _connect(self, lost: Callable[[ClientConnection], None]) -> ClientConnection:
-        hop, proxied = self.route.first, self.route.proxy is not None
+        hop, proxied = self.route.first_hop, self.route.proxy is not None
         secure = (ssl.create_default_context() if proxied else self.tls) if hop.secure else None
         name = (hop.host if proxied else self.name) if secure else None
         loop = asyncio.get_running_loop()
@@ -76,7 +76,7 @@ class Dialer(Struct, frozen=True):
         return connection
 
     async def _tunnel(self, connection: ClientConnection, seconds: float) -> None:
-        asked = self.route.tunnel
+        asked = self.route.connect_request
         head, _ = await connection.request("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
         try:
             if head.status >= 300:

@@ -30,7 +30,7 @@ FAILURES = (
 """All that connections raise."""
 
 
-def explained(error: Exception, call: ApiRequest, config: Config) -> TransportError:
+def explain_request_error(error: Exception, call: ApiRequest, config: Config) -> TransportError:
     """The error to raise for a request that got no answer."""
     host = urlsplit(config.server).netloc
     match error:
@@ -50,7 +50,7 @@ def explained(error: Exception, call: ApiRequest, config: Config) -> TransportEr
     return ConnectError(_text(call, f"the connection to {host} broke before the whole answer"))
 
 
-def in_stream(error: Exception, call: ApiRequest) -> TransportError:
+def explain_stream_error(error: Exception, call: ApiRequest) -> TransportError:
     """The error to raise for a stream that broke."""
     if getattr(error.__cause__, "errno", None) == errno.ETIMEDOUT:
         return StreamStalled(f"{call}: the server no longer acknowledges what we send")
@@ -62,7 +62,7 @@ def _unreachable(error: ServerUnreachable, host: str) -> tuple[str, str]:
     if error.proxy:
         return f"the proxy cannot be reached: {_reason(cause)}", "check proxy-url and HTTPS_PROXY"
     if isinstance(cause, ssl.SSLError):
-        return tls.explain(cause, host)
+        return tls.explain_tls_error(cause, host)
     if isinstance(cause, socket.gaierror):
         return f"{host} has no address", "check server in the kubeconfig, and the network"
     return f"{host} cannot be reached: {_reason(cause)}", "check that the cluster is running"

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential
-from quintant.client.config.tls import context
+from quintant.client.config.tls import ssl_context
 from quintant.client.config.user import Impersonate
 from quintant.client.http.connection import ClientConnection
 from quintant.client.http.dial import Dialer
@@ -44,11 +44,11 @@ class ConnectionPool(IdleConnections):
 
     def __init__(self, config: Config, pair: KeyPair | None) -> None:
         super().__init__()
-        route = ServerRoute.to(config)
-        tls = context(config.trust, pair) if route.server.secure else None
+        route = ServerRoute.from_config(config)
+        tls = ssl_context(config.trust, pair) if route.server.secure else None
         self._dialer = Dialer(route, tls, config.trust.server_name or route.server.host)
         self._prefix = route.prefix
-        self._lines = route.lines.reveal() + _lines(config.user.impersonate)
+        self._lines = route.header_lines.reveal() + _lines(config.user.impersonate)
         self._pair, self._born = pair, monotonic()
 
     def fits(self, pair: KeyPair | None, now: float) -> bool:

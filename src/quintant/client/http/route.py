@@ -42,7 +42,7 @@ class ServerRoute(Struct, frozen=True):
     """The proxy's Proxy-Authorization header line; empty without one."""
 
     @classmethod
-    def to(cls, config: Config) -> ServerRoute:
+    def from_config(cls, config: Config) -> ServerRoute:
         """The route that a configuration describes."""
         url = urlsplit(config.server)
         proxy = urlsplit(config.proxy.reveal()) if config.proxy else None
@@ -58,12 +58,12 @@ class ServerRoute(Struct, frozen=True):
         )
 
     @property
-    def first(self) -> Hop:
+    def first_hop(self) -> Hop:
         """Whom to connect to."""
         return self.proxy or self.server
 
     @property
-    def tunnel(self) -> bytes:
+    def connect_request(self) -> bytes:
         """What to ask of a proxy before TLS with the server begins; empty if there is no need."""
         if self.proxy is None or not self.server.secure:
             return b""
@@ -71,7 +71,7 @@ class ServerRoute(Struct, frozen=True):
         return encode_request("CONNECT", str(self.server), lines, None)
 
     @property
-    def lines(self) -> Sensitive[str]:
+    def header_lines(self) -> Sensitive[str]:
         """The header lines that the route adds to every request."""
         forwarded = self.proxy is not None and not self.server.secure
         return Sensitive(

@@ -19,10 +19,10 @@ from msgspec import Struct
 from quintant.client.config import tokens
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential, CredentialProvider
-from quintant.client.config.tls import context
+from quintant.client.config.tls import ssl_context
 from quintant.client.http.authenticated import Authenticated
 from quintant.client.http.connection import ClientConnection, ConnectionBroken
-from quintant.client.http.explain import FAILURES, explained, in_stream
+from quintant.client.http.explain import FAILURES, explain_request_error, explain_stream_error
 from quintant.client.http.pool import ConnectionPool
 from quintant.client.retry import is_repeatable
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
@@ -63,8 +63,8 @@ class HttpTransport(Authenticated):
         limits: TransportLimits | None = None,
     ) -> None:
         if config.server.startswith("https:"):
-            context(config.trust)  # what is wrong with it should be known at the start
-        super().__init__(credentials or tokens.credentials(config, clock or SystemClock()))
+            ssl_context(config.trust)  # what is wrong with it should be known at the start
+        super().__init__(credentials or tokens.credential_provider(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or TransportLimits()
         self._pool: ConnectionPool | None = None
@@ -86,7 +86,7 @@ class HttpTransport(Authenticated):
         try:
             head, body = await self._exchange(pool, call, pool.encode(call, proof), began)
         except FAILURES as error:
-            raise explained(error, call, self._config) from None
+            raise explain_request_error(error, call, self._config) from None
         return ApiResponse(head.status, body, head.headers)
 
     async def _exchange(
@@ -130,7 +130,7 @@ class HttpTransport(Authenticated):
         except FAILURES as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
-            raise explained(error, call, self._config) from None
+            raise explain_request_error(error, call, self._config) from None
 
     async def _dial(self, pool: ConnectionPool, seconds: float) -> ClientConnection:
         found = await pool.dial(min(seconds, self._limits.connect), self._connections.discard)
@@ -162,7 +162,7 @@ async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterat
         while piece := await connection.read():
             yield piece
     except FAILURES as error:
-        raise in_stream(error, call) from None
+        raise explain_stream_error(error, call) from None
 
 
 def _closed() -> ConnectError:

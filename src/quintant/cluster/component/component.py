@@ -25,8 +25,8 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.permissions import Needs, rules
-from quintant.runtime.manager.rbac import needs
+from quintant.runtime.manager.permissions import Permissions, policy_rules
+from quintant.runtime.manager.rbac import required_permissions
 
 
 class Component(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Component(Struct, frozen=True):
 
     manager: Manager
     groups: tuple[str, ...] = ()
-    extra: Needs = frozenset()
+    extra: Permissions = frozenset()
     """Permissions beyond what its controllers declare, such as those of its side tasks."""
     objects: tuple[Object, ...] = ()
     """What the cluster has to have before it starts."""
@@ -49,7 +49,7 @@ class Component(Struct, frozen=True):
     def roles(self) -> tuple[Object, Object]:
         """The role that its declarations ask for, and the binding to it."""
         meta = ObjectMeta(name=self.user.name)
-        granted = rules(needs(self.manager.declarations) | self.extra)
+        granted = policy_rules(required_permissions(self.manager.declarations) | self.extra)
         subject = Subject(kind="User", api_group=GROUP, name=self.user.name)
         ref = RoleRef(api_group=GROUP, kind="ClusterRole", name=self.user.name)
         return (

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from quintant.core.errors import ConfigError
-from quintant.core.yaml import documents
+from quintant.core.yaml import load_all
 
 M = TypeVar("M")
 
@@ -19,7 +19,7 @@ def read_documents(
 ) -> list[M]:
     """The documents of a file; what `refusal` makes of the reason if they cannot be read."""
     try:
-        return [msgspec.convert(each, model) for each in documents(path.read_bytes(), str(path))]
+        return [msgspec.convert(each, model) for each in load_all(path.read_bytes(), str(path))]
     except OSError as error:
         raise refusal(path, error.strerror or str(error)) from error
     except msgspec.ValidationError as error:

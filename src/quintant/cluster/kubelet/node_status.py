@@ -24,8 +24,8 @@ from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import ObjectMeta, OwnerReference
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.permissions import Needs
-from quintant.runtime.manager.rbac import uses
+from quintant.runtime.manager.permissions import Permissions
+from quintant.runtime.manager.rbac import verb_permissions
 from quintant.version import KUBERNETES, QUINTANT
 
 LEASES = "kube-node-lease"
@@ -39,10 +39,10 @@ PODS = 500
 """How many pods may be given to a machine: processes are lighter than containers."""
 UNKNOWN_MEMORY = 8 * 2**30
 """What a machine is taken to have that does not say."""
-NEEDS: Needs = (
-    uses(Node, "get", "create", "patch")
-    | uses(Node, "patch", sub="status")
-    | uses(Lease, "get", "create", "patch")
+NEEDS: Permissions = (
+    verb_permissions(Node, "get", "create", "patch")
+    | verb_permissions(Node, "patch", sub="status")
+    | verb_permissions(Lease, "get", "create", "patch")
 )
 """What it takes to keep a Node and its lease."""
 

@@ -21,7 +21,7 @@ from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
 from quintant.runtime.controller import predicates
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import uses
+from quintant.runtime.manager.rbac import verb_permissions
 
 NAME = "simulator"
 
@@ -57,7 +57,7 @@ def simulator(
         .reconcile(nodes.reconcile)
     )
     manager.add(nodes.NodeLeaseController(fleet, clock))
-    extra = uses(Node, "create") | uses(Lease, "create", "patch")
+    extra = verb_permissions(Node, "create") | verb_permissions(Lease, "create", "patch")
     return Component(manager, extra=extra, objects=(READER,), meter=SimulatedMeter(clock))
 
 

@@ -124,7 +124,7 @@ class Provisioner(Struct, frozen=True):
         if not volume.deleting:
             await ctx.client.delete(volume)
         elif FINALIZER in volume.metadata.finalizers:
-            await finalizer.remove(ctx.client, type(volume), volume.metadata, FINALIZER)
+            await finalizer.remove_finalizer(ctx.client, type(volume), volume.metadata, FINALIZER)
 
     async def _provision(
         self, claim: PersistentVolumeClaim, kind: StorageClass, ctx: Context[PersistentVolumeClaim]

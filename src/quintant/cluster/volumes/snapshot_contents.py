@@ -69,7 +69,7 @@ class Snapshotter(Struct, frozen=True):
             await self._release(content, ctx)
             return None
         if FINALIZER not in content.metadata.finalizers:
-            await finalizer.add(ctx.client, content, FINALIZER)
+            await finalizer.add_finalizer(ctx.client, content, FINALIZER)
             return Result(after=0.0)
         if content.status is not None and content.status.ready_to_use:
             return None
@@ -114,7 +114,7 @@ class Snapshotter(Struct, frozen=True):
             await self.disk.remove(
                 VolumeDirectory(DirectoryKind.SNAPSHOT, snapshot_handle(content))
             )
-        await finalizer.remove(ctx.client, type(content), content.metadata, FINALIZER)
+        await finalizer.remove_finalizer(ctx.client, type(content), content.metadata, FINALIZER)
 
 
 async def _bound(content: VolumeSnapshotContent, client: Client) -> bool:

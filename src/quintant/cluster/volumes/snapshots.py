@@ -76,7 +76,7 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
     for name in (SOURCE_FINALIZER, BOUND_FINALIZER):
         if name not in snapshot.metadata.finalizers:
             # The next write would be refused: the cache is older than this one.
-            await finalizer.add(ctx.client, snapshot, name)
+            await finalizer.add_finalizer(ctx.client, snapshot, name)
             return Result(after=0.0)
     try:
         content = await _content(snapshot, ctx)
@@ -167,7 +167,7 @@ async def _release(snapshot: VolumeSnapshot, ctx: KeyContext) -> None:
         return
     for name in (SOURCE_FINALIZER, BOUND_FINALIZER):
         if name in snapshot.metadata.finalizers:
-            await finalizer.remove(ctx.client, VolumeSnapshot, snapshot.metadata, name)
+            await finalizer.remove_finalizer(ctx.client, VolumeSnapshot, snapshot.metadata, name)
             return
 
 

@@ -42,7 +42,7 @@ def load(text: str | bytes, name: str = "the document", notes: list[str] | None 
     return next(read(text, name, notes, first), None)
 
 
-def documents(
+def load_all(
     text: str | bytes, name: str = "the document", notes: list[str] | None = None
 ) -> Iterator[Any]:
     """Every document of a text, empty ones left out."""

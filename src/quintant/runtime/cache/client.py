@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from quintant.client.merge_patch import difference
+from quintant.client.merge_patch import make_merge_patch
 from quintant.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
 from quintant.client.subresource import Subresource
 from quintant.client.transport import ApiRequest
@@ -76,7 +76,7 @@ class Client(Reader):
         With `sub="status"` it goes to the subresource, which takes nothing but the status.
         """
         self.fence()
-        change = difference(new, since)
+        change = make_merge_patch(new, since)
         if not change:
             return new
         change.setdefault("metadata", {})["resourceVersion"] = since.metadata.resource_version

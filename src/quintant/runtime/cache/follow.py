@@ -13,7 +13,7 @@ from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.scope import WatchScope
 
 
-async def follow(
+async def watch_changes(
     rest: Rest, scope: WatchScope[K], random: Random
 ) -> AsyncIterator[ObjectChange[K]]:
     """Yield what is there (as initial) and then every change; never ends by itself."""
@@ -25,7 +25,7 @@ async def follow(
             yield await changes.get()
 
 
-async def await_state(
+async def wait_for_state(
     rest: Rest, scope: WatchScope[K], random: Random, until: Callable[[K | None], bool]
 ) -> K | None:
     """Follow the one object that `scope` selects, until a condition holds of it or its absence."""

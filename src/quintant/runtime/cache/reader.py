@@ -19,7 +19,7 @@ from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
-from quintant.runtime.cache.follow import await_state, follow
+from quintant.runtime.cache.follow import wait_for_state, watch_changes
 from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.scope import WatchScope, selects
 
@@ -84,7 +84,7 @@ class Reader:
         fields: Mapping[str, str] | None = None,
     ) -> AsyncIterator[ObjectChange[K]]:
         """Follow a kind for ever: what is there first, then every change; heals by itself."""
-        return follow(
+        return watch_changes(
             self.rest, WatchScope(kind, namespace, labels or {}, fields or {}), self.random
         )
 
@@ -132,7 +132,7 @@ class Reader:
         key = located(resource_of(kind), name, namespace)
         scope = WatchScope(kind, key.namespace, fields={"metadata.name": name})
         async with asyncio.timeout(timeout):
-            return await await_state(self.rest, scope, self.random, until)
+            return await wait_for_state(self.rest, scope, self.random, until)
 
     async def _informer(self, kind: type[K], namespace: str, caches: Caches) -> Informer[K]:
         informer = caches.informer_for(kind, namespace)

@@ -23,7 +23,7 @@ from quintant.runtime.controller.declaration import (
     WatchDeclaration,
     owner_uid,
 )
-from quintant.runtime.controller.finalizer import released
+from quintant.runtime.controller.finalizer import is_released
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
@@ -140,8 +140,8 @@ def _going(change: ObjectChange[Any]) -> bool:
 
 def _let_go(change: ObjectChange[Any]) -> bool:
     old, new = change.old, change.new
-    asked = new is not None and new.deleting and released(new.metadata)
-    return asked and (old is None or not released(old.metadata))
+    asked = new is not None and new.deleting and is_released(new.metadata)
+    return asked and (old is None or not is_released(old.metadata))
 
 
 def _admits(

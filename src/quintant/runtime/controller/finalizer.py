@@ -61,15 +61,15 @@ def next_step(meta: ObjectMeta, name: str | None) -> ReconcileStep:
         return ReconcileStep.RECONCILE if name is None or held else ReconcileStep.ADD_FINALIZER
     if not held:
         return ReconcileStep.IGNORE
-    return ReconcileStep.REMOVE_FINALIZER if released(meta) else ReconcileStep.CLEAN_UP
+    return ReconcileStep.REMOVE_FINALIZER if is_released(meta) else ReconcileStep.CLEAN_UP
 
 
-def released(meta: ObjectMeta) -> bool:
+def is_released(meta: ObjectMeta) -> bool:
     """Whether somebody asked to let the object go without cleanup."""
     return meta.annotations.get(RELEASE) == "true"
 
 
-def adding(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
+def add_patch(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
     """The JSON patch that puts our finalizer on, if nothing changed since we looked."""
     guard = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
     if meta.finalizers:
@@ -77,7 +77,7 @@ def adding(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
     return [guard, {"op": "add", "path": "/metadata/finalizers", "value": [name]}]
 
 
-def removing(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
+def remove_patch(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
     """The JSON patch that takes our finalizer off this very object, if it is where we saw it."""
     path = f"/metadata/finalizers/{meta.finalizers.index(name)}"
     return [
@@ -88,15 +88,15 @@ def removing(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-async def add(client: Client, obj: Object, name: str) -> None:
+async def add_finalizer(client: Client, obj: Object, name: str) -> None:
     """Put our finalizer on; Conflict when the object changed meanwhile, NotFound if it is gone."""
-    await _amend(client, type(obj), obj.metadata, adding(obj.metadata, name))
+    await _amend(client, type(obj), obj.metadata, add_patch(obj.metadata, name))
 
 
-async def remove(client: Client, kind: type[Object], meta: ObjectMeta, name: str) -> None:
+async def remove_finalizer(client: Client, kind: type[Object], meta: ObjectMeta, name: str) -> None:
     """Take our finalizer off; no error when the object is gone already."""
     with suppress(NotFound):
-        await _amend(client, kind, meta, removing(meta, name))
+        await _amend(client, kind, meta, remove_patch(meta, name))
 
 
 async def _amend(

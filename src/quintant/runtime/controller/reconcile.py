@@ -97,7 +97,7 @@ class ReconcileHandler(Generic[K]):
                 reconcile = cast("Reconciler[K]", self._declared.reconcile)
                 return await reconcile(obj, self.context(obj))
             case ReconcileStep.ADD_FINALIZER:
-                await final.add(self._client, obj, cast(str, self._name))
+                await final.add_finalizer(self._client, obj, cast(str, self._name))
                 # No change of generation announces the new finalizer, so we wake ourselves.
                 self._wake(obj.key)
             case ReconcileStep.CLEAN_UP:
@@ -120,7 +120,7 @@ class ReconcileHandler(Generic[K]):
         return result
 
     async def _release(self, obj: K) -> None:
-        await final.remove(self._client, type(obj), obj.metadata, cast(str, self._name))
+        await final.remove_finalizer(self._client, type(obj), obj.metadata, cast(str, self._name))
 
     async def _absent(self, primary: Informer[K], key: Request) -> None:
         meta = primary.undecodable.get(key)
@@ -131,7 +131,7 @@ class ReconcileHandler(Generic[K]):
             ReconcileStep.REMOVE_FINALIZER,
         ):
             self._log.warning("released undecodable object without cleanup")
-            await final.remove(self._client, primary.kind, meta, cast(str, self._name))
+            await final.remove_finalizer(self._client, primary.kind, meta, cast(str, self._name))
 
     async def _gone(self, key: Request) -> None:
         self._blocked.forget(key)

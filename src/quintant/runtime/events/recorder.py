@@ -39,7 +39,7 @@ from quintant.runtime.events.series import (
     build_event,
     event_name,
     next_step,
-    reference,
+    object_reference,
     truncate,
 )
 from quintant.runtime.observe.logs import get_logger, reconcile
@@ -112,7 +112,10 @@ class Recorder:
         controller = reconcile().get("controller", self._name)
         reason = truncate(reason, REASON_BYTES) or "Unknown"
         try:
-            about, other = reference(regarding), reference(related) if related else None
+            about, other = (
+                object_reference(regarding),
+                object_reference(related) if related else None,
+            )
         except QuintantError as error:
             self._drop(str(error))
             return

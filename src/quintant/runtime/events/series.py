@@ -127,7 +127,7 @@ class EventBudget(Struct):
         return True
 
 
-def reference(obj: Object | ObjectReference) -> ObjectReference:
+def object_reference(obj: Object | ObjectReference) -> ObjectReference:
     """How an event points at an object: not at a version of it, or nothing would ever repeat."""
     if isinstance(obj, ObjectReference):
         return replace(obj, resource_version="")

@@ -33,7 +33,7 @@ from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Health
-from quintant.runtime.manager.probes import BoundPage, Probes
+from quintant.runtime.manager.probes import BoundPage, ProbeServer
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
@@ -131,7 +131,7 @@ class Engine:
         settings = self.settings
         if not self.environment.listen:
             return
-        probes = Probes(self.health, self.metrics, self.json_pages)
+        probes = ProbeServer(self.health, self.metrics, self.json_pages)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))
@@ -195,9 +195,9 @@ class Engine:
 
     def _answer(self, webhooks: WebhookDeclarations) -> WebhookServer:
         # Loaded by those who have webhooks.
-        from quintant.runtime.webhook.binding import bound
+        from quintant.runtime.webhook.binding import build_webhook_server
 
-        return bound(
+        return build_webhook_server(
             webhooks,
             self.settings,
             client=self.client,

@@ -87,7 +87,7 @@ class LeaseHolder(Protocol):
 
 
 class CheckResult(Struct, frozen=True):
-    """How one check went; `wrong` is empty when it went well."""
+    """How one check went; `problem` is empty when it went well."""
 
     name: str
     problem: str = ""
@@ -105,7 +105,7 @@ class HealthReport(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        return not any(verdict.problem for verdict in self.results)
+        return not any(result.problem for result in self.results)
 
     def text(self, *, verbose: bool = False) -> str:
         """`ok`, or every check on a line of its own when asked for or when one failed."""

@@ -19,7 +19,7 @@ from quintant.runtime.cache.client import Client
 ESTABLISH_SECONDS = 30.0
 
 
-async def install(transport: Transport, kinds: Iterable[type[Object]]) -> None:
+async def install_crds(transport: Transport, kinds: Iterable[type[Object]]) -> None:
     """Apply the CRD of every custom kind, and return once each is served.
 
     Built-in kinds, and views of kinds that somebody else installs, are passed over. Of several

@@ -56,7 +56,7 @@ from quintant.core.address import BindAddress
 from quintant.core.crd import definitions
 from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import NAME_LABEL, generated
+from quintant.runtime.manager.rbac import NAME_LABEL, manager_rbac
 
 Plain = dict[str, Any]
 # What an idle manager needs; what a busy one gets is the limit of its program.
@@ -82,7 +82,7 @@ class DeploymentOptions:
     """Whether somebody else makes the Secret with the keys of its webhooks."""
 
 
-def installation(
+def install_manifests(
     manager: Manager, namespace: str, program: DeploymentOptions | None = None
 ) -> dict[str, list[Plain]]:
     """The objects of a manager that lives in a namespace, by what they are about."""
@@ -92,7 +92,7 @@ def installation(
     service = ServiceReference(name=settings.name, namespace=namespace)
     found: dict[str, tuple[Object, ...]] = {
         "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
-        "rbac": generated(settings, manager.declarations, namespace, manager.webhooks.targets()),
+        "rbac": manager_rbac(settings, manager.declarations, namespace, manager.webhooks.targets()),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
         "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
         "webhooks": manager.webhooks.configurations(service),

@@ -18,10 +18,10 @@ class Permission(NamedTuple):
     namespaced: bool = True
 
 
-Needs = frozenset[Permission]
+Permissions = frozenset[Permission]
 
 
-def rules(permissions: Iterable[Permission]) -> tuple[PolicyRule, ...]:
+def policy_rules(permissions: Iterable[Permission]) -> tuple[PolicyRule, ...]:
     """The fewest rules that grant exactly these permissions."""
     ordered = sorted({(held.group, held.resource, held.verb) for held in permissions})
     verbs = {

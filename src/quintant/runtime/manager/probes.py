@@ -29,7 +29,7 @@ BoundPage = Callable[[str], Awaitable[bytes | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class ServerPorts:
     """Where the servers listen; None for one that is switched off."""
 
     probes: BindAddress | None
@@ -37,7 +37,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Probes:
+class ProbeServer:
     """Serves what `health` and `metrics` have to say, and a program's JSON pages by word."""
 
     health: Health
@@ -45,7 +45,7 @@ class Probes:
     json_pages: Mapping[str, BoundPage] = field(default_factory=dict)
 
     @asynccontextmanager
-    async def serve(self, probes: str, metrics: str) -> AsyncIterator[Ports]:
+    async def serve(self, probes: str, metrics: str) -> AsyncIterator[ServerPorts]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
         examined = {probe.value: self._examiner(probe) for probe in ProbeKind}
         measured: dict[str, PathHandler] = {
@@ -55,9 +55,11 @@ class Probes:
         async with AsyncExitStack() as stack:
             if probes == metrics and probes:
                 address = await _open(stack, probes, {**examined, **measured})
-                yield Ports(address, address)
+                yield ServerPorts(address, address)
                 return
-            yield Ports(await _open(stack, probes, examined), await _open(stack, metrics, measured))
+            yield ServerPorts(
+                await _open(stack, probes, examined), await _open(stack, metrics, measured)
+            )
 
     def _examiner(self, probe: ProbeKind) -> PathHandler:
         async def examine(request: Request, name: str) -> Response:

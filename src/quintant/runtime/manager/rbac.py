@@ -35,7 +35,7 @@ from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.series import DEFAULT_NAMESPACE
-from quintant.runtime.manager.permissions import Needs, Permission, rules
+from quintant.runtime.manager.permissions import Permission, Permissions, policy_rules
 from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")
@@ -60,55 +60,63 @@ class RoleSubject(Struct, frozen=True):
         )
 
 
-def controls(kind: type[Object]) -> Needs:
+def control_permissions(kind: type[Object]) -> Permissions:
     """What the controller of a kind needs on it."""
-    status = uses(kind, "patch", sub="status") if resource_of(kind).status else Needs()
+    status = (
+        verb_permissions(kind, "patch", sub="status") if resource_of(kind).status else Permissions()
+    )
     # Clusters may refuse an owner reference that blocks the owner's deletion without this one.
-    return uses(kind, *READ, "patch") | status | uses(kind, "update", sub="finalizers")
+    return (
+        verb_permissions(kind, *READ, "patch")
+        | status
+        | verb_permissions(kind, "update", sub="finalizers")
+    )
 
 
-def owns(kind: type[Object]) -> Needs:
+def owner_permissions(kind: type[Object]) -> Permissions:
     """What the owner of children of a kind needs on them."""
-    return uses(kind, *READ, "create", "patch", "delete")
+    return verb_permissions(kind, *READ, "create", "patch", "delete")
 
 
-def watches(kind: type[Object]) -> Needs:
+def watch_permissions(kind: type[Object]) -> Permissions:
     """What it takes to follow a kind."""
-    return uses(kind, *READ)
+    return verb_permissions(kind, *READ)
 
 
-def uses(kind: type[Object], *verbs: str, sub: str = "") -> Needs:
+def verb_permissions(kind: type[Object], *verbs: str, sub: str = "") -> Permissions:
     """The permission for single verbs, on a subresource if one is named."""
     resource = resource_of(kind)
     name = f"{resource.plural}/{sub}" if sub else resource.plural
-    return Needs(Permission(resource.group, name, verb, resource.namespaced) for verb in verbs)
+    return Permissions(
+        Permission(resource.group, name, verb, resource.namespaced) for verb in verbs
+    )
 
 
-def needs(declarations: Iterable[Declaration[Any]]) -> Needs:
+def required_permissions(declarations: Iterable[Declaration[Any]]) -> Permissions:
     """Everything that these controllers need, events included."""
     found = [_needs(declared) for declared in declarations]
-    events = uses(Event, "create", "patch") if found else Needs()
+    events = verb_permissions(Event, "create", "patch") if found else Permissions()
     return events.union(*found)
 
 
-def roles(grantee: RoleSubject, permissions: Needs) -> tuple[Object, ...]:
+def rbac_objects(grantee: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
     """The service account, the roles and their bindings, ready to be applied."""
     account = ServiceAccount(metadata=grantee.meta(grantee.namespace))
     leases = _leases(grantee) if grantee.leader_elect else ()
     if not grantee.namespaces:
         return (account, *_everywhere(grantee, permissions), *leases)
-    local = Needs(held for held in permissions if held.namespaced)
+    local = Permissions(held for held in permissions if held.namespaced)
     places = dict.fromkeys(grantee.namespaces, local)
     wide = permissions - local
     if wide:
         # Events about objects without a namespace are written to the default one.
-        places.setdefault(DEFAULT_NAMESPACE, local & uses(Event, "create", "patch"))
-    within = [_within(grantee, rules(held), place) for place, held in sorted(places.items())]
+        places.setdefault(DEFAULT_NAMESPACE, local & verb_permissions(Event, "create", "patch"))
+    within = [_within(grantee, policy_rules(held), place) for place, held in sorted(places.items())]
     cluster = _everywhere(grantee, wide) if wide else ()
     return (account, *cluster, *(obj for pair in within for obj in pair), *leases)
 
 
-def generated(
+def manager_rbac(
     settings: Settings,
     declarations: Iterable[Declaration[Any]],
     namespace: str,
@@ -120,19 +128,22 @@ def generated(
     """
     grantee = RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
     keys = _certificates(grantee, settings.webhook_secret, targets) if targets else ()
-    return (*roles(grantee, needs(declarations)), *keys)
+    return (*rbac_objects(grantee, required_permissions(declarations)), *keys)
 
 
-def _needs(declared: Declaration[Any]) -> Needs:
-    primary = controls(declared.kind) if declared.kind is not None else Needs()
-    watched = [owns(w.kind) if w.owned else watches(w.kind) for w in declared.watches]
-    used = [uses(use.kind, *use.verbs, sub=use.sub) for use in declared.uses]
+def _needs(declared: Declaration[Any]) -> Permissions:
+    primary = control_permissions(declared.kind) if declared.kind is not None else Permissions()
+    watched = [
+        owner_permissions(w.kind) if w.owned else watch_permissions(w.kind)
+        for w in declared.watches
+    ]
+    used = [verb_permissions(use.kind, *use.verbs, sub=use.sub) for use in declared.uses]
     return primary.union(*watched, *used)
 
 
 def _leases(grantee: RoleSubject) -> tuple[Object, ...]:
     # A name cannot restrict creation: the server does not know it yet when it decides.
-    create = rules(uses(Lease, "create"))
+    create = policy_rules(verb_permissions(Lease, "create"))
     own = _named(Lease, ("get", "patch"), grantee.name)
     return _within(grantee, (*create, own), grantee.namespace, "-leader-election")
 
@@ -171,8 +182,8 @@ def _within(
     return Role(metadata=meta, rules=granted), binding
 
 
-def _everywhere(grantee: RoleSubject, permissions: Needs) -> tuple[Object, ...]:
-    return _across(grantee, rules(permissions))
+def _everywhere(grantee: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
+    return _across(grantee, policy_rules(permissions))
 
 
 def _across(

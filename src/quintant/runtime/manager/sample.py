@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from quintant.core.yaml import documents
+from quintant.core.yaml import load_all
 from quintant.runtime.cache.client import Client
 
 
@@ -38,4 +38,4 @@ class Sample:
 
 def manifests(path: Path) -> tuple[Mapping[str, Any], ...]:
     """The documents of a YAML file."""
-    return tuple(documents(path.read_bytes(), path.name))
+    return tuple(load_all(path.read_bytes(), path.name))

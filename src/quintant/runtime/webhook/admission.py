@@ -23,8 +23,8 @@ from quintant.core.codec import decode, encode
 from quintant.core.errors import Cause, Details, Status, Undecodable
 from quintant.core.object import K, Object
 from quintant.runtime.cache.client import Client
-from quintant.runtime.webhook.failure import WebhookFailure, guarded
-from quintant.runtime.webhook.patch import Lossy, difference
+from quintant.runtime.webhook.failure import WebhookFailure, failing_as
+from quintant.runtime.webhook.patch import Lossy, make_json_patch
 
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
 
@@ -104,7 +104,7 @@ async def validate(
     old, new = _typed(kind, request.old_object), _typed(kind, request.object)
     if old is None and new is None:
         raise _nothing()
-    with guarded("the validator"):
+    with failing_as("the validator"):
         verdict = await validator(old, new, admission)
     if isinstance(verdict, Denied):
         return _denied(request, verdict)
@@ -117,7 +117,7 @@ async def mutate(kind: type[K], mutator: Mutator[K], admission: Admission) -> Ad
     new = _typed(kind, request.object)
     if new is None:
         raise _nothing()
-    with guarded("the mutator"):
+    with failing_as("the mutator"):
         verdict = await mutator(new, admission)
     if isinstance(verdict, Denied):
         return _denied(request, verdict)
@@ -155,7 +155,7 @@ def _amended(request: AdmissionRequest, before: K, after: K) -> AdmissionRespons
         wanted, got = type(before).__name__, type(after).__name__
         raise WebhookFailure(500, "InternalError", f"the mutator returned {got}, not {wanted}")
     try:
-        patch = difference(before, after, msgspec.json.decode(request.object))
+        patch = make_json_patch(before, after, msgspec.json.decode(request.object))
     except Lossy as error:
         raise WebhookFailure(500, "InternalError", str(error)) from error
     if not patch:

@@ -24,7 +24,7 @@ AUTHORITY = "quintant webhook authority"
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedCertificate:
     """A serving certificate with its key, the authority to trust for it, and its life."""
 
     pair: KeyPair
@@ -33,15 +33,17 @@ class Issued:
     until: datetime
 
 
-def issue(names: Sequence[str], now: datetime) -> Issued:
+def issue_certificate(names: Sequence[str], now: datetime) -> IssuedCertificate:
     """Make an authority and a certificate for DNS names and IP addresses."""
     # Certificates know no fractions of a second, and what is read again shall be what was made.
     term = Validity(now.replace(microsecond=0), now.replace(microsecond=0) + LIFE)
     authority = Authority.make(AUTHORITY, term)
-    return Issued(authority.serving(names, term), authority.certificate, term.since, term.until)
+    return IssuedCertificate(
+        authority.serving(names, term), authority.certificate, term.since, term.until
+    )
 
 
-def read(pair: KeyPair, authority: bytes, names: Sequence[str]) -> Issued:
+def read_certificate(pair: KeyPair, authority: bytes, names: Sequence[str]) -> IssuedCertificate:
     """What was issued and stored; ValueError unless it all belongs together, and to these names."""
     try:
         tls.check_key_pair(pair)
@@ -53,4 +55,4 @@ def read(pair: KeyPair, authority: bytes, names: Sequence[str]) -> Issued:
     if not set(names) <= {str(each.value) for each in named}:
         raise ValueError("the certificate is for another name")
     since = shown.not_valid_before_utc + BACKDATE
-    return Issued(pair, authority, since, shown.not_valid_after_utc)
+    return IssuedCertificate(pair, authority, since, shown.not_valid_after_utc)

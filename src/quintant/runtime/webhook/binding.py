@@ -17,11 +17,11 @@ from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.certs import CertificateSource, MountedCertificates
 from quintant.runtime.webhook.declaration import WebhookDeclarations
-from quintant.runtime.webhook.publish import injecting, publishing
+from quintant.runtime.webhook.publish import ca_bundle_injector, configuration_publisher
 from quintant.runtime.webhook.server import WebhookServer
 
 
-def bound(
+def build_webhook_server(
     webhooks: WebhookDeclarations,
     settings: Settings,
     *,
@@ -50,10 +50,12 @@ def bound(
 def _laptop(
     webhooks: WebhookDeclarations, url: str, client: Client, clock: Clock
 ) -> CertificateSource:
-    from quintant.runtime.webhook.selfsigned import SelfSigned
+    from quintant.runtime.webhook.selfsigned import SelfSignedCertificates
 
     names = (urlsplit(url).hostname or "",)
-    return SelfSigned(names, clock=clock, publish=publishing(webhooks, url, client))
+    return SelfSignedCertificates(
+        names, clock=clock, publish=configuration_publisher(webhooks, url, client)
+    )
 
 
 def _shared(
@@ -63,5 +65,5 @@ def _shared(
 
     names = service_names(webhooks.name, home.namespace)
     service = ServiceReference(name=webhooks.name, namespace=home.namespace)
-    publish = injecting(webhooks, service, client)
+    publish = ca_bundle_injector(webhooks, service, client)
     return SecretCertificates(home, names, client=client, clock=clock, publish=publish)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
-from quintant.runtime.webhook.authority import Issued
+from quintant.runtime.webhook.authority import IssuedCertificate
 
 # API servers learn of a changed configuration within seconds; this is for those that lag behind.
 OVERLAP = timedelta(minutes=5)
@@ -36,8 +36,8 @@ class RotationPhase(Enum):
 class CertificateRotation:
     """The certificate that is shown, and the one that came before or comes next."""
 
-    shown: Issued
-    other: Issued | None = None
+    shown: IssuedCertificate
+    other: IssuedCertificate | None = None
 
     @property
     def phase(self) -> RotationPhase:
@@ -53,7 +53,7 @@ class CertificateRotation:
 
 
 def next_rotation(
-    rotation: CertificateRotation, now: datetime, make: Callable[[], Issued]
+    rotation: CertificateRotation, now: datetime, make: Callable[[], IssuedCertificate]
 ) -> CertificateRotation:
     """What follows: the same rotation, a staged one, or one that shows what was staged."""
     if (
@@ -69,5 +69,5 @@ def next_rotation(
     return rotation
 
 
-def _renewal(issued: Issued) -> datetime:
+def _renewal(issued: IssuedCertificate) -> datetime:
     return issued.since + (issued.until - issued.since) * 2 / 3

@@ -1,9 +1,10 @@
 """The certificate of a webhook server, and its replacement while the server runs.
 
 A `CertificateSource` knows which certificate to show: `MountedCertificates` reads a mounted Secret,
-`SecretCertificates` and `SelfSigned` make their own. `Certificates` asks it every few seconds and
-puts what is new into the server's one SSLContext: handshakes from then on show it, connections that
-stand stay up. What cannot be loaded is counted, and never takes the place of what works.
+`SecretCertificates` and `SelfSignedCertificates` make their own. `CertificateWatcher` asks it every
+few seconds and puts what is new into the server's one SSLContext: handshakes from then on show it,
+connections that stand stay up. What cannot be loaded is counted, and never takes the place of what
+works.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class MountedCertificates:
         return pair
 
 
-class Certificates:
+class CertificateWatcher:
     """A server's SSLContext, kept up to date with a source."""
 
     def __init__(self, source: CertificateSource, metrics: Metrics) -> None:
@@ -91,7 +92,7 @@ class Certificates:
         """What is wrong as long as API servers have not been told whom to trust; then nothing."""
         return "" if self._trusted else "API servers do not know its authority yet"
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Follow the source for ever; a failure is counted, and the last certificate stays."""
         while True:
             try:

@@ -32,7 +32,7 @@ REVIEWS = ("v1",)
 """The versions of a review that we ask to be sent."""
 
 
-def configurations(
+def webhook_configurations(
     name: str, hooks: Sequence[WebhookHandler], place: Place, ca_bundle: bytes
 ) -> tuple[Configuration, ...]:
     """The configuration of the mutating hooks and that of the validating ones, if there are any."""
@@ -58,7 +58,7 @@ def configurations(
     return tuple(configuration for configuration in both if configuration.webhooks)
 
 
-def conversion(path: str, place: Place, ca_bundle: bytes) -> CustomResourceConversion:
+def crd_conversion(path: str, place: Place, ca_bundle: bytes) -> CustomResourceConversion:
     """The `spec.conversion` of the definition of a kind that is converted at `path`."""
     webhook = WebhookConversion(
         client_config=_client(path, place, ca_bundle), conversion_review_versions=REVIEWS

@@ -25,7 +25,7 @@ from quintant.core.codec import encode
 from quintant.core.errors import Status
 from quintant.core.object import Object
 from quintant.core.resource import Resource
-from quintant.runtime.webhook.failure import WebhookFailure, guarded
+from quintant.runtime.webhook.failure import WebhookFailure, failing_as
 
 Plain = dict[str, Any]
 Convert = Callable[[Plain], Plain]
@@ -106,7 +106,7 @@ def _convert(conversions: Conversions, group: str, version: str, raw: msgspec.Ra
         raise WebhookFailure(
             400, "BadRequest", f"{kind or 'nothing'} of {group!r} is not converted here"
         )
-    with guarded(f"converting {kind} {_name(obj)} to {version}"):
+    with failing_as(f"converting {kind} {_name(obj)} to {version}"):
         return msgspec.Raw(encode(conversion.convert(obj, version)))
 
 

@@ -143,7 +143,7 @@ class WebhookDeclarations:
 
     def targets(self) -> list[tuple[type[Object], str]]:
         """Kind and name of every object that says whom to trust for these webhooks."""
-        made = configuration.configurations(self.name, self.hooks, "https://", b"")
+        made = configuration.webhook_configurations(self.name, self.hooks, "https://", b"")
         converted = [declared.hub.full_name for declared in self._conversions.values()]
         return [
             *((type(each), each.metadata.name) for each in made),
@@ -155,11 +155,11 @@ class WebhookDeclarations:
 
         `ca_bundle` is PEM; leave it empty where something else fills it in, such as cert-manager.
         """
-        return configuration.configurations(self.name, self.hooks, place, ca_bundle)
+        return configuration.webhook_configurations(self.name, self.hooks, place, ca_bundle)
 
     def conversion(self, place: Place, *, ca_bundle: bytes = b"") -> CustomResourceConversion:
         """The `spec.conversion` for the definitions of the kinds that are converted here."""
-        return configuration.conversion(CONVERT, place, ca_bundle)
+        return configuration.crd_conversion(CONVERT, place, ca_bundle)
 
     def _add(self, kind: type[Object], hook: WebhookHandler) -> None:
         if not hook.path.startswith("/"):

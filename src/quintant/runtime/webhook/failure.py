@@ -22,7 +22,7 @@ class WebhookFailure(QuintantError):
 
 
 @contextmanager
-def guarded(what: str) -> Iterator[None]:
+def failing_as(what: str) -> Iterator[None]:
     """Run a user's code: whatever it raises becomes a Failed that names the error's class only."""
     try:
         yield

@@ -35,7 +35,7 @@ class Lossy(QuintantError):
         self.path = path
 
 
-def difference(before: K, after: K, document: Mapping[str, Any]) -> list[Operation]:
+def make_json_patch(before: K, after: K, document: Mapping[str, Any]) -> list[Operation]:
     """The operations that turn `document`, which decodes to `before`, into one like `after`."""
     return list(_compare(before, after, document, ""))
 

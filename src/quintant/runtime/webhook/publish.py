@@ -19,7 +19,7 @@ Publish = Callable[[bytes], Awaitable[None]]
 """Makes API servers trust these authorities (PEM)."""
 
 
-def publishing(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
+def configuration_publisher(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
     """What makes an API server ask these webhooks at `place` and trust a bundle.
 
     It applies the webhook configurations, and patches the definitions of converted kinds.
@@ -33,7 +33,7 @@ def publishing(webhooks: WebhookDeclarations, place: Place, client: Client) -> P
     return publish
 
 
-def injecting(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
+def ca_bundle_injector(webhooks: WebhookDeclarations, place: Place, client: Client) -> Publish:
     """What makes an API server trust a bundle for the webhooks that it knows already.
 
     A configuration that is not there is not missed: then nobody wants to be asked.

@@ -56,7 +56,7 @@ class ReviewHandler:
         """Answer one POST; `target` is its path and query."""
         path, _, query = target.partition("?")
         if path not in self._routes:
-            return refusal(404, "NotFound", f"no webhook is served at {path}")
+            return status_response(404, "NotFound", f"no webhook is served at {path}")
         metrics, since, code = self._metrics[path], monotonic(), CANCELLED
         metrics.started()
         try:
@@ -66,7 +66,7 @@ class ReviewHandler:
         return reply
 
 
-def refusal(code: int, reason: str, message: str) -> ApiResponse:
+def status_response(code: int, reason: str, message: str) -> ApiResponse:
     """An answer that is not a review: a Status document, which an API server shows to its user."""
     status = {
         "apiVersion": "v1", "kind": "Status", "status": "Failure",
@@ -81,9 +81,9 @@ async def _answer(
     """The answer, and the code it is counted by."""
     try:
         _check(route, body, content_type)
-        answer, code = await route.answer(body, timeout_of(query))
+        answer, code = await route.answer(body, review_timeout(query))
     except WebhookFailure as failed:
-        return refusal(failed.code, failed.reason, failed.message), failed.code
+        return status_response(failed.code, failed.reason, failed.message), failed.code
     return _json(200, answer), code
 
 
@@ -96,7 +96,7 @@ def _check(route: ReviewRoute, body: bytes, content_type: str) -> None:
         )
 
 
-def timeout_of(query: str) -> float | None:
+def review_timeout(query: str) -> float | None:
     """The seconds an API server will wait, as it says in the query; None if it does not."""
     text = parse_qs(query).get("timeout", [""])[0]
     if not re.fullmatch(f"(?:{_PART})+", text):

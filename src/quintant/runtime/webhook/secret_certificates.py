@@ -24,7 +24,11 @@ from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
-from quintant.runtime.webhook.authority import Issued, issue, read
+from quintant.runtime.webhook.authority import (
+    IssuedCertificate,
+    issue_certificate,
+    read_certificate,
+)
 from quintant.runtime.webhook.certificate_rotation import CertificateRotation, next_rotation
 from quintant.runtime.webhook.publish import Publish
 
@@ -52,12 +56,12 @@ class SecretCertificates:
     ) -> None:
         self._home, self._names = home, names
         self._client, self._clock, self._publish = client, clock, publish
-        self._shown: Issued | None = None
+        self._shown: IssuedCertificate | None = None
 
     async def poll(self) -> KeyPair | None:
         """The certificate to show from now on; None while it is the same."""
         found = await self._find()
-        rotation, before = stored(found, self._names), self._shown
+        rotation, before = read_rotation(found, self._names), self._shown
         if before is not None:
             rotation = await self._advanced(found, rotation, before)
         elif rotation is None:
@@ -66,7 +70,7 @@ class SecretCertificates:
         return None if rotation.shown == before else rotation.shown.pair
 
     async def _advanced(
-        self, found: Secret | None, rotation: CertificateRotation | None, shown: Issued
+        self, found: Secret | None, rotation: CertificateRotation | None, shown: IssuedCertificate
     ) -> CertificateRotation:
         if rotation is None:
             after = CertificateRotation(shown, self._make())
@@ -86,9 +90,9 @@ class SecretCertificates:
             if found is None:
                 await self._create(rotation)
             else:
-                await self._client.patch(replace(found, data=data(rotation)), since=found)
+                await self._client.patch(replace(found, data=secret_data(rotation)), since=found)
         except Conflict:
-            theirs = stored(await self._find(), self._names)
+            theirs = read_rotation(await self._find(), self._names)
             if theirs is None:
                 raise
             return theirs
@@ -97,7 +101,7 @@ class SecretCertificates:
     async def _create(self, rotation: CertificateRotation) -> None:
         meta = ObjectMeta(name=self._home.name, namespace=self._home.namespace)
         digest = sha256(rotation.bundle).hexdigest()[:_DIGITS]
-        secret = Secret(metadata=meta, type=TYPE, data=data(rotation))
+        secret = Secret(metadata=meta, type=TYPE, data=secret_data(rotation))
         await self._client.with_field_manager(f"{self._client.manager}-{digest}").apply(
             secret, force=False
         )
@@ -105,11 +109,11 @@ class SecretCertificates:
     async def _find(self) -> Secret | None:
         return await self._client.find(Secret, self._home.name, self._home.namespace, live=True)
 
-    def _make(self) -> Issued:
-        return issue(self._names, self._clock.now())
+    def _make(self) -> IssuedCertificate:
+        return issue_certificate(self._names, self._clock.now())
 
 
-def data(rotation: CertificateRotation) -> dict[str, str]:
+def secret_data(rotation: CertificateRotation) -> dict[str, str]:
     """A rotation as the data of a Secret."""
     found = dict(zip(SHOWN, _parts(rotation.shown), strict=True))
     return (
@@ -117,22 +121,24 @@ def data(rotation: CertificateRotation) -> dict[str, str]:
     )
 
 
-def stored(secret: Secret | None, names: Sequence[str]) -> CertificateRotation | None:
+def read_rotation(secret: Secret | None, names: Sequence[str]) -> CertificateRotation | None:
     """The rotation in a Secret; None if it holds none that can be shown under these names."""
     shown = _issued(secret, SHOWN, names)
     return CertificateRotation(shown, _issued(secret, OTHER, names)) if shown else None
 
 
-def _parts(issued: Issued) -> tuple[str, ...]:
+def _parts(issued: IssuedCertificate) -> tuple[str, ...]:
     texts = issued.pair.certificate.reveal(), issued.pair.key.reveal(), issued.authority
     return tuple(b64encode(text).decode() for text in texts)
 
 
-def _issued(secret: Secret | None, keys: Sequence[str], names: Sequence[str]) -> Issued | None:
+def _issued(
+    secret: Secret | None, keys: Sequence[str], names: Sequence[str]
+) -> IssuedCertificate | None:
     if secret is None or not set(keys) <= secret.data.keys():
         return None
     try:
         certificate, key, authority = (secret.reveal(name) for name in keys)
-        return read(KeyPair(Sensitive(certificate), Sensitive(key)), authority, names)
+        return read_certificate(KeyPair(Sensitive(certificate), Sensitive(key)), authority, names)
     except ValueError:
         return None

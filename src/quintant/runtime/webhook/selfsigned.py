@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from quintant.core.clock import Clock
 from quintant.keys.tls import KeyPair
-from quintant.runtime.webhook.authority import issue
+from quintant.runtime.webhook.authority import issue_certificate
 from quintant.runtime.webhook.certificate_rotation import CertificateRotation, next_rotation
 from quintant.runtime.webhook.publish import Publish
 
@@ -19,7 +19,7 @@ LAPTOP = ("localhost", "127.0.0.1", "::1")
 """The names of a server on the API server's own machine."""
 
 
-class SelfSigned:
+class SelfSignedCertificates:
     """Makes certificates for these names, and has their authorities published before use.
 
     The first certificate is there before it is published, so that a server can listen first.
@@ -34,9 +34,9 @@ class SelfSigned:
         """The certificate to show from now on; None while it is the same."""
         before, now = self._ring, self._clock.now()
         if before is None:
-            self._ring = CertificateRotation(issue(self._names, now))
+            self._ring = CertificateRotation(issue_certificate(self._names, now))
             return self._ring.shown.pair
-        after = next_rotation(before, now, lambda: issue(self._names, now))
+        after = next_rotation(before, now, lambda: issue_certificate(self._names, now))
         if after.bundle != self._published:
             await self._publish(after.bundle)
             self._published = after.bundle

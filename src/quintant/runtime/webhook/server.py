@@ -20,9 +20,13 @@ from quintant.http.response import Response
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook.certs import Certificates, CertificateSource, MountedCertificates
+from quintant.runtime.webhook.certs import (
+    CertificateSource,
+    CertificateWatcher,
+    MountedCertificates,
+)
 from quintant.runtime.webhook.declaration import WebhookDeclarations
-from quintant.runtime.webhook.review import ReviewHandler, refusal
+from quintant.runtime.webhook.review import ReviewHandler, status_response
 
 MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
 """Where kubebuilder's manifests mount the Secret with tls.crt and tls.key."""
@@ -45,7 +49,9 @@ class WebhookServer:
         source: CertificateSource | None = None,
     ) -> None:
         self.reviews = ReviewHandler(webhooks, client=client, metrics=metrics)
-        self.certificates = Certificates(source or MountedCertificates.mounted(MOUNTED), metrics)
+        self.certificates = CertificateWatcher(
+            source or MountedCertificates.mounted(MOUNTED), metrics
+        )
 
     @asynccontextmanager
     async def serve(self, address: str) -> AsyncIterator[BindAddress]:
@@ -59,7 +65,7 @@ class WebhookServer:
             listen(self._handle, at, context, goodbye=SHUTDOWN_SECONDS) as bound,
             asyncio.TaskGroup() as group,
         ):
-            renewal = group.create_task(self.certificates.keep())
+            renewal = group.create_task(self.certificates.run())
             yield bound
             renewal.cancel()
 
@@ -69,12 +75,14 @@ class WebhookServer:
 
     async def _reply(self, request: Request) -> ApiResponse:
         if request.method != "POST":
-            return refusal(405, "MethodNotAllowed", "a review is sent with POST")
+            return status_response(405, "MethodNotAllowed", "a review is sent with POST")
         try:
             async with asyncio.timeout(READ_SECONDS):
                 body = await request.body(self.reviews.limit(request.path))
         except TimeoutError:
-            return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
+            return status_response(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
         except (Disconnected, ProtocolError):
-            return refusal(400, "BadRequest", "the body broke off, or is not encoded as it says")
+            return status_response(
+                400, "BadRequest", "the body broke off, or is not encoded as it says"
+            )
         return await self.reviews.answer(request.target, body, request.field(b"content-type"))

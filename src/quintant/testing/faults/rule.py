@@ -84,7 +84,7 @@ class FaultRule:
         self.lift()
 
 
-def refusal(code: int, message: str, retry_after: int | None = None) -> ApiResponse:
+def status_answer(code: int, message: str, retry_after: int | None = None) -> ApiResponse:
     """The answer of a server that refuses, with a Status document."""
     headers = {"content-type": JSON}
     if retry_after is not None:

@@ -23,7 +23,7 @@ from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transp
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 from quintant.testing.faults.match import RequestMatch, anything
-from quintant.testing.faults.rule import Effect, FaultRule, refusal
+from quintant.testing.faults.rule import Effect, FaultRule, status_answer
 from quintant.testing.faults.stream import FaultyStream, StreamControl
 
 # What a held or delayed request may take if it has no limit of its own, as over the network.
@@ -33,7 +33,7 @@ REMEMBERED = 100_000
 
 
 @dataclass(slots=True)
-class Sent:
+class SentRequest:
     """A request as it was made, when, and how it went: a status, an error's name, or None yet."""
 
     call: ApiRequest
@@ -46,7 +46,7 @@ class FaultTransport:
     """Wraps a transport and breaks what you tell it to; without a rule it changes nothing."""
 
     def __init__(self, inner: Transport) -> None:
-        self.calls: deque[Sent] = deque(maxlen=REMEMBERED)
+        self.calls: deque[SentRequest] = deque(maxlen=REMEMBERED)
         self._inner = inner
         self._rules: list[FaultRule] = []
         self._taps: list[FaultyStream] = []
@@ -96,7 +96,7 @@ class FaultTransport:
         skip: int = 0,
     ) -> FaultRule:
         """Matching requests are not carried out and get this answer, with a Status document."""
-        reply = refusal(status, message, retry_after)
+        reply = status_answer(status, message, retry_after)
         return self._rule(FaultRule(Effect.ANSWER, when, times, skip, reply=reply))
 
     def stall(self, when: RequestMatch = anything) -> FaultRule:
@@ -132,7 +132,7 @@ class FaultTransport:
 
     def fail(self, status: int, when: RequestMatch = anything, *, message: str = "injected") -> int:
         """Say an ERROR event into open streams, as a server does that gives up on a watch."""
-        event = b'{"type":"ERROR","object":%s}\n' % refusal(status, message).body
+        event = b'{"type":"ERROR","object":%s}\n' % status_answer(status, message).body
         return self._act(when, lambda tap: tap.say(event))
 
     def clear(self) -> None:
@@ -140,7 +140,7 @@ class FaultTransport:
         for rule in self._rules[:]:
             rule.lift()
 
-    def seen(self, when: RequestMatch = anything) -> list[Sent]:
+    def seen(self, when: RequestMatch = anything) -> list[SentRequest]:
         """The matching requests made so far."""
         return [sent for sent in self.calls if when(sent.call)]
 
@@ -249,8 +249,8 @@ class FaultTransport:
             act(tap)
         return len(taps)
 
-    def _note(self, call: ApiRequest) -> Sent:
-        sent = Sent(call, verb_of(call), monotonic())
+    def _note(self, call: ApiRequest) -> SentRequest:
+        sent = SentRequest(call, verb_of(call), monotonic())
         self.calls.append(sent)
         return sent
 

@@ -8,7 +8,7 @@ import pytest
 
 from quintant.api.core import ConfigMap
 from quintant.core.object import ObjectMeta
-from quintant.core.yaml import documents
+from quintant.core.yaml import load_all
 from quintant.runtime.cache.manifests import Applier
 from testbeds.real_peers import RealPeersTestbed
 
@@ -34,7 +34,7 @@ async def test_what_one_pod_writes_another_one_reads(
         data={CLIENT.name: CLIENT.read_text()},
     )
     await testbed.client.create(client)
-    await Applier(testbed.client.rest, "test").apply(documents(text, file.name))
+    await Applier(testbed.client.rest, "test").apply(load_all(text, file.name))
     writer, reader = pods
 
     async def read() -> bool:

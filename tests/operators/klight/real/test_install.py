@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quintant.core.yaml import documents
+from quintant.core.yaml import load_all
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.runtime.cache.manifests import Applier
 from testbeds.real_peers import RealPeersTestbed
@@ -13,7 +13,7 @@ FILE = Path(__file__).parents[4] / "deploy" / "klight" / "controller.yaml"
 
 
 async def test_one_file_installs_a_controller_that_joins_pods(testbed: RealPeersTestbed) -> None:
-    await Applier(testbed.client.rest, "test").apply(documents(FILE.read_bytes(), FILE.name))
+    await Applier(testbed.client.rest, "test").apply(load_all(FILE.read_bytes(), FILE.name))
     for name in ("p1", "p2", "p3"):
         await testbed.pod(name)
     await testbed.formed(3)

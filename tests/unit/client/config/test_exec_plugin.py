@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from quintant.client.config import exec_plugin as module
 from quintant.client.config.config import Config
-from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult, about
+from quintant.client.config.exec_plugin import ExecPluginCredential, ProcessResult, cluster_info
 from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.user import AuthInfo, Plugin
 from quintant.core.clock import LoopClock, monotonic, timestamp
@@ -56,11 +56,11 @@ class Program:
         return self.ending
 
 
-def using(program: Program, plugin: Plugin = LOGIN, **cluster: Any) -> PluginCredentials:
-    return PluginCredentials(plugin, cluster, CLOCK, run=program, environ={"PATH": "/bin"})
+def using(program: Program, plugin: Plugin = LOGIN, **cluster: Any) -> ExecPluginCredential:
+    return ExecPluginCredential(plugin, cluster, CLOCK, run=program, environ={"PATH": "/bin"})
 
 
-async def header(credentials: PluginCredentials) -> str:
+async def header(credentials: ExecPluginCredential) -> str:
     return (await credentials.credential()).headers.get("authorization", "")
 
 
@@ -102,7 +102,7 @@ def test_what_is_told_is_what_the_kubeconfig_says_of_the_cluster() -> None:
         proxy=Sensitive("http://proxy"),
         user=AuthInfo(plugin=replace(LOGIN, extension={"audience": "x"})),
     )
-    assert about(config) == {
+    assert cluster_info(config) == {
         "server": "https://api.test",
         "tls-server-name": "inner",
         "certificate-authority-data": "UEVN",
@@ -255,27 +255,27 @@ def script(path: Path, *args: str) -> Plugin:
 
 @pytest.mark.realtime
 async def test_real_program_gives_a_token(tmp_path: Path) -> None:
-    assert await header(PluginCredentials(script(tmp_path), {}, CLOCK)) == "Bearer joFalse"
+    assert await header(ExecPluginCredential(script(tmp_path), {}, CLOCK)) == "Bearer joFalse"
 
 
 @pytest.mark.realtime
 async def test_real_program_that_fails_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(NoCredentials, match="it ended with 7: a complaint"):
-        await PluginCredentials(script(tmp_path, "fail"), {}, CLOCK).credential()
+        await ExecPluginCredential(script(tmp_path, "fail"), {}, CLOCK).credential()
 
 
 @pytest.mark.realtime
 async def test_missing_program_shows_how_to_install_it() -> None:
     plugin = Plugin("no-such-program-here", V1, hint="brew install it")
     with pytest.raises(NoCredentials, match="No such file") as caught:
-        await PluginCredentials(plugin, {}, CLOCK).credential()
+        await ExecPluginCredential(plugin, {}, CLOCK).credential()
     assert "try: brew install it" in str(caught.value)
 
 
 @pytest.mark.realtime
 async def test_program_is_ended_with_the_request_that_waits_for_it(tmp_path: Path) -> None:
     argv = (sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)")
-    running = asyncio.ensure_future(module.run(argv, {}, interactive=False))
+    running = asyncio.ensure_future(module.run_plugin(argv, {}, interactive=False))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(running, 0.5)
     assert running.cancelled()

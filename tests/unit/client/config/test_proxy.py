@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.client.config.proxy import choose
+from quintant.client.config.proxy import choose_proxy
 from quintant.core.errors import ConfigError
 
 SERVER = "https://api.test:6443"
@@ -12,7 +12,7 @@ PROXY = {"HTTPS_PROXY": "http://proxy:3128"}
 
 
 def chosen(server: str, environ: dict[str, str], given: str = "") -> str | None:
-    proxy = choose(server, given, environ)
+    proxy = choose_proxy(server, given, environ)
     return proxy.reveal() if proxy else None
 
 

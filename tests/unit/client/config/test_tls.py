@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from quintant.client.config.tls import Pem, TlsConfig, context, explain, require
+from quintant.client.config.tls import (
+    Pem,
+    TlsConfig,
+    explain_tls_error,
+    require_key_pair,
+    ssl_context,
+)
 from quintant.core.errors import ConfigError
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
@@ -18,18 +24,18 @@ AUTHORITY = Authority()
 
 
 def test_given_authority_is_the_only_one_trusted() -> None:
-    made = context(TlsConfig(Pem("ca", Sensitive(AUTHORITY.pem))))
+    made = ssl_context(TlsConfig(Pem("ca", Sensitive(AUTHORITY.pem))))
     assert len(made.get_ca_certs()) == 1
     assert (made.check_hostname, made.verify_mode) == (True, ssl.CERT_REQUIRED)
     assert not made.verify_flags & ssl.VERIFY_X509_STRICT
 
 
 def test_without_authority_the_systems_are_trusted() -> None:
-    assert context(TlsConfig()).verify_mode == ssl.CERT_REQUIRED
+    assert ssl_context(TlsConfig()).verify_mode == ssl.CERT_REQUIRED
 
 
 def test_insecure_checks_nothing() -> None:
-    made = context(TlsConfig(Pem("ca", Sensitive(b"no PEM")), insecure=True))
+    made = ssl_context(TlsConfig(Pem("ca", Sensitive(b"no PEM")), insecure=True))
     assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_NONE)
 
 
@@ -37,19 +43,19 @@ def test_authority_without_certificate_is_refused_by_name(tmp_path: Path) -> Non
     path = tmp_path / "ca.pem"
     path.write_text("hello")
     with pytest.raises(ConfigError, match=f"cannot use certificate-authority {path}"):
-        context(TlsConfig(Pem("certificate-authority", path=path)))
+        ssl_context(TlsConfig(Pem("certificate-authority", path=path)))
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(TlsConfig(Pem("ca-data", Sensitive(b"hello"))))
+        ssl_context(TlsConfig(Pem("ca-data", Sensitive(b"hello"))))
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(TlsConfig(Pem("ca-data", Sensitive(b""))))
+        ssl_context(TlsConfig(Pem("ca-data", Sensitive(b""))))
     broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(TlsConfig(Pem("ca-data", Sensitive(broken))))
+        ssl_context(TlsConfig(Pem("ca-data", Sensitive(broken))))
 
 
 def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read certificate-authority .*gone"):
-        context(TlsConfig(Pem("certificate-authority", path=tmp_path / "gone")))
+        ssl_context(TlsConfig(Pem("certificate-authority", path=tmp_path / "gone")))
 
 
 def test_stamp_changes_with_the_file(tmp_path: Path) -> None:
@@ -71,9 +77,9 @@ def test_encrypted_key_is_refused_instead_of_asking_the_terminal() -> None:
         serialization.PrivateFormat.PKCS8,
         serialization.BestAvailableEncryption(b"sesame"),
     )
-    require(pair)
+    require_key_pair(pair)
     with pytest.raises(ConfigError, match="unencrypted"):
-        require(KeyPair(pair.certificate, Sensitive(locked)))
+        require_key_pair(KeyPair(pair.certificate, Sensitive(locked)))
 
 
 @pytest.mark.parametrize(
@@ -88,4 +94,4 @@ def test_encrypted_key_is_refused_instead_of_asking_the_terminal() -> None:
 def test_failed_handshake_is_explained(reason: str, why: str) -> None:
     error = ssl.SSLError(1, f"[SSL: {reason}] something")
     error.reason = reason
-    assert why in explain(error, "api.test")[0]
+    assert why in explain_tls_error(error, "api.test")[0]

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential, CredentialProvider, StaticCredential
-from quintant.client.config.exec_plugin import PluginCredentials
+from quintant.client.config.exec_plugin import ExecPluginCredential
 from quintant.client.config.tls import Pem
 from quintant.client.config.tokens import (
     CertificateFilesCredential,
     TokenFileCredential,
-    credentials,
+    credential_provider,
 )
 from quintant.client.config.user import AuthInfo, Plugin
 from quintant.core.clock import LoopClock, monotonic
@@ -52,38 +52,38 @@ async def header(credentials: CredentialProvider) -> str:
 
 
 async def test_nobody_shows_nothing() -> None:
-    nobody = credentials(config(), LoopClock())
+    nobody = credential_provider(config(), LoopClock())
     assert await nobody.credential() == Credential()
     assert not nobody.invalidate(monotonic())
 
 
 async def test_token_is_shown_and_refusing_it_changes_nothing() -> None:
-    source = credentials(config(token=Sensitive("t0k3n\n")), LoopClock())
+    source = credential_provider(config(token=Sensitive("t0k3n\n")), LoopClock())
     assert await header(source) == "Bearer t0k3n"
     assert not source.invalidate(monotonic())
 
 
 async def test_password_is_shown_as_basic_authentication() -> None:
-    source = credentials(config(username="jo", password=Sensitive("sésame")), LoopClock())
+    source = credential_provider(config(username="jo", password=Sensitive("sésame")), LoopClock())
     assert await header(source) == "Basic " + b64encode("jo:sésame".encode()).decode()
 
 
 def test_plugin_is_used_when_the_user_has_one() -> None:
     plugin = Plugin("login", "client.authentication.k8s.io/v1")
-    assert isinstance(credentials(config(plugin=plugin), LoopClock()), PluginCredentials)
+    assert isinstance(credential_provider(config(plugin=plugin), LoopClock()), ExecPluginCredential)
 
 
 @pytest.mark.parametrize("token", ["ses\name", "sésame", "ses ame"])
 def test_token_that_no_header_can_hold_is_refused_unseen(token: str) -> None:
     with pytest.raises(ConfigError, match="one word of printable ASCII") as caught:
-        credentials(config(token=Sensitive(token)), LoopClock())
+        credential_provider(config(token=Sensitive(token)), LoopClock())
     assert token not in str(caught.value)
 
 
 async def test_token_file_comes_before_a_token(tmp_path: Path) -> None:
     write(tmp_path / "token", "fresh")
     user = config(token=Sensitive("stale"), token_file=tmp_path / "token")
-    assert await header(credentials(user, LoopClock())) == "Bearer fresh"
+    assert await header(credential_provider(user, LoopClock())) == "Bearer fresh"
 
 
 async def test_rotated_token_file_is_read_within_a_minute(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
     pair = AUTHORITY.issue("jo")
     certificate, key = written(tmp_path, pair)
     user = config(token=Sensitive("t"), certificate=certificate, key=key)
-    proof = await credentials(user, LoopClock()).credential()
+    proof = await credential_provider(user, LoopClock()).credential()
     assert proof.headers == {"authorization": "Bearer t"}
     assert proof.pair == pair
 

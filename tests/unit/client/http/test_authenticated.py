@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quintant.client.config.credentials import Credential, StaticCredential, bearer
+from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
 from quintant.client.config.tokens import TokenFileCredential
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.transport import ApiRequest, InProcessTransport
@@ -26,7 +26,7 @@ def served() -> ApiServer:
 
 def fixed(server: ApiServer, token: str) -> SignedTransport:
     return SignedTransport(
-        InProcessTransport(server), StaticCredential(Credential(bearer(Sensitive(token))))
+        InProcessTransport(server), StaticCredential(Credential(bearer_header(Sensitive(token))))
     )
 
 

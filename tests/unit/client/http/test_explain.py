@@ -6,7 +6,7 @@ import errno
 
 from quintant.client.config.config import Config
 from quintant.client.http.connection import ConnectionBroken
-from quintant.client.http.explain import explained, in_stream
+from quintant.client.http.explain import explain_request_error, explain_stream_error
 from quintant.client.transport import ApiRequest
 from quintant.core.errors import ConnectError, StreamStalled
 
@@ -21,13 +21,15 @@ def broken_by(cause: OSError) -> ConnectionBroken:
 
 def test_peer_that_no_longer_acknowledges_is_a_stall() -> None:
     lost = OSError(errno.ETIMEDOUT, "Connection timed out")
-    assert isinstance(in_stream(broken_by(lost), GET), StreamStalled)
+    assert isinstance(explain_stream_error(broken_by(lost), GET), StreamStalled)
     reset = OSError(errno.ECONNRESET, "reset")
-    assert isinstance(in_stream(broken_by(reset), GET), ConnectError)
+    assert isinstance(explain_stream_error(broken_by(reset), GET), ConnectError)
 
 
 def test_text_says_what_was_asked_and_of_whom() -> None:
-    error = explained(ConnectionBroken(begun=False), GET, Config("https://api.test:6443"))
+    error = explain_request_error(
+        ConnectionBroken(begun=False), GET, Config("https://api.test:6443")
+    )
     assert str(error).splitlines() == [
         "GET /api failed",
         "because: the connection to api.test:6443 broke before the whole answer",

@@ -23,32 +23,32 @@ PROXY = Sensitive("http://me:s%20esame@proxy:3128")
 def test_direct_route_goes_to_the_server(
     server: str, hop: Hop, authority: str, prefix: str
 ) -> None:
-    route = ServerRoute.to(Config(server))
-    assert (route.first, route.authority, route.prefix) == (hop, authority, prefix)
-    assert route.lines.reveal() == f"Host: {authority}\r\n"
-    assert not route.tunnel
+    route = ServerRoute.from_config(Config(server))
+    assert (route.first_hop, route.authority, route.prefix) == (hop, authority, prefix)
+    assert route.header_lines.reveal() == f"Host: {authority}\r\n"
+    assert not route.connect_request
 
 
 def test_proxy_is_asked_for_a_tunnel_to_a_server_with_tls() -> None:
-    route = ServerRoute.to(Config("https://[::1]/base", proxy=PROXY))
-    assert route.first == Hop("proxy", 3128, False)
-    assert route.tunnel == (
+    route = ServerRoute.from_config(Config("https://[::1]/base", proxy=PROXY))
+    assert route.first_hop == Hop("proxy", 3128, False)
+    assert route.connect_request == (
         b"CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n"
         b"Proxy-Authorization: Basic bWU6cyBlc2FtZQ==\r\n\r\n"
     )
     assert route.prefix == "/base"
-    assert route.lines.reveal() == "Host: [::1]\r\n"
+    assert route.header_lines.reveal() == "Host: [::1]\r\n"
 
 
 def test_proxy_is_given_the_whole_target_of_a_server_without_tls() -> None:
-    route = ServerRoute.to(Config("http://api.test:8001/base", proxy=PROXY))
-    assert route.first == Hop("proxy", 3128, False)
-    assert not route.tunnel
+    route = ServerRoute.from_config(Config("http://api.test:8001/base", proxy=PROXY))
+    assert route.first_hop == Hop("proxy", 3128, False)
+    assert not route.connect_request
     assert route.prefix == "http://api.test:8001/base"
-    assert "Proxy-Authorization: Basic bWU6cyBlc2FtZQ==\r\n" in route.lines.reveal()
+    assert "Proxy-Authorization: Basic bWU6cyBlc2FtZQ==\r\n" in route.header_lines.reveal()
 
 
 def test_password_of_a_proxy_is_not_shown() -> None:
-    shown = repr(ServerRoute.to(Config("http://api.test", proxy=PROXY)))
+    shown = repr(ServerRoute.from_config(Config("http://api.test", proxy=PROXY)))
     assert "esame" not in shown
     assert "bWU6" not in shown

@@ -14,7 +14,7 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from quintant.client.config.credentials import StaticCredential
-from quintant.client.config.exec_plugin import PluginCredentials, ProcessResult
+from quintant.client.config.exec_plugin import ExecPluginCredential, ProcessResult
 from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.tokens import CertificateFilesCredential
 from quintant.client.config.user import AuthInfo, Impersonate, Plugin
@@ -318,7 +318,7 @@ async def test_given_credentials_take_the_place_of_the_configured() -> None:
     ) -> ProcessResult:
         raise FileNotFoundError(2, "No such file")
 
-    plugin = PluginCredentials(Plugin("x", "v1"), {}, SystemClock(), run=run)
+    plugin = ExecPluginCredential(Plugin("x", "v1"), {}, SystemClock(), run=run)
     async with serving(hello, TLS) as api, transport(api.config(), credentials=plugin) as http:
         with pytest.raises(TransportError, match="cannot get credentials"):
             await http.request(GET)

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quintant.core.yaml import documents
+from quintant.core.yaml import load_all
 from quintant.core.yaml.dump import to_yaml
 
 
@@ -55,5 +55,5 @@ plain = st.recursive(
 @settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(), plain, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_what_is_written_reads_back_by_the_rules_of_kubectl_and_of_python(objects: Any) -> None:
-    assert list(documents(to_yaml(objects))) == objects
+    assert list(load_all(to_yaml(objects))) == objects
     assert list(yaml.safe_load_all(to_yaml(objects))) == objects

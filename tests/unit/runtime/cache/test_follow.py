@@ -10,7 +10,7 @@ import pytest
 
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
-from quintant.runtime.cache.follow import await_state, follow
+from quintant.runtime.cache.follow import wait_for_state, watch_changes
 from quintant.runtime.cache.informer import ObjectChange
 from quintant.runtime.cache.scope import WatchScope
 from quintant.testing.loop import VirtualLoop, settle
@@ -36,12 +36,12 @@ def waiting(
     server: ScriptedTransport, until: Callable[[Ship | None], bool]
 ) -> asyncio.Future[Ship | None]:
     scope = WatchScope(Ship, "sea", fields={"metadata.name": "a"})
-    return asyncio.ensure_future(await_state(Rest(server), scope, Random(0), until))
+    return asyncio.ensure_future(wait_for_state(Rest(server), scope, Random(0), until))
 
 
 async def test_following_yields_what_is_there_and_then_what_changes() -> None:
     server = ScriptedTransport()
-    changes = follow(Rest(server), WatchScope(Ship, "sea", {"fleet": "ours"}), Random())
+    changes = watch_changes(Rest(server), WatchScope(Ship, "sea", {"fleet": "ours"}), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         first = asyncio.ensure_future(anext(changes))
         asked = await state(server, ship("a", "1"))
@@ -62,7 +62,7 @@ async def test_following_yields_what_is_there_and_then_what_changes() -> None:
 
 async def test_following_goes_on_when_a_stream_breaks() -> None:
     server = ScriptedTransport()
-    changes = follow(Rest(server), WatchScope(Ship), Random())
+    changes = watch_changes(Rest(server), WatchScope(Ship), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         coming = asyncio.ensure_future(anext(changes))
         (await state(server)).cut()

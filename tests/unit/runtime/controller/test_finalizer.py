@@ -6,9 +6,9 @@ from quintant.core.object import ObjectMeta
 from quintant.runtime.controller.finalizer import (
     RELEASE,
     ReconcileStep,
-    adding,
+    add_patch,
     next_step,
-    removing,
+    remove_patch,
 )
 
 OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
@@ -47,14 +47,14 @@ def test_metadata_alone_says_what_an_object_needs(
 
 
 def test_first_finalizer_creates_the_list_if_nothing_changed() -> None:
-    assert adding(meta(), OURS) == [
+    assert add_patch(meta(), OURS) == [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
         {"op": "add", "path": "/metadata/finalizers", "value": [OURS]},
     ]
 
 
 def test_further_finalizer_is_appended_to_those_of_others() -> None:
-    assert adding(meta(THEIRS), OURS)[1] == {
+    assert add_patch(meta(THEIRS), OURS)[1] == {
         "op": "add",
         "path": "/metadata/finalizers/-",
         "value": OURS,
@@ -62,7 +62,7 @@ def test_further_finalizer_is_appended_to_those_of_others() -> None:
 
 
 def test_only_our_own_finalizer_is_removed_and_only_where_it_was_seen() -> None:
-    assert removing(meta(THEIRS, OURS), OURS) == [
+    assert remove_patch(meta(THEIRS, OURS), OURS) == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-1"},
         {"op": "test", "path": "/metadata/finalizers/1", "value": OURS},
         {"op": "remove", "path": "/metadata/finalizers/1"},

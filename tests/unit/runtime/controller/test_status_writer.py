@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.client.merge_patch import difference
+from quintant.client.merge_patch import make_merge_patch
 from quintant.core.clock import Random, monotonic
 from quintant.core.codec import from_plain, to_plain
 from quintant.core.errors import Conflict, NotFound, NotWatched, Status
@@ -100,7 +100,7 @@ class Server:
         if live.metadata.resource_version != since.metadata.resource_version:
             raise Conflict(Status(code=409, reason="Conflict"))
         self.writes += 1
-        return self._store(_merged(live, difference(new, since)))
+        return self._store(_merged(live, make_merge_patch(new, since)))
 
     def _store(self, log: Log) -> Log:
         self.version += 1

@@ -25,7 +25,7 @@ from quintant.runtime.events.series import (
     build_event,
     event_name,
     next_step,
-    reference,
+    object_reference,
     truncate,
 )
 
@@ -126,14 +126,14 @@ def test_event_name_begins_with_that_of_its_object(regarding: str) -> None:
 def test_reference_names_the_object_and_not_a_version_of_it() -> None:
     expected = ObjectReference(api_version="v1", kind="Pod", name="web", namespace="shop", uid="u1")
 
-    assert reference(POD) == expected
-    assert reference(ObjectReference(name="web", resource_version="9")) == ObjectReference(
+    assert object_reference(POD) == expected
+    assert object_reference(ObjectReference(name="web", resource_version="9")) == ObjectReference(
         name="web"
     )
 
 
 def test_event_is_written_where_its_object_is() -> None:
-    key = EventKey("Warning", "Scale", "Failed", "portal", "portal-0", reference(POD), None)
+    key = EventKey("Warning", "Scale", "Failed", "portal", "portal-0", object_reference(POD), None)
     event = build_event(key, "x" * 2000, NOW, 0xABC)
 
     assert (event.metadata.name, event.metadata.namespace) == ("web.abc", "shop")
@@ -145,7 +145,7 @@ def test_event_is_written_where_its_object_is() -> None:
 
 
 def test_event_about_an_object_without_namespace_is_written_to_the_default_one() -> None:
-    node = reference(Node(metadata=ObjectMeta(name="n1")))
+    node = object_reference(Node(metadata=ObjectMeta(name="n1")))
     key = EventKey("Normal", "Drain", "Drained", "portal", "portal-0", node, None)
 
     assert build_event(key, "", NOW, 1).metadata.namespace == "default"

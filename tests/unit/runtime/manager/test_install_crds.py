@@ -8,7 +8,7 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.errors import ConfigError, ConnectError
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
-from quintant.runtime.manager.install_crds import ESTABLISH_SECONDS, install
+from quintant.runtime.manager.install_crds import ESTABLISH_SECONDS, install_crds
 from quintant.testing import FaultTransport, InProcessCluster, writes
 
 
@@ -30,7 +30,7 @@ class Dragon(Custom[Spec, Spec]):
 
 
 async def test_installed_kinds_are_served_on_return(cluster: InProcessCluster) -> None:
-    await install(cluster.admin, [Kite, Lamp, CustomResourceDefinition])
+    await install_crds(cluster.admin, [Kite, Lamp, CustomResourceDefinition])
     assert not await cluster.client.list(Kite)
     assert not await cluster.client.list(Lamp)
 
@@ -41,10 +41,10 @@ async def test_server_that_cannot_be_reached_is_one_error_for_all_kinds(
     transport = FaultTransport(cluster.admin)
     transport.refuse(writes)
     with pytest.raises(ConnectError):
-        await install(transport, [Kite, Lamp])
+        await install_crds(transport, [Kite, Lamp])
 
 
 async def test_definition_that_is_not_accepted_is_named(cluster: InProcessCluster) -> None:
-    await install(cluster.admin, [Kite])
+    await install_crds(cluster.admin, [Kite])
     with pytest.raises(ConfigError, match=f"dragons.demo.dev\n.*{ESTABLISH_SECONDS:g} s"):
-        await install(cluster.admin, [Dragon])
+        await install_crds(cluster.admin, [Dragon])

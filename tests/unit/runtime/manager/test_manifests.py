@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.manager.manifests import DeploymentOptions, installation
+from quintant.runtime.manager.manifests import DeploymentOptions, install_manifests
 from quintant.runtime.webhook import Admission
 
 PROGRAM = DeploymentOptions("quintant:1", ("operator", "keeper"), replicas=2)
@@ -24,17 +24,17 @@ def _manager(**settings: Any) -> Manager:
 
 
 def _container(manager: Manager) -> Any:
-    (deployment,) = installation(manager, "home", PROGRAM)["deployment"]
+    (deployment,) = install_manifests(manager, "home", PROGRAM)["deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     return container
 
 
 def test_manager_without_an_image_needs_permissions_only() -> None:
-    assert list(installation(_manager(), "home")) == ["rbac"]
+    assert list(install_manifests(_manager(), "home")) == ["rbac"]
 
 
 def test_program_lives_in_its_namespace_as_its_service_account() -> None:
-    found = installation(_manager(), "home", PROGRAM)
+    found = install_manifests(_manager(), "home", PROGRAM)
     (deployment,) = found["deployment"]
     assert [obj["metadata"]["name"] for obj in found["namespace"]] == ["home"]
     assert deployment["metadata"]["namespace"] == "home"
@@ -49,11 +49,11 @@ def test_program_lives_in_its_namespace_as_its_service_account() -> None:
 
 
 def test_of_several_replicas_one_stays_whatever_is_drained() -> None:
-    (budget,) = installation(_manager(), "home", PROGRAM)["disruption"]
-    (deployment,) = installation(_manager(), "home", PROGRAM)["deployment"]
+    (budget,) = install_manifests(_manager(), "home", PROGRAM)["disruption"]
+    (deployment,) = install_manifests(_manager(), "home", PROGRAM)["deployment"]
     assert budget["spec"]["selector"] == deployment["spec"]["selector"]
     assert budget["spec"]["minAvailable"] == 1
-    assert "disruption" not in installation(_manager(), "home", replace(PROGRAM, replicas=1))
+    assert "disruption" not in install_manifests(_manager(), "home", replace(PROGRAM, replicas=1))
 
 
 def test_program_listens_on_the_address_of_its_pod() -> None:
@@ -75,7 +75,7 @@ def test_metrics_that_are_switched_off_have_no_port() -> None:
 
 
 def test_program_may_not_gain_privileges() -> None:
-    (deployment,) = installation(_manager(), "home", PROGRAM)["deployment"]
+    (deployment,) = install_manifests(_manager(), "home", PROGRAM)["deployment"]
     pod = deployment["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["containers"][0]["securityContext"] == {
@@ -105,7 +105,7 @@ def _rules(found: dict[str, list[Any]], kind: str) -> list[Any]:
 
 
 def test_program_makes_the_keys_of_its_webhooks_and_may_do_no_more_than_that() -> None:
-    found = installation(_hooked(), "home", PROGRAM)
+    found = install_manifests(_hooked(), "home", PROGRAM)
     deployment, service = found["deployment"]
     pod = deployment["spec"]["template"]["spec"]
     assert "--webhook-secret=keeper-webhook-cert" in pod["containers"][0]["args"]
@@ -130,7 +130,7 @@ def test_program_makes_the_keys_of_its_webhooks_and_may_do_no_more_than_that() -
 
 
 def test_given_keys_are_those_of_a_mounted_secret_and_need_no_permission() -> None:
-    found = installation(_hooked(), "home", replace(PROGRAM, given_keys=True))
+    found = install_manifests(_hooked(), "home", replace(PROGRAM, given_keys=True))
     assert _rules(found, "Role") == _rules(found, "ClusterRole") == []
     deployment, service = found["deployment"]
     pod = deployment["spec"]["template"]["spec"]
@@ -145,7 +145,7 @@ def test_given_keys_are_those_of_a_mounted_secret_and_need_no_permission() -> No
 
 def test_program_gets_settings_of_its_own() -> None:
     program = DeploymentOptions("quintant:1", (), env={"LEVEL": "high"}, memory="1Gi")
-    (deployment,) = installation(_manager(), "home", program)["deployment"]
+    (deployment,) = install_manifests(_manager(), "home", program)["deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert {"name": "LEVEL", "value": "high"} in container["env"]
     assert container["resources"]["limits"] == {"memory": "1Gi"}

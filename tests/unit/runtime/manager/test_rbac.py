@@ -36,8 +36,16 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, ElectorState
 from quintant.runtime.leader.lease import Election
-from quintant.runtime.manager.permissions import Needs, Permission, rules
-from quintant.runtime.manager.rbac import RoleSubject, controls, needs, owns, roles, uses, watches
+from quintant.runtime.manager.permissions import Permission, Permissions, policy_rules
+from quintant.runtime.manager.rbac import (
+    RoleSubject,
+    control_permissions,
+    owner_permissions,
+    rbac_objects,
+    required_permissions,
+    verb_permissions,
+    watch_permissions,
+)
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance
 
@@ -90,7 +98,7 @@ def of(objects: tuple[Object, ...], kind: type[Object], namespace: str = "") -> 
 
 
 def test_controlled_kind_may_be_read_patched_and_given_a_status() -> None:
-    assert granted(rules(controls(Boat))) == {
+    assert granted(policy_rules(control_permissions(Boat))) == {
         ("demo.dev", "boats", "get"),
         ("demo.dev", "boats", "list"),
         ("demo.dev", "boats", "watch"),
@@ -101,35 +109,36 @@ def test_controlled_kind_may_be_read_patched_and_given_a_status() -> None:
 
 
 def test_kind_without_status_gets_no_permission_for_one() -> None:
-    assert not any(held.resource == "seas/status" for held in controls(Sea))
+    assert not any(held.resource == "seas/status" for held in control_permissions(Sea))
 
 
 def test_owned_kind_may_be_created_patched_and_deleted() -> None:
-    verbs = {held.verb for held in owns(Deployment)}
+    verbs = {held.verb for held in owner_permissions(Deployment)}
 
     assert verbs == {"get", "list", "watch", "create", "patch", "delete"}
 
 
 def test_watched_kind_may_only_be_read() -> None:
-    assert {held.verb for held in watches(Node)} == {"get", "list", "watch"}
+    assert {held.verb for held in watch_permissions(Node)} == {"get", "list", "watch"}
 
 
 def test_used_kind_gets_the_named_verbs_and_no_other() -> None:
-    assert uses(Secret, "get") == {Permission("", "secrets", "get")}
-    assert uses(Pod, "get", sub="log") == {Permission("", "pods/log", "get")}
+    assert verb_permissions(Secret, "get") == {Permission("", "secrets", "get")}
+    assert verb_permissions(Pod, "get", sub="log") == {Permission("", "pods/log", "get")}
 
 
 def test_declarations_add_up_and_bring_events_with_them() -> None:
     expected = (
-        controls(Boat) | owns(Deployment) | watches(ConfigMap) | uses(Secret, "get")
-        | uses(Pod, "create", sub="eviction")
+        control_permissions(Boat) | owner_permissions(Deployment) | watch_permissions(ConfigMap)
+        | verb_permissions(Secret, "get")
+        | verb_permissions(Pod, "create", sub="eviction")
     )  # fmt: skip
     events = {
         Permission("events.k8s.io", "events", "create"),
         Permission("events.k8s.io", "events", "patch"),
     }
 
-    assert needs(declared()) == expected | events
+    assert required_permissions(declared()) == expected | events
 
 
 def test_controller_without_a_kind_needs_what_it_watches() -> None:
@@ -137,16 +146,18 @@ def test_controller_without_a_kind_needs_what_it_watches() -> None:
     builder = KeyBuilder(found.append, Declaration("tide", None, tide))
     builder.watches(Node, to=lambda _: ()).reconcile(tide)
 
-    assert needs(found) >= watches(Node)
-    assert {held.resource for held in needs(found)} == {"nodes", "events"}
+    assert required_permissions(found) >= watch_permissions(Node)
+    assert {held.resource for held in required_permissions(found)} == {"nodes", "events"}
 
 
 def test_manager_without_controllers_needs_nothing() -> None:
-    assert needs([]) == Needs()
+    assert required_permissions([]) == Permissions()
 
 
 def test_resources_with_the_same_verbs_share_a_rule() -> None:
-    assert rules(watches(Pod) | watches(ConfigMap) | uses(Secret, "get")) == (
+    assert policy_rules(
+        watch_permissions(Pod) | watch_permissions(ConfigMap) | verb_permissions(Secret, "get")
+    ) == (
         PolicyRule(api_groups=("",), resources=("secrets",), verbs=("get",)),
         PolicyRule(
             api_groups=("",), resources=("configmaps", "pods"), verbs=("get", "list", "watch")
@@ -165,14 +176,14 @@ def test_resources_with_the_same_verbs_share_a_rule() -> None:
     )
 )
 def test_rules_grant_exactly_what_was_asked_for(permissions: set[Permission]) -> None:
-    merged = rules(permissions)
+    merged = policy_rules(permissions)
 
     assert granted(merged) == {(held.group, held.resource, held.verb) for held in permissions}
-    assert merged == rules(sorted(permissions, reverse=True))
+    assert merged == policy_rules(sorted(permissions, reverse=True))
 
 
 def test_manager_of_all_namespaces_gets_a_cluster_role_bound_to_its_account() -> None:
-    objects = roles(GRANTEE, needs(declared()))
+    objects = rbac_objects(GRANTEE, required_permissions(declared()))
 
     (account,) = of(objects, ServiceAccount)
     (role,) = of(objects, ClusterRole)
@@ -180,13 +191,15 @@ def test_manager_of_all_namespaces_gets_a_cluster_role_bound_to_its_account() ->
     assert isinstance(role, ClusterRole)
     assert isinstance(binding, ClusterRoleBinding)
     assert account.key == Request("harbour", "ships")
-    assert granted(role.rules) == granted(rules(needs(declared())))
+    assert granted(role.rules) == granted(policy_rules(required_permissions(declared())))
     assert (binding.role_ref.kind, binding.role_ref.name) == ("ClusterRole", "harbour")
     assert binding.subjects == (Subject(kind="ServiceAccount", name="harbour", namespace="ships"),)
 
 
 def test_restricted_manager_gets_a_role_per_namespace_and_nothing_beyond() -> None:
-    objects = roles(replace(GRANTEE, namespaces=("b", "a")), needs(declared()))
+    objects = rbac_objects(
+        replace(GRANTEE, namespaces=("b", "a")), required_permissions(declared())
+    )
 
     assert of(objects, ClusterRole) == []
     assert of(objects, ClusterRoleBinding) == []
@@ -195,27 +208,27 @@ def test_restricted_manager_gets_a_role_per_namespace_and_nothing_beyond() -> No
         (binding,) = of(objects, RoleBinding, place)
         assert isinstance(role, Role)
         assert isinstance(binding, RoleBinding)
-        assert granted(role.rules) == granted(rules(needs(declared())))
+        assert granted(role.rules) == granted(policy_rules(required_permissions(declared())))
         assert binding.role_ref.name == role.metadata.name
         assert binding.subjects[0].namespace == "ships"
     assert {obj.metadata.namespace for obj in objects} == {"a", "b", "ships"}
 
 
 def test_restricted_manager_gets_a_cluster_role_only_for_kinds_without_namespace() -> None:
-    wanted = needs(declared()) | watches(Namespace)
-    objects = roles(replace(GRANTEE, namespaces=("a",)), wanted)
+    wanted = required_permissions(declared()) | watch_permissions(Namespace)
+    objects = rbac_objects(replace(GRANTEE, namespaces=("a",)), wanted)
 
     (wide,) = of(objects, ClusterRole)
     (local,) = of(objects, Role, "a")
     assert isinstance(wide, ClusterRole)
     assert isinstance(local, Role)
-    assert granted(wide.rules) == granted(rules(watches(Namespace)))
-    assert granted(local.rules) == granted(rules(needs(declared())))
+    assert granted(wide.rules) == granted(policy_rules(watch_permissions(Namespace)))
+    assert granted(local.rules) == granted(policy_rules(required_permissions(declared())))
 
 
 def test_events_about_kinds_without_namespace_are_allowed_in_the_default_one() -> None:
-    wanted = needs(declared()) | controls(Sea)
-    (role,) = of(roles(replace(GRANTEE, namespaces=("a",)), wanted), Role, "default")
+    wanted = required_permissions(declared()) | control_permissions(Sea)
+    (role,) = of(rbac_objects(replace(GRANTEE, namespaces=("a",)), wanted), Role, "default")
 
     assert isinstance(role, Role)
     assert granted(role.rules) == {
@@ -225,7 +238,7 @@ def test_events_about_kinds_without_namespace_are_allowed_in_the_default_one() -
 
 
 def test_own_lease_may_be_kept_and_no_other() -> None:
-    (role,) = of(roles(GRANTEE, Needs()), Role, "ships")
+    (role,) = of(rbac_objects(GRANTEE, Permissions()), Role, "ships")
 
     assert isinstance(role, Role)
     assert role.rules == (
@@ -240,7 +253,7 @@ def test_own_lease_may_be_kept_and_no_other() -> None:
 
 
 def test_manager_without_leader_election_may_not_touch_leases() -> None:
-    assert of(roles(replace(GRANTEE, leader_elect=False), Needs()), Role) == []
+    assert of(rbac_objects(replace(GRANTEE, leader_elect=False), Permissions()), Role) == []
 
 
 class Harbour:
@@ -263,7 +276,7 @@ class Harbour:
 
 async def test_generated_roles_let_a_replica_lead_and_touch_no_other_lease() -> None:
     harbour = Harbour()
-    await harbour.grant(roles(GRANTEE, needs(declared())))
+    await harbour.grant(rbac_objects(GRANTEE, required_permissions(declared())))
     elector = Elector(
         harbour.rest, Election("harbour", "ships", "me"), clock=LoopClock(), random=Random(),
         metrics=Metrics().leader("harbour"),
@@ -282,7 +295,9 @@ async def test_generated_roles_let_a_replica_lead_and_touch_no_other_lease() -> 
 
 async def test_generated_roles_let_a_restricted_manager_work_in_its_namespaces_only() -> None:
     harbour = Harbour()
-    await harbour.grant(roles(replace(GRANTEE, namespaces=("a",)), needs(declared())))
+    await harbour.grant(
+        rbac_objects(replace(GRANTEE, namespaces=("a",)), required_permissions(declared()))
+    )
     metrics = Metrics()
     recorder = Recorder(
         harbour.rest, "harbour", clock=LoopClock(), random=Random(), metrics=metrics

@@ -9,13 +9,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from quintant.keys.authority import BACKDATE
 from quintant.keys.tls import KeyPair
-from quintant.runtime.webhook.authority import LIFE, issue, read
+from quintant.runtime.webhook.authority import LIFE, issue_certificate, read_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_certificate_is_signed_by_the_authority_that_comes_with_it() -> None:
-    issued = issue(["hooks.town.svc"], NOW)
+    issued = issue_certificate(["hooks.town.svc"], NOW)
     authority = x509.load_pem_x509_certificate(issued.authority)
     certificate = x509.load_pem_x509_certificate(issued.pair.certificate.reveal())
     certificate.verify_directly_issued_by(authority)
@@ -25,7 +25,7 @@ def test_a_certificate_is_signed_by_the_authority_that_comes_with_it() -> None:
 
 
 def test_a_certificate_is_for_the_given_names_and_addresses() -> None:
-    issued = issue(["hooks.town.svc", "127.0.0.1", "::1"], NOW)
+    issued = issue_certificate(["hooks.town.svc", "127.0.0.1", "::1"], NOW)
     certificate = x509.load_pem_x509_certificate(issued.pair.certificate.reveal())
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["hooks.town.svc"]
@@ -36,7 +36,7 @@ def test_a_certificate_is_for_the_given_names_and_addresses() -> None:
 
 
 def test_a_certificate_is_valid_from_a_little_before_to_ninety_days_after() -> None:
-    issued = issue(["localhost"], NOW)
+    issued = issue_certificate(["localhost"], NOW)
     for pem in (issued.pair.certificate.reveal(), issued.authority):
         certificate = x509.load_pem_x509_certificate(pem)
         assert certificate.not_valid_before_utc == NOW - BACKDATE
@@ -46,12 +46,12 @@ def test_a_certificate_is_valid_from_a_little_before_to_ninety_days_after() -> N
 
 def test_what_was_issued_is_read_again_as_it_was() -> None:
     names = ["hooks.town.svc", "127.0.0.1", "::1"]
-    issued = issue(names, NOW + timedelta(microseconds=7))
-    assert read(issued.pair, issued.authority, names) == issued
+    issued = issue_certificate(names, NOW + timedelta(microseconds=7))
+    assert read_certificate(issued.pair, issued.authority, names) == issued
 
 
 def test_what_does_not_belong_together_is_not_read() -> None:
-    issued, other = issue(["a"], NOW), issue(["a"], NOW)
+    issued, other = issue_certificate(["a"], NOW), issue_certificate(["a"], NOW)
     mixed = KeyPair(issued.pair.certificate, other.pair.key)
     for pair, authority, name in [
         (mixed, issued.authority, "a"),
@@ -60,11 +60,11 @@ def test_what_does_not_belong_together_is_not_read() -> None:
         (issued.pair, issued.authority, "b"),
     ]:
         with pytest.raises(ValueError, match=r"belong|name|PEM"):
-            read(pair, authority, [name])
+            read_certificate(pair, authority, [name])
 
 
 def test_keys_are_on_p256_and_never_used_twice() -> None:
-    first, second = issue(["localhost"], NOW), issue(["localhost"], NOW)
+    first, second = issue_certificate(["localhost"], NOW), issue_certificate(["localhost"], NOW)
     assert first.pair != second.pair
     public = x509.load_pem_x509_certificate(first.authority).public_key()
     assert isinstance(public, ec.EllipticCurvePublicKey)

@@ -11,14 +11,14 @@ from quintant.core.errors import ConfigError
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import WebhookDeclarations
-from quintant.runtime.webhook.binding import bound
+from quintant.runtime.webhook.binding import build_webhook_server
 from quintant.runtime.webhook.server import MOUNTED, WebhookServer
 from unit.runtime.webhook.kinds import client
 
 
 def server(settings: Settings) -> WebhookServer:
     webhooks = WebhookDeclarations(settings.name)
-    return bound(
+    return build_webhook_server(
         webhooks, settings, client=client(), metrics=Metrics(), clock=LoopClock(), namespace="home"
     )
 

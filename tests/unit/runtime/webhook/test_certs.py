@@ -11,14 +11,14 @@ import pytest
 from quintant.core.errors import ConfigError, ConnectError
 from quintant.keys.tls import KeyPair
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.webhook.authority import Issued, issue
-from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, MountedCertificates
+from quintant.runtime.webhook.authority import IssuedCertificate, issue_certificate
+from quintant.runtime.webhook.certs import POLL_SECONDS, CertificateWatcher, MountedCertificates
 from quintant.testing.loop import advance
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def write(directory: Path, issued: Issued) -> None:
+def write(directory: Path, issued: IssuedCertificate) -> None:
     """Replace both files the way a mounted Secret is: all at once, through a link."""
     version = directory / f"..{len(list(directory.iterdir()))}"
     version.mkdir()
@@ -32,7 +32,7 @@ def write(directory: Path, issued: Issued) -> None:
             (directory / name).symlink_to(f"..data/{name}")
 
 
-def presented(context: ssl.SSLContext, trusted: Issued) -> bytes:
+def presented(context: ssl.SSLContext, trusted: IssuedCertificate) -> bytes:
     """The certificate that a handshake in memory shows to a client that trusts its authority."""
     client = ssl.create_default_context(cadata=trusted.authority.decode())
     client.verify_flags |= ssl.VERIFY_X509_STRICT
@@ -58,18 +58,18 @@ def count(metrics: Metrics, name: str) -> float | None:
     return metrics.registry.value(f"certwatcher_read_certificate_{name}")
 
 
-def fresh() -> Issued:
-    return issue(["localhost"], datetime.now(UTC))
+def fresh() -> IssuedCertificate:
+    return issue_certificate(["localhost"], datetime.now(UTC))
 
 
 async def test_a_new_handshake_gets_the_new_certificate(tmp_path: Path, metrics: Metrics) -> None:
     old, new = fresh(), fresh()
     write(tmp_path, old)
-    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
+    certificates = CertificateWatcher(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
     before = presented(certificates.context, old)
 
-    keeping = asyncio.create_task(certificates.keep())
+    keeping = asyncio.create_task(certificates.run())
     write(tmp_path, new)
     await advance(POLL_SECONDS)
     assert presented(certificates.context, new) != before
@@ -81,9 +81,9 @@ async def test_a_new_handshake_gets_the_new_certificate(tmp_path: Path, metrics:
 
 async def test_files_that_stay_are_read_once(tmp_path: Path, metrics: Metrics) -> None:
     write(tmp_path, fresh())
-    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
+    certificates = CertificateWatcher(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
-    keeping = asyncio.create_task(certificates.keep())
+    keeping = asyncio.create_task(certificates.run())
     await advance(3600)
     keeping.cancel()
     assert count(metrics, "total") == 1
@@ -94,9 +94,9 @@ async def test_a_half_replaced_pair_never_takes_the_place_of_one_that_works(
 ) -> None:
     old, new = fresh(), fresh()
     write(tmp_path, old)
-    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
+    certificates = CertificateWatcher(MountedCertificates.mounted(tmp_path), metrics)
     await certificates.load()
-    keeping = asyncio.create_task(certificates.keep())
+    keeping = asyncio.create_task(certificates.run())
 
     (tmp_path / "tls.crt").unlink()
     await advance(POLL_SECONDS)
@@ -113,7 +113,7 @@ async def test_a_half_replaced_pair_never_takes_the_place_of_one_that_works(
 
 
 async def test_a_server_does_not_start_without_its_files(tmp_path: Path, metrics: Metrics) -> None:
-    certificates = Certificates(MountedCertificates.mounted(tmp_path), metrics)
+    certificates = CertificateWatcher(MountedCertificates.mounted(tmp_path), metrics)
     with pytest.raises(ConfigError, match=r"No such file or directory: .*tls.crt"):
         await certificates.load()
     assert count(metrics, "errors_total") == 1
@@ -124,7 +124,7 @@ async def test_a_server_does_not_start_with_garbage(tmp_path: Path, metrics: Met
     certificate.write_text("garbage")
     key.write_text("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n")
     with pytest.raises(ConfigError) as refused:
-        await Certificates(MountedCertificates(certificate, key), metrics).load()
+        await CertificateWatcher(MountedCertificates(certificate, key), metrics).load()
     assert "hunter2" not in str(refused.value)
 
 
@@ -144,9 +144,9 @@ async def test_a_source_that_cannot_publish_is_asked_again(metrics: Metrics) -> 
             return issued.pair if self.polls == 1 else None
 
     source = Source()
-    certificates = Certificates(source, metrics)
+    certificates = CertificateWatcher(source, metrics)
     await certificates.load()
-    keeping = asyncio.create_task(certificates.keep())
+    keeping = asyncio.create_task(certificates.run())
     await advance(2 * POLL_SECONDS)
     keeping.cancel()
     assert source.polls >= 3

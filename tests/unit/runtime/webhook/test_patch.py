@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 
 from quintant.core.codec import from_plain
 from quintant.core.object import Opaque, replace
-from quintant.runtime.webhook.patch import Lossy, difference
+from quintant.runtime.webhook.patch import Lossy, make_json_patch
 from unit.runtime.webhook.kinds import Gate, GateSpec, Limits, Port, document
 
 
 def change(before: dict[str, Any], **spec: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The patch for a change of the spec, and the document after it."""
     gate = from_plain(Gate, before)
-    patch = difference(gate, replace(gate, spec=replace(gate.spec, **spec)), before)
+    patch = make_json_patch(gate, replace(gate, spec=replace(gate.spec, **spec)), before)
     return patch, jsonpatch.apply_patch(before, patch)
 
 
 def test_an_unchanged_object_needs_no_patch() -> None:
     before = document({"host": "", "tags": [], "selector": {}, "limits": None}, labels={})
     gate = from_plain(Gate, before)
-    assert difference(gate, gate, before) == []
+    assert make_json_patch(gate, gate, before) == []
 
 
 def test_a_changed_field_is_replaced_and_its_unknown_neighbours_stay() -> None:
@@ -79,7 +79,7 @@ def test_labels_are_added_without_touching_the_rest_of_the_metadata() -> None:
     before = document()
     gate = from_plain(Gate, before)
     after = replace(gate, metadata=replace(gate.metadata, labels={"a/b": "c"}))
-    assert difference(gate, after, before) == [
+    assert make_json_patch(gate, after, before) == [
         {"op": "add", "path": "/metadata/labels", "value": {"a/b": "c"}}
     ]
 
@@ -88,7 +88,7 @@ def test_names_in_a_path_are_escaped() -> None:
     before = document(annotations={"a/b~c": "1", "keep": "x", "drop/it": ""})
     gate = from_plain(Gate, before)
     annotations = {"a/b~c": "2", "keep": "x", "~1": "new"}
-    patch = difference(
+    patch = make_json_patch(
         gate, replace(gate, metadata=replace(gate.metadata, annotations=annotations)), before
     )
     assert patch == [
@@ -187,7 +187,7 @@ def test_the_patched_document_always_decodes_to_what_the_mutator_returned(
     raw["spec"].setdefault("defaults", {}).update(unknown)
     old = from_plain(Gate, raw)
     new = replace(old, spec=after)
-    patched = jsonpatch.apply_patch(deepcopy(raw), difference(old, new, raw))
+    patched = jsonpatch.apply_patch(deepcopy(raw), make_json_patch(old, new, raw))
     assert from_plain(Gate, patched) == new
     assert patched["spec"]["unknown"] == patched["spec"]["defaults"]["unknown"] == {"kept": [1]}
     assert patched["metadata"] == raw["metadata"]

@@ -12,7 +12,7 @@ from quintant.core.codec import to_plain
 from quintant.core.errors import NotFound
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook import Admission, Spoke, WebhookDeclarations
-from quintant.runtime.webhook.publish import injecting, publishing
+from quintant.runtime.webhook.publish import ca_bundle_injector, configuration_publisher
 from unit.runtime.webhook.kinds import Gate
 
 PLACE = "https://127.0.0.1:9443"
@@ -56,7 +56,9 @@ async def test_configurations_are_applied_with_the_bundle() -> None:
     webhooks = WebhookDeclarations("gates")
     webhooks.validating(Gate, allow)
     server = Server()
-    await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    await configuration_publisher(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(
+        b"bundle"
+    )
     (webhook,) = server.written["gates-validating-webhook-configuration"]["webhooks"]
     assert webhook["clientConfig"] == {
         "url": f"{PLACE}/validate-gates-example-com-v1-gate",
@@ -68,7 +70,9 @@ async def test_definitions_of_converted_kinds_are_told_where_to_ask() -> None:
     webhooks = WebhookDeclarations("gates")
     webhooks.converting(Gate, {"v1alpha1": Spoke(dict, dict)})
     server = Server(DEFINITION)
-    await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    await configuration_publisher(webhooks, PLACE, Client(Rest(InProcessTransport(server))))(
+        b"bundle"
+    )
     assert server.written == {
         "gates.gates.example.com": {
             "metadata": {"resourceVersion": "7"},
@@ -89,7 +93,9 @@ async def test_a_definition_that_is_not_there_yet_is_an_error_to_try_again_on() 
     webhooks = WebhookDeclarations("gates")
     webhooks.converting(Gate, {})
     with pytest.raises(NotFound):
-        await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(Server()))))(b"bundle")
+        await configuration_publisher(webhooks, PLACE, Client(Rest(InProcessTransport(Server()))))(
+            b"bundle"
+        )
 
 
 def hooked() -> WebhookDeclarations:
@@ -105,7 +111,7 @@ def configuration(bundle: bytes) -> Any:
 
 async def test_bundle_is_added_to_a_configuration_and_nothing_else_is_changed() -> None:
     server = Server(configuration(b"old"))
-    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    await ca_bundle_injector(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
     assert server.written["gates-validating-webhook-configuration"] == [
         {"op": "test", "path": "/webhooks/0/name", "value": "vgate-v1.kb.io"},
         {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "YnVuZGxl"},
@@ -114,11 +120,11 @@ async def test_bundle_is_added_to_a_configuration_and_nothing_else_is_changed() 
 
 async def test_bundle_that_is_there_is_not_written_again() -> None:
     server = Server(configuration(b"bundle"))
-    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    await ca_bundle_injector(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
     assert server.written == {}
 
 
 async def test_configuration_that_nobody_installed_is_not_missed() -> None:
     server = Server()
-    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    await ca_bundle_injector(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
     assert server.written == {}

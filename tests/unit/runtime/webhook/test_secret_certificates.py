@@ -23,9 +23,9 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Admission, WebhookDeclarations
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
-from quintant.runtime.webhook.publish import injecting
+from quintant.runtime.webhook.publish import ca_bundle_injector
 from quintant.runtime.webhook.secret_certificates import SecretCertificates, service_names
-from quintant.testing import Account, InProcessCluster, grant
+from quintant.testing import GrantedAccount, InProcessCluster, grant
 from quintant.testing.faults.match import kind, writes
 from unit.runtime.webhook.kinds import Gate, authorities
 
@@ -46,7 +46,7 @@ class Home:
 
     cluster: InProcessCluster
     webhooks: WebhookDeclarations
-    account: Account
+    account: GrantedAccount
     transport: Transport
     trusted: dict[bytes, datetime] = field(default_factory=dict)
     """Since when each authority has been trusted without a break."""
@@ -54,7 +54,7 @@ class Home:
     def replica(self) -> SecretCertificates:
         """A replica that starts now, under its generated role."""
         client = Client(Rest(self.transport), manager="gates-webhooks")
-        publish = injecting(self.webhooks, SERVICE, client)
+        publish = ca_bundle_injector(self.webhooks, SERVICE, client)
         names = service_names("gates", "default")
         return SecretCertificates(
             HOME, names, client=client, clock=self.cluster.clock, publish=publish

@@ -9,7 +9,7 @@ import pytest
 from quintant.core.clock import LoopClock
 from quintant.core.errors import ConnectError
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
-from quintant.runtime.webhook.selfsigned import SelfSigned
+from quintant.runtime.webhook.selfsigned import SelfSignedCertificates
 from unit.runtime.webhook.kinds import authorities
 
 DAY = timedelta(days=1)
@@ -30,7 +30,7 @@ class Cluster:
 
 async def test_a_server_has_its_certificate_before_anybody_is_told() -> None:
     cluster = Cluster()
-    source = SelfSigned(["a"], clock=LoopClock(), publish=cluster.publish)
+    source = SelfSignedCertificates(["a"], clock=LoopClock(), publish=cluster.publish)
     assert await source.poll() is not None
     assert cluster.trusted == []
     assert await source.poll() is None
@@ -40,7 +40,7 @@ async def test_a_server_has_its_certificate_before_anybody_is_told() -> None:
 async def test_over_a_year_no_certificate_is_shown_that_is_not_trusted() -> None:
     cluster, shown = Cluster(), []
     clock = LoopClock()
-    source = SelfSigned(["a"], clock=clock, publish=cluster.publish)
+    source = SelfSignedCertificates(["a"], clock=clock, publish=cluster.publish)
     for _ in range(365 * 24):
         pair = await source.poll()
         if pair is not None:
@@ -54,7 +54,7 @@ async def test_over_a_year_no_certificate_is_shown_that_is_not_trusted() -> None
 
 async def test_nothing_moves_on_while_nobody_can_be_told() -> None:
     cluster = Cluster()
-    source = SelfSigned(["a"], clock=LoopClock(), publish=cluster.publish)
+    source = SelfSignedCertificates(["a"], clock=LoopClock(), publish=cluster.publish)
     await source.poll()
     await source.poll()
     first = list(cluster.trusted)

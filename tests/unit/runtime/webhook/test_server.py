@@ -15,7 +15,7 @@ from quintant.core.object import replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook import Admission, Denied, Plain, Spoke, WebhookDeclarations
-from quintant.runtime.webhook.authority import Issued, issue
+from quintant.runtime.webhook.authority import IssuedCertificate, issue_certificate
 from quintant.runtime.webhook.route import ADMISSION_BYTES
 from quintant.runtime.webhook.server import WebhookServer
 from unit.runtime.webhook.kinds import UID, Gate, admission, client, conversion, document
@@ -49,15 +49,15 @@ class Source:
     """A certificate that is replaced by hand."""
 
     def __init__(self) -> None:
-        self.issued = issue(["localhost", "127.0.0.1"], datetime.now(UTC))
-        self.new: Issued | None = self.issued
+        self.issued = issue_certificate(["localhost", "127.0.0.1"], datetime.now(UTC))
+        self.new: IssuedCertificate | None = self.issued
 
     async def poll(self) -> KeyPair | None:
         new, self.new = self.new, None
         return new.pair if new else None
 
-    def replace(self) -> Issued:
-        self.issued = self.new = issue(["localhost", "127.0.0.1"], datetime.now(UTC))
+    def replace(self) -> IssuedCertificate:
+        self.issued = self.new = issue_certificate(["localhost", "127.0.0.1"], datetime.now(UTC))
         return self.issued
 
 
@@ -78,7 +78,7 @@ class World:
     def url(self, path: str) -> str:
         return f"https://127.0.0.1:{self.port}{path}"
 
-    def trusting(self, issued: Issued) -> aiohttp.TCPConnector:
+    def trusting(self, issued: IssuedCertificate) -> aiohttp.TCPConnector:
         context = ssl.create_default_context(cadata=issued.authority.decode())
         return aiohttp.TCPConnector(ssl=context)
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from quintant.api.rbac import PolicyRule
 from quintant.cluster.apiserver.authorization.policy_rules import RbacRule
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
-from quintant.runtime.manager.permissions import Needs, Permission, rules
+from quintant.runtime.manager.permissions import Permission, Permissions, policy_rules
 
 KEEP = 10_000
 """Requests remembered: enough for a test's run, a few megabytes."""
@@ -71,13 +71,13 @@ class Audit:
         """The requests of one user."""
         return [record for record in self._records if record.user == user]
 
-    def used(self, user: str) -> Needs:
+    def used(self, user: str) -> Permissions:
         """Every permission that a user made use of: a path stands for itself as a resource."""
         return frozenset(self._used.get(user, ()))
 
     def sufficient(self, user: str) -> tuple[PolicyRule, ...]:
         """The smallest rules under which a user could have done everything it did."""
-        return rules(held for held in self.used(user) if not held.resource.startswith("/"))
+        return policy_rules(held for held in self.used(user) if not held.resource.startswith("/"))
 
     def unused(self, user: str, granted: Iterable[RbacRule]) -> list[RbacRule]:
         """What of these rules a user never made use of, a verb and a resource each.

@@ -110,11 +110,11 @@ class GarbageCollector:
             blocking = self._graph.blocking(node.uid)
             self._now.wake(each.uid for each in blocking if not each.waiting)
             if not blocking:
-                await finalizer.remove(ctx.client, kind, meta, FOREGROUND)
+                await finalizer.remove_finalizer(ctx.client, kind, meta, FOREGROUND)
         elif node.orphaning and ORPHAN in meta.finalizers:
             for dependent in self._graph.dependents(node.uid):
                 await _let_go(dependent, node.uid, ctx.client)
-            await finalizer.remove(ctx.client, kind, meta, ORPHAN)
+            await finalizer.remove_finalizer(ctx.client, kind, meta, ORPHAN)
 
     async def _owner_state(
         self, node: GraphNode, ref: OwnerReference, ctx: KeyContext

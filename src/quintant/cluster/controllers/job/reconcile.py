@@ -48,7 +48,7 @@ async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
 
 async def remove_tracking_finalizer(client: Client, pod: PodState) -> None:
     """Take the finalizer off a pod that need not be counted any more."""
-    await finalizer.remove(client, PodState, pod.metadata, TRACKING)
+    await finalizer.remove_finalizer(client, PodState, pod.metadata, TRACKING)
 
 
 async def _claimed(job: Job, ctx: Context[Job]) -> list[PodState]:
@@ -60,7 +60,7 @@ async def _claimed(job: Job, ctx: Context[Job]) -> list[PodState]:
         await remove_tracking_finalizer(ctx.client, pod)
     for pod in claims.adopted:
         if not has_tracking_finalizer(pod):
-            await finalizer.add(ctx.client, pod, TRACKING)
+            await finalizer.add_finalizer(ctx.client, pod, TRACKING)
     return await claim_children(ctx.client, job, selector, PodState)
 
 
