@@ -6,13 +6,10 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.lightnetwork import builders
-from quintant.operators.klight.lightnetwork.plan import states, status_of
+from quintant.operators.klight.lightnetwork.plan import states, status_of, write_pause
 from quintant.operators.klight.observe.view import Observed
-from quintant.operators.klight.plan.candidates import PACE_SECONDS, next_look
+from quintant.operators.klight.plan.candidates import next_look
 from quintant.runtime.controller.result import Result
-
-STATUS_SECONDS = 1.0
-"""The status of a network is written at most so often: a thousand joins are not a thousand."""
 
 
 async def show(context: JoinContext, observed: Observed) -> Result | None:
@@ -30,9 +27,8 @@ async def show(context: JoinContext, observed: Observed) -> Result | None:
         return await _retire(context)
     memory.empty = None
     due = next_look(observed, memory, monotonic())
-    waited = monotonic() - memory.written
-    if waited < STATUS_SECONDS:
-        return Result(max(PACE_SECONDS, min(due, STATUS_SECONDS - waited)))
+    if pause := write_pause(memory.written, monotonic()):
+        return Result(min(due, pause))
     await _write(context, observed)
     return Result(due)
 

@@ -14,6 +14,7 @@ from quintant.operators.klight.lightnetwork.api import (
 )
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.plan.candidates import PACE_SECONDS
 from quintant.operators.klight.plan.probe import split_off
 from quintant.operators.klight.plan.repair import requested
 from quintant.operators.klight.rules import EVERYWHERE
@@ -21,6 +22,17 @@ from quintant.operators.klight.rules import EVERYWHERE
 STACK_SHOWN = 50
 PEERS_SHOWN = 200
 """What fits into a status without making it a burden for the API server."""
+STATUS_SECONDS = 1.0
+"""The status of a network is written at most so often: a thousand joins are not a thousand."""
+
+
+def write_pause(written: float, now: float) -> float:
+    """Seconds until a status may follow the one before; 0 if it may.
+
+    Never a sliver of a second that a float cannot add to the time: that would spin.
+    """
+    left = written + STATUS_SECONDS - now
+    return max(PACE_SECONDS, left) if left > 0 else 0.0
 
 
 def status_of(

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quintant.api.meta import condition_of
 from quintant.core.object import ObjectMeta, Request
@@ -15,10 +17,18 @@ from quintant.operators.klight.lightnetwork.api import (
     LightNetworkSpec,
     LightNetworkStatus,
 )
-from quintant.operators.klight.lightnetwork.plan import STACK_SHOWN, phase_of, states, status_of
+from quintant.operators.klight.lightnetwork.plan import (
+    STACK_SHOWN,
+    STATUS_SECONDS,
+    phase_of,
+    states,
+    status_of,
+    write_pause,
+)
 from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.plan.candidates import PACE_SECONDS
 from unit.operators.klight.plan.peers import peer
 
 KEY, NOW = Request("a", "ns"), datetime(2026, 1, 1, tzinfo=UTC)
@@ -94,3 +104,14 @@ def test_every_pod_is_in_one_state() -> None:
     assert states(observed, Memory(misses={"p1": 1})) == dict.fromkeys(
         ("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 1
     )
+
+
+@given(st.floats(0, 1e6), st.floats(0, 2))
+def test_status_is_not_written_too_often_and_never_waited_for_without_an_end(
+    written: float, passed: float
+) -> None:
+    now = written + passed
+    pause = write_pause(written, now)
+    assert pause == 0 or (pause >= PACE_SECONDS and now + pause > now)
+    assert pause > 0 or now >= written + STATUS_SECONDS
+    assert write_pause(float("-inf"), now) == 0
