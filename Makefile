@@ -73,8 +73,6 @@ crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 
 	@PYTHONPATH=scripts $(BIN)/python -m crashtest $(ARGS)
 
 # The names of before, until no page says them.
-wander: properties
-torture: crashtest
 
 fuzz: prepare ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
