@@ -14,7 +14,7 @@ from functools import cache
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.act.turn import keep, save, warn_nameless
+from quintant.operators.klight.act.turn import run_steps, save, warn_nameless
 from quintant.operators.klight.lightnetwork.act import show
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
@@ -50,7 +50,7 @@ class NetworkReconciler:
         observed = await context.observe()
         await save(context, observed)
         memory.count(len(observed.peers), monotonic())
-        await keep(context, observed)
+        await run_steps(context, observed)
         if observed.stack and not known:
             self._metrics.rebuild.set(monotonic() - started)
         result = await show(context, await context.observe())

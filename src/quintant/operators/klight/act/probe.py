@@ -20,12 +20,12 @@ JITTER = 0.2
 """How far checks are spread, so that networks are not all checked at once."""
 
 
-async def sweep(context: JoinContext, stack: tuple[Peer, ...]) -> None:
+async def probe_members(context: JoinContext, stack: tuple[Peer, ...]) -> None:
     """Check every member, if it is time to."""
     memory, options = context.memory, context.options
-    if monotonic() < memory.sweep:
+    if monotonic() < memory.next_probe:
         return
-    memory.sweep = monotonic() + context.ctx.random.jitter(options.probe_interval, JITTER)
+    memory.next_probe = monotonic() + context.ctx.random.jitter(options.probe_interval, JITTER)
     found = await _looked(context, stack)
     alive = [peer for peer, health in found if health is Health.SERVING]
     context.metrics.failures.inc(len(found) - len(alive))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.act.join import JoinTurn
-from quintant.operators.klight.act.probe import sweep
+from quintant.operators.klight.act.probe import probe_members
 from quintant.operators.klight.act.repair import repair
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.cleanup import end_membership, end_unlabelled
@@ -29,7 +29,7 @@ async def save(context: JoinContext, observed: Observed) -> None:
             await context.writer.save(peer.pod, membership)
 
 
-async def keep(context: JoinContext, observed: Observed) -> None:
+async def run_steps(context: JoinContext, observed: Observed) -> None:
     """Keep a network together."""
     shown = await context.reader.lightnetwork()
     for peer in observed.peers:
@@ -37,12 +37,12 @@ async def keep(context: JoinContext, observed: Observed) -> None:
             context.writer.warn(peer.pod, *complaint)
     context.memory.paused = shown is not None and bool(shown.spec.paused)
     if context.memory.paused:
-        await sweep(context, observed.stack)
+        await probe_members(context, observed.stack)
         return
     await end_unlabelled(context, shown)
     for pod in observed.leavers:
         await end_membership(context, pod)
-    await sweep(context, observed.stack)
+    await probe_members(context, observed.stack)
     await JoinTurn(context, await context.observe()).run()
     if wanted(shown, context.options.repair, context.memory.missing):
         await repair(context, await context.observe())

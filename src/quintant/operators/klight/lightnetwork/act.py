@@ -14,15 +14,15 @@ from quintant.runtime.controller.result import Result
 
 async def show(context: JoinContext, observed: Observed) -> Result | None:
     """Tell what a network is like now; None once it is no more."""
-    memory = context.memory
+    memory, writer = context.memory, context.writer
     memory.retain(observed.uids)
     memory.members = {peer.uid: peer.key for peer in observed.stack}
     context.metrics.show(context.key, states(observed, memory), len(observed.stack))
     for peer in observed.stack:
-        await context.writer.open_gate(peer.pod, "")
+        await writer.open_gate(peer.pod, "")
     for peer in (*observed.candidates, *observed.excluded):
         waits = peer.obstacle or f"not in {context.key.name} yet"
-        await context.writer.open_gate(peer.pod, waits)
+        await writer.open_gate(peer.pod, waits)
     if not observed.peers:
         return await _retire(context)
     memory.empty = None

@@ -49,7 +49,7 @@ class Memory:
     """How many pods there were at the last look; since when there are as many, and any at all."""
     still: float = 0.0
     born: float = 0.0
-    sweep: float = 0.0
+    next_probe: float = 0.0
     """When members are to be checked again."""
     written: float = float("-inf")
     """When the status was last written."""

@@ -115,7 +115,7 @@ def precedes(peer: Peer, began: datetime) -> bool:
 
 def next_look(observed: Observed, memory: Memory, now: float) -> float:
     """Seconds until there is something to do without anybody telling us."""
-    moments = [memory.sweep]
+    moments = [memory.next_probe]
     if not memory.paused:
         leaving = [pod.metadata.uid for pod in observed.leavers]
         uids = [*(peer.uid for peer in waiting(observed)), *leaving]

@@ -98,7 +98,7 @@ def test_pod_that_was_there_before_this_process_may_have_been_joined() -> None:
 def test_next_look_is_when_the_first_is_due_and_never_at_once(
     now: float, sweep: float, due: float
 ) -> None:
-    memory = Memory(sweep=sweep)
+    memory = Memory(next_probe=sweep)
     memory.attempts.wait("p", due)
     pause = candidates.next_look(observed("p"), memory, now)
     assert pause == max(candidates.PACE_SECONDS, min(sweep, due) - now)
