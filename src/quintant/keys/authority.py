@@ -49,11 +49,11 @@ class Authority:
     _key: ec.EllipticCurvePrivateKey = field(repr=False)
 
     @classmethod
-    def make(cls, name: str, term: Validity) -> Authority:
+    def make(cls, name: str, validity: Validity) -> Authority:
         """A new authority with a new key."""
         key = new_key()
         builder = (
-            _builder(_named(name), _named(name), term)
+            _builder(_named(name), _named(name), validity)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_usage(signs=True), critical=True)
         )
@@ -72,25 +72,25 @@ class Authority:
         """Certificate and key, to be saved."""
         return KeyPair(Sensitive(self.certificate), private_pem(self._key))
 
-    def serving(self, names: Sequence[str], term: Validity) -> KeyPair:
+    def serving(self, names: Sequence[str], validity: Validity) -> KeyPair:
         """A certificate for a server under DNS names and IP addresses."""
         alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
         builder = self._leaf(
-            _named(names[0][:COMMON_LENGTH]), term, ExtendedKeyUsageOID.SERVER_AUTH
+            _named(names[0][:COMMON_LENGTH]), validity, ExtendedKeyUsageOID.SERVER_AUTH
         )
         return self._issue(builder.add_extension(alternatives, critical=False))
 
-    def client(self, user: str, groups: Sequence[str], term: Validity) -> KeyPair:
+    def client(self, user: str, groups: Sequence[str], validity: Validity) -> KeyPair:
         """A certificate for a client: Kubernetes takes CN for the user and O for the groups."""
         subject = _named(user, *groups)
-        return self._issue(self._leaf(subject, term, ExtendedKeyUsageOID.CLIENT_AUTH))
+        return self._issue(self._leaf(subject, validity, ExtendedKeyUsageOID.CLIENT_AUTH))
 
     def _leaf(
-        self, subject: x509.Name, term: Validity, purpose: ObjectIdentifier
+        self, subject: x509.Name, validity: Validity, purpose: ObjectIdentifier
     ) -> x509.CertificateBuilder:
         own = x509.load_pem_x509_certificate(self.certificate).subject
         return (
-            _builder(subject, own, term)
+            _builder(subject, own, validity)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_usage(signs=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
@@ -117,14 +117,14 @@ def private_pem(key: ec.EllipticCurvePrivateKey) -> Sensitive[bytes]:
     )
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, term: Validity) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, validity: Validity) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(term.since - BACKDATE)
-        .not_valid_after(term.until)
+        .not_valid_before(validity.since - BACKDATE)
+        .not_valid_after(validity.until)
     )
 
 

@@ -68,16 +68,16 @@ class Informer(Generic[K]):
         """Objects that exist and do not fit their type."""
         self._observer = observer
         self._handlers: list[ChangeHandler[K]] = []
-        self._misfit_handlers: list[Callable[[Request], None]] = []
-        places = namespaces if self.resource.namespaced and namespaces else ("",)
-        self._by_place = {
-            place: Reflector(
-                rest, WatchScope(kind, place, self.labels, self.fields), self, random, timers
+        self._undecodable_handlers: list[Callable[[Request], None]] = []
+        watched = namespaces if self.resource.namespaced and namespaces else ("",)
+        self._by_namespace = {
+            namespace: Reflector(
+                rest, WatchScope(kind, namespace, self.labels, self.fields), self, random, timers
             )
-            for place in places
+            for namespace in watched
         }
-        self.reflectors = tuple(self._by_place.values())
-        self._awaited = set(places)
+        self.reflectors = tuple(self._by_namespace.values())
+        self._awaited = set(watched)
         self._synced = asyncio.Event()
 
     async def run(self) -> None:
@@ -110,7 +110,7 @@ class Informer(Generic[K]):
 
     def covers_namespace(self, namespace: str) -> bool:
         """Whether the objects of a namespace are among those followed."""
-        return "" in self._by_place or namespace in self._by_place
+        return "" in self._by_namespace or namespace in self._by_namespace
 
     def get(self, key: Request) -> K | None:
         """An object by its key, as far as the watch or our own writes know of it."""
@@ -136,7 +136,7 @@ class Informer(Generic[K]):
         """Hear of objects that do not fit their type."""
         for key in self.undecodable:
             handler(key)
-        self._misfit_handlers.append(handler)
+        self._undecodable_handlers.append(handler)
 
     def decode(self, raw: bytes) -> K | None:
         """An object in this informer's projection; None when it does not fit."""
@@ -147,7 +147,7 @@ class Informer(Generic[K]):
 
     def record_write(self, obj: K) -> None:
         """Show an object that we have just written, if it belongs here and is news."""
-        reflector = self._by_place.get("") or self._by_place.get(obj.metadata.namespace)
+        reflector = self._by_namespace.get("") or self._by_namespace.get(obj.metadata.namespace)
         if reflector is None or version_reached(reflector.version, obj.metadata.resource_version):
             return  # nobody follows it, or the watch has told all that there was to tell
         if not selects(self.labels, obj.metadata.labels):
@@ -165,8 +165,8 @@ class Informer(Generic[K]):
         for key in [key for key in self.undecodable if _within(namespace, key)]:
             if key not in state.undecodable:
                 del self.undecodable[key]
-        for misfit in state.undecodable.values():
-            self.report_undecodable(misfit.error, misfit.meta, deleted=False)
+        for entry in state.undecodable.values():
+            self.report_undecodable(entry.error, entry.meta, deleted=False)
         for key in self._known():
             if _within(namespace, key) and not (key in state.objects or key in state.undecodable):
                 self._vanish(key, state.version)
@@ -205,7 +205,7 @@ class Informer(Generic[K]):
                 object=str(key),
                 why=error.why,
             )
-        for handler in self._misfit_handlers:
+        for handler in self._undecodable_handlers:
             handler(key)
 
     def report_restart(self, outcome: WatchOutcome) -> None:

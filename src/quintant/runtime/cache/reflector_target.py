@@ -34,13 +34,13 @@ class InitialState(Struct, Generic[K]):
         self.objects.pop(key, None)
         self.undecodable.pop(key, None)
 
-    def put_undecodable(self, misfit: UndecodableEvent) -> None:
+    def put_undecodable(self, event: UndecodableEvent) -> None:
         """Note that an object is there, or gone, and does not fit."""
-        key = Request(misfit.meta.name, misfit.meta.namespace)
-        if misfit.deleted:
+        key = Request(event.meta.name, event.meta.namespace)
+        if event.deleted:
             self.drop(key)
         else:
-            self.undecodable[key] = misfit
+            self.undecodable[key] = event
 
 
 class ReflectorTarget(Protocol[K]):

@@ -43,7 +43,7 @@ log = logs.get_logger()
 
 # Objects are looked at again so often even if nothing happened, spread over a tenth of the time.
 RESYNC_JITTER = 0.1
-# Keys whose turn ended last, for the watchdog to name: nobody may ask, so they are few.
+# Keys whose reconcile ended last, for the watchdog to name: nobody may ask, so they are few.
 SUSPECTS = 32
 
 _LABELS: dict[ReconcileOutcome, Outcome] = {
@@ -92,18 +92,20 @@ class Controller(Generic[K]):
             first=retry.first, cap=retry.cap, bucket=bucket
         )
         # A deletion is new work: what failed before it must not delay the cleanup.
-        self._intake = connect_sources(
+        self._events = connect_sources(
             declaration, services.caches, self.queue, self._limiter.forget
         )
-        self._turns = ReconcileHandler(declaration, self._intake.primary, services, self.queue.add)
+        self._handler = ReconcileHandler(
+            declaration, self._events.primary, services, self.queue.add
+        )
         self._running: set[Request] = set()
         self._ended: deque[Request] = deque(maxlen=SUSPECTS)
 
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
-        feed = SourceContext(self.queue, self._intake.known_keys, self._services.random)
-        async with asyncio.TaskGroup() as sides:
-            tasks = [sides.create_task(source(feed)) for source in self._sources(resync)]
+        context = SourceContext(self.queue, self._events.known_keys, self._services.random)
+        async with asyncio.TaskGroup() as sources:
+            tasks = [sources.create_task(source(context)) for source in self._sources(resync)]
             async with asyncio.TaskGroup() as workers:
                 for _ in range(self.declaration.workers):
                     workers.create_task(self._work())
@@ -116,8 +118,8 @@ class Controller(Generic[K]):
         await self.queue.drain()
 
     async def handle(self, key: Request) -> Result | None:
-        """Give one key its turn outside of the queue; raises what the user's code raises."""
-        return await self._turns.handle(key)
+        """Do what one key needs, outside of the queue; raises what the user's code raises."""
+        return await self._handler.handle(key)
 
     def active_keys(self) -> list[str]:
         """What is being reconciled now, and what ended last since this was last asked."""
@@ -160,13 +162,13 @@ class Controller(Generic[K]):
     async def _attempt(self, key: Request) -> _Ending:
         ending = await self._try(key)
         if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
-            await self._turns.report_failure(key, ending.error)
+            await self._handler.report_failure(key, ending.error)
         return ending
 
     async def _try(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
-                result = checked_result(await self._turns.handle(key), "the reconciler")
+                result = checked_result(await self._handler.handle(key), "the reconciler")
             again = result is not None and result.seconds is not None
             return _Ending(ReconcileOutcome.AGAIN if again else ReconcileOutcome.SUCCESS, result)
         except TimeoutError as error:
@@ -216,10 +218,11 @@ class Controller(Generic[K]):
                 self._metrics.error()
 
     def _announce(self, key: Request, errors: Iterable[BaseException]) -> None:
-        obj = self._intake.primary.store.get(key) if self._intake.primary is not None else None
+        primary = self._events.primary
+        obj = primary.store.get(key) if primary is not None else None
         for error in errors:
             if isinstance(error, Terminal) and error.event and obj is not None:
-                self._turns.context(obj).event(error.reason, str(error), type="Warning")
+                self._handler.context(obj).event(error.reason, str(error), type="Warning")
 
 
 def _say(ending: _Ending) -> None:

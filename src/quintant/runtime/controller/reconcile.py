@@ -1,4 +1,4 @@
-"""One key's turn: reconcile its object, hold it, clean up after it, or note that it is gone."""
+"""One step for one key: reconcile its object, hold it, clean up after it, or note its deletion."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ReconcileHandler(Generic[K]):
         self._blocked = StuckCleanups()
 
     async def handle(self, key: Request) -> Result | None:
-        """Give one key its turn; raises what the user's code raises."""
+        """Do what one key needs; raises what the user's code raises."""
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
@@ -72,7 +72,7 @@ class ReconcileHandler(Generic[K]):
         return await self._present(obj)
 
     async def report_failure(self, key: Request, error: Exception) -> None:
-        """Tell the user of a turn that failed, if it keeps an object from going; never raises."""
+        """Tell the user of a step that failed, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
         if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN_UP:
             await self._blocked.report(self.context(obj), error)
@@ -112,7 +112,7 @@ class ReconcileHandler(Generic[K]):
 
     async def _clean(self, obj: K) -> Result | None:
         held = self._declared.finalizer
-        assert held is not None, "turn() says CLEAN only where there is a finalizer"
+        assert held is not None, "next_step says CLEAN_UP only where there is a finalizer"
         result = checked_result(await held.cleanup(obj, self.context(obj)), "the cleanup")
         if result is None or result.seconds is None:
             await self._release(obj)

@@ -38,11 +38,11 @@ class Ticker(Struct, frozen=True):
     seconds: float
     jitter: float
 
-    async def __call__(self, feed: SourceContext) -> None:
+    async def __call__(self, context: SourceContext) -> None:
         while True:
-            await asyncio.sleep(feed.random.jitter(self.seconds, self.jitter))
-            for request in feed.known_keys():
-                feed.queue.add(request, priority=LOW_PRIORITY)
+            await asyncio.sleep(context.random.jitter(self.seconds, self.jitter))
+            for request in context.known_keys():
+                context.queue.add(request, priority=LOW_PRIORITY)
 
 
 def every(period: float | timedelta, jitter: float = 0.1) -> Source:
@@ -63,9 +63,9 @@ def every(period: float | timedelta, jitter: float = 0.1) -> Source:
 def stream(requests: AsyncIterable[Request]) -> Source:
     """Reconcile each object that an async iterable names, as it names it."""
 
-    async def follow(feed: SourceContext) -> None:
+    async def follow(context: SourceContext) -> None:
         async for request in requests:
-            feed.queue.add(request)
+            context.queue.add(request)
 
     return follow
 

@@ -41,7 +41,7 @@ class StatusWriter:
 
     client: StatusClient
     random: Random = field(default_factory=Random)
-    _turns: WeakValueDictionary[tuple[str, Request], asyncio.Lock] = field(
+    _locks: WeakValueDictionary[tuple[str, Request], asyncio.Lock] = field(
         default_factory=WeakValueDictionary, init=False, repr=False
     )
 
@@ -57,7 +57,7 @@ class StatusWriter:
         it must be pure, touch only the fields its caller owns, and set values rather than add to
         them. Nothing is written if it changes nothing. Conflict after ATTEMPTS lost races.
         """
-        async with self._turn(kind, request):
+        async with self._lock(kind, request):
             current = await self._known(kind, request)
             if current is None or change(current.status) == current.status:
                 # A cache may be behind: only the server can say that nothing needs doing.
@@ -98,6 +98,6 @@ class StatusWriter:
     async def _live(self, kind: type[K], request: Request) -> K | None:
         return await self.client.find(kind, *request, live=True)
 
-    def _turn(self, kind: type[Custom[Any, St]], request: Request) -> asyncio.Lock:
+    def _lock(self, kind: type[Custom[Any, St]], request: Request) -> asyncio.Lock:
         key = (resource_of(kind).full_name, request)
-        return self._turns.setdefault(key, asyncio.Lock())
+        return self._locks.setdefault(key, asyncio.Lock())

@@ -32,7 +32,7 @@ from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.health import Health
+from quintant.runtime.manager.health import HealthChecks
 from quintant.runtime.manager.probes import BoundPage, ProbeServer
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
@@ -67,7 +67,7 @@ class Engine:
         environment: Environment,
     ) -> None:
         self.settings, self.environment = settings, environment
-        self.metrics, self.health = Metrics(), Health()
+        self.metrics, self.health = Metrics(), HealthChecks()
         self.started = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
         self._runnables = runnables

@@ -115,7 +115,7 @@ class HealthReport(Struct, frozen=True):
         return "\n".join([*lines, f"{self.probe.value} check {'passed' if self.ok else 'failed'}"])
 
 
-class Health:
+class HealthChecks:
     """The checks of one process."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from quintant.http.request import Request
 from quintant.http.response import Response, text_response
 from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
 from quintant.metrics import CONTENT_TYPE
-from quintant.runtime.manager.health import Health, ProbeKind
+from quintant.runtime.manager.health import HealthChecks, ProbeKind
 from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.metrics import Metrics
 
@@ -40,7 +40,7 @@ class ServerPorts:
 class ProbeServer:
     """Serves what `health` and `metrics` have to say, and a program's JSON pages by word."""
 
-    health: Health
+    health: HealthChecks
     metrics: Metrics
     json_pages: Mapping[str, BoundPage] = field(default_factory=dict)
 

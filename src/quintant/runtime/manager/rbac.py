@@ -99,20 +99,20 @@ def required_permissions(declarations: Iterable[Declaration[Any]]) -> Permission
     return events.union(*found)
 
 
-def rbac_objects(grantee: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
+def rbac_objects(subject: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
     """The service account, the roles and their bindings, ready to be applied."""
-    account = ServiceAccount(metadata=grantee.meta(grantee.namespace))
-    leases = _leases(grantee) if grantee.leader_elect else ()
-    if not grantee.namespaces:
-        return (account, *_everywhere(grantee, permissions), *leases)
+    account = ServiceAccount(metadata=subject.meta(subject.namespace))
+    leases = _leases(subject) if subject.leader_elect else ()
+    if not subject.namespaces:
+        return (account, *_everywhere(subject, permissions), *leases)
     local = Permissions(held for held in permissions if held.namespaced)
-    places = dict.fromkeys(grantee.namespaces, local)
+    places = dict.fromkeys(subject.namespaces, local)
     wide = permissions - local
     if wide:
         # Events about objects without a namespace are written to the default one.
         places.setdefault(DEFAULT_NAMESPACE, local & verb_permissions(Event, "create", "patch"))
-    within = [_within(grantee, policy_rules(held), place) for place, held in sorted(places.items())]
-    cluster = _everywhere(grantee, wide) if wide else ()
+    within = [_within(subject, policy_rules(held), place) for place, held in sorted(places.items())]
+    cluster = _everywhere(subject, wide) if wide else ()
     return (account, *cluster, *(obj for pair in within for obj in pair), *leases)
 
 
@@ -126,9 +126,9 @@ def manager_rbac(
 
     `targets` are those of its webhooks; they matter where it has certificates of its own.
     """
-    grantee = RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
-    keys = _certificates(grantee, settings.webhook_secret, targets) if targets else ()
-    return (*rbac_objects(grantee, required_permissions(declarations)), *keys)
+    subject = RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
+    keys = _certificates(subject, settings.webhook_secret, targets) if targets else ()
+    return (*rbac_objects(subject, required_permissions(declarations)), *keys)
 
 
 def _needs(declared: Declaration[Any]) -> Permissions:
@@ -141,15 +141,15 @@ def _needs(declared: Declaration[Any]) -> Permissions:
     return primary.union(*watched, *used)
 
 
-def _leases(grantee: RoleSubject) -> tuple[Object, ...]:
+def _leases(subject: RoleSubject) -> tuple[Object, ...]:
     # A name cannot restrict creation: the server does not know it yet when it decides.
     create = policy_rules(verb_permissions(Lease, "create"))
-    own = _named(Lease, ("get", "patch"), grantee.name)
-    return _within(grantee, (*create, own), grantee.namespace, "-leader-election")
+    own = _named(Lease, ("get", "patch"), subject.name)
+    return _within(subject, (*create, own), subject.namespace, "-leader-election")
 
 
 def _certificates(
-    grantee: RoleSubject, secret: str, targets: Sequence[Target]
+    subject: RoleSubject, secret: str, targets: Sequence[Target]
 ) -> tuple[Object, ...]:
     if not secret:
         return ()
@@ -157,8 +157,8 @@ def _certificates(
     own = _named(Secret, ("create", "get", "patch"), secret)
     trusting = tuple(_named(kind, ("get", "patch"), name) for kind, name in targets)
     return (
-        *_within(grantee, (own,), grantee.namespace, "-webhooks"),
-        *_across(grantee, trusting, "-webhooks"),
+        *_within(subject, (own,), subject.namespace, "-webhooks"),
+        *_across(subject, trusting, "-webhooks"),
     )
 
 
@@ -171,32 +171,32 @@ def _named(kind: type[Object], verbs: tuple[str, ...], name: str) -> PolicyRule:
 
 
 def _within(
-    grantee: RoleSubject, granted: tuple[PolicyRule, ...], namespace: str, suffix: str = ""
+    subject: RoleSubject, granted: tuple[PolicyRule, ...], namespace: str, suffix: str = ""
 ) -> tuple[Object, ...]:
-    meta = grantee.meta(namespace, suffix)
+    meta = subject.meta(namespace, suffix)
     binding = RoleBinding(
         metadata=meta,
         role_ref=RoleRef(api_group=GROUP, kind="Role", name=meta.name),
-        subjects=(_subject(grantee),),
+        subjects=(_subject(subject),),
     )
     return Role(metadata=meta, rules=granted), binding
 
 
-def _everywhere(grantee: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
-    return _across(grantee, policy_rules(permissions))
+def _everywhere(subject: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
+    return _across(subject, policy_rules(permissions))
 
 
 def _across(
-    grantee: RoleSubject, granted: tuple[PolicyRule, ...], suffix: str = ""
+    subject: RoleSubject, granted: tuple[PolicyRule, ...], suffix: str = ""
 ) -> tuple[Object, ...]:
-    meta = grantee.meta(suffix=suffix)
+    meta = subject.meta(suffix=suffix)
     binding = ClusterRoleBinding(
         metadata=meta,
         role_ref=RoleRef(api_group=GROUP, kind="ClusterRole", name=meta.name),
-        subjects=(_subject(grantee),),
+        subjects=(_subject(subject),),
     )
     return ClusterRole(metadata=meta, rules=granted), binding
 
 
-def _subject(grantee: RoleSubject) -> Subject:
-    return Subject(kind="ServiceAccount", name=grantee.name, namespace=grantee.namespace)
+def _subject(subject: RoleSubject) -> Subject:
+    return Subject(kind="ServiceAccount", name=subject.name, namespace=subject.namespace)

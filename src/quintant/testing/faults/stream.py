@@ -1,7 +1,7 @@
-"""One open stream with somebody's hand on it: held, slowed, cut, or spoken into.
+"""One open stream under a test's control: held, slowed, cut, or spoken into.
 
-`FaultTransport` puts a tap on every stream it passes on. What comes from the server waits here
-until it is due and nothing holds it; a change of the rules wakes the tap to look again. Time is the
+`FaultTransport` makes one of every stream it passes on. What comes from the server waits here
+until it is due and nothing holds it; a change of the rules wakes it to look again. Time is the
 loop's, so a virtual loop makes every run the same.
 """
 
@@ -45,9 +45,9 @@ class StreamControl:
 class FaultyStream:
     """A stream between the server and its reader."""
 
-    def __init__(self, call: ApiRequest, hand: StreamControl) -> None:
+    def __init__(self, call: ApiRequest, control: StreamControl) -> None:
         self.call = call
-        self._hand = hand
+        self._control = control
         self._waiting: deque[_Due] = deque()
         self._said: deque[bytes] = deque()
         self._cut: Item | None = None
@@ -72,7 +72,7 @@ class FaultyStream:
                 raise item
             if isinstance(item, _End):
                 return
-            if self._hand.truncated():
+            if self._control.truncated():
                 self.cut()
                 yield item[: len(item) // 2]
             else:
@@ -98,14 +98,14 @@ class FaultyStream:
 
     def _put(self, item: Item) -> None:
         last = self._waiting[-1].at if self._waiting else 0.0
-        self._waiting.append(_Due(max(last, monotonic() + self._hand.lag()), item))
+        self._waiting.append(_Due(max(last, monotonic() + self._control.lag()), item))
         self.wake()
 
     async def _next(self) -> Item:
         while True:
             if self._cut is not None:
                 return self._cut
-            held = self._silent or self._hand.stalled()
+            held = self._silent or self._control.stalled()
             if self._said and not held:
                 return self._said.popleft()
             due = self._waiting[0].at if self._waiting and not held else None

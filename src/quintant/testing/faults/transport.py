@@ -49,7 +49,7 @@ class FaultTransport:
         self.calls: deque[SentRequest] = deque(maxlen=REMEMBERED)
         self._inner = inner
         self._rules: list[FaultRule] = []
-        self._taps: list[FaultyStream] = []
+        self._streams: list[FaultyStream] = []
         self._changed = asyncio.Event()
 
     # Rules: each returns its Fault, to count, to lift, or to use in a `with`.
@@ -115,7 +115,7 @@ class FaultTransport:
 
     def cut(self, when: RequestMatch = anything, *, clean: bool = False) -> int:
         """Break open streams; `clean` ends them as a server does whose time limit is reached."""
-        return self._act(when, lambda tap: tap.cut(clean=clean))
+        return self._act(when, lambda faulty: faulty.cut(clean=clean))
 
     def silence(self, when: RequestMatch = anything) -> int:
         """Leave open streams open and say nothing into them again, as a firewall that forgot them.
@@ -128,12 +128,12 @@ class FaultTransport:
         self, when: RequestMatch = anything, line: bytes = b'{"type":"ADDED","obj\x00\n'
     ) -> int:
         """Say something into open streams that the server did not say; by default, no JSON."""
-        return self._act(when, lambda tap: tap.say(line))
+        return self._act(when, lambda faulty: faulty.say(line))
 
     def fail(self, status: int, when: RequestMatch = anything, *, message: str = "injected") -> int:
         """Say an ERROR event into open streams, as a server does that gives up on a watch."""
         event = b'{"type":"ERROR","object":%s}\n' % status_answer(status, message).body
-        return self._act(when, lambda tap: tap.say(event))
+        return self._act(when, lambda faulty: faulty.say(event))
 
     def clear(self) -> None:
         """Lift every rule."""
@@ -168,9 +168,9 @@ class FaultTransport:
             sent.outcome = reply.status
             yield ApiStream(reply.status, _once(reply.body), reply.headers)
             return
-        async with self._inner.stream(call) as stream, self._tapped(call, stream) as tap:
+        async with self._inner.stream(call) as stream, self._faulty(call, stream) as faulty:
             sent.outcome = stream.status
-            yield ApiStream(stream.status, tap.drain(), stream.headers)
+            yield ApiStream(stream.status, faulty.drain(), stream.headers)
 
     async def close(self) -> None:
         await self._inner.close()
@@ -205,20 +205,20 @@ class FaultTransport:
         return None
 
     @asynccontextmanager
-    async def _tapped(self, call: ApiRequest, stream: ApiStream) -> AsyncIterator[FaultyStream]:
-        hand = StreamControl(
+    async def _faulty(self, call: ApiRequest, stream: ApiStream) -> AsyncIterator[FaultyStream]:
+        control = StreamControl(
             stalled=lambda: bool(self._covering(Effect.STALL, call)),
             lag=lambda: sum(rule.seconds for rule in self._covering(Effect.LAG, call)),
             truncated=lambda: self._strike(Effect.TRUNCATE, call) is not None,
         )
-        tap = FaultyStream(call, hand)
-        self._taps.append(tap)
+        faulty = FaultyStream(call, control)
+        self._streams.append(faulty)
         self._strike(Effect.STALL, call)
-        source = asyncio.ensure_future(tap.fill(stream.chunks))
+        source = asyncio.ensure_future(faulty.fill(stream.chunks))
         try:
-            yield tap
+            yield faulty
         finally:
-            self._taps.remove(tap)
+            self._streams.remove(faulty)
             source.cancel()
             await asyncio.wait({source})
 
@@ -226,7 +226,7 @@ class FaultTransport:
         rule.lifted = self._lift
         self._rules.append(rule)
         if rule.effect is Effect.STALL:
-            rule.hits = sum(rule.when(tap.call) for tap in self._taps)
+            rule.hits = sum(rule.when(faulty.call) for faulty in self._streams)
         return rule
 
     def _lift(self, rule: FaultRule) -> None:
@@ -244,10 +244,10 @@ class FaultTransport:
         return [rule for rule in self._rules if rule.effect is effect and rule.covers(call)]
 
     def _act(self, when: RequestMatch, act: Callable[[FaultyStream], None]) -> int:
-        taps = [tap for tap in self._taps if when(tap.call)]
-        for tap in taps:
-            act(tap)
-        return len(taps)
+        streams = [faulty for faulty in self._streams if when(faulty.call)]
+        for faulty in streams:
+            act(faulty)
+        return len(streams)
 
     def _note(self, call: ApiRequest) -> SentRequest:
         sent = SentRequest(call, verb_of(call), monotonic())

@@ -9,7 +9,7 @@ from quintant.api.core import Pod
 from quintant.core.errors import ConnectError
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.leader.lease import Election
-from quintant.runtime.manager.health import CHECK_SECONDS, Health, ProbeKind
+from quintant.runtime.manager.health import CHECK_SECONDS, HealthChecks, ProbeKind
 from quintant.testing.loop import advance
 
 
@@ -44,21 +44,21 @@ class Watchdog:
     lag: float = 0.0
 
 
-async def healthz(health: Health) -> str:
+async def healthz(health: HealthChecks) -> str:
     return (await health.run_checks(ProbeKind.LIVENESS)).text()
 
 
-async def readyz(health: Health) -> str:
+async def readyz(health: HealthChecks) -> str:
     return (await health.run_checks(ProbeKind.READINESS)).text()
 
 
 async def test_fresh_process_lives_and_is_ready() -> None:
-    assert await healthz(Health()) == "ok"
-    assert await readyz(Health()) == "ok"
+    assert await healthz(HealthChecks()) == "ok"
+    assert await readyz(HealthChecks()) == "ok"
 
 
 async def test_verbose_report_lists_every_check() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_watchdog(Watchdog())
     report = await health.run_checks(ProbeKind.LIVENESS)
 
@@ -66,7 +66,7 @@ async def test_verbose_report_lists_every_check() -> None:
 
 
 async def test_failing_check_is_named_with_its_reason() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("database", lambda: "no connection")
 
     assert await readyz(health) == (
@@ -76,7 +76,7 @@ async def test_failing_check_is_named_with_its_reason() -> None:
 
 
 async def test_one_name_with_two_checks_needs_both() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("database", lambda: "")
     health.add_readiness_check("database", lambda: "read-only")
 
@@ -84,7 +84,7 @@ async def test_one_name_with_two_checks_needs_both() -> None:
 
 
 async def test_excluded_check_does_not_count() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("database", lambda: "no connection")
     report = await health.run_checks(ProbeKind.READINESS, exclude=["database"])
 
@@ -92,7 +92,7 @@ async def test_excluded_check_does_not_count() -> None:
 
 
 async def test_single_check_can_be_asked_for() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("database", lambda: "no connection")
     health.add_readiness_check("relay", lambda: "")
     relay = await health.run_check(ProbeKind.READINESS, "relay")
@@ -107,7 +107,7 @@ async def test_check_may_take_a_moment_but_no_longer() -> None:
         await asyncio.sleep(seconds)
         return ""
 
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("quick", lambda: slow(CHECK_SECONDS / 2))
     assert await readyz(health) == "ok"
 
@@ -119,14 +119,14 @@ async def test_check_that_cannot_reach_its_subject_fails() -> None:
     async def refused() -> str:
         raise ConnectError("relay:443 refused")
 
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("relay", refused)
 
     assert "[-]relay failed: ConnectError: relay:443 refused" in await readyz(health)
 
 
 async def test_stopping_process_lives_but_is_not_ready() -> None:
-    health = Health()
+    health = HealthChecks()
     health.stopping = True
 
     assert "[-]shutdown failed" in await readyz(health)
@@ -134,7 +134,7 @@ async def test_stopping_process_lives_but_is_not_ready() -> None:
 
 
 async def test_process_whose_loop_hangs_is_dead() -> None:
-    health, watchdog = Health(), Watchdog(lag=10.0)
+    health, watchdog = HealthChecks(), Watchdog(lag=10.0)
     health.add_watchdog(watchdog)
     assert await healthz(health) == "ok"
 
@@ -143,7 +143,7 @@ async def test_process_whose_loop_hangs_is_dead() -> None:
 
 
 async def test_leader_that_should_have_given_up_is_dead() -> None:
-    health, elector = Health(), Elector(late=35.0)
+    health, elector = HealthChecks(), Elector(late=35.0)
     health.add_elector(elector)
     assert await healthz(health) == "ok"
 
@@ -152,7 +152,7 @@ async def test_leader_that_should_have_given_up_is_dead() -> None:
 
 
 async def test_process_is_not_ready_before_every_kind_was_read() -> None:
-    health = Health()
+    health = HealthChecks()
     informer = Informer(synced=False)
     health.add_informer(informer)
     assert "[-]pods failed: not read yet" in await readyz(health)
@@ -166,7 +166,7 @@ async def test_process_is_not_ready_before_every_kind_was_read() -> None:
 
 async def test_kind_whose_stream_fails_for_five_seconds_is_named() -> None:
     await advance(100)
-    health = Health()
+    health = HealthChecks()
     stream = Stream("pods in a", alive_at=100, failing_since=100, trouble="500 InternalError")
     health.add_informer(Informer(reflectors=[Stream(alive_at=100), stream]))
     await advance(4.9)
@@ -180,7 +180,7 @@ async def test_kind_whose_stream_fails_for_five_seconds_is_named() -> None:
 
 
 async def test_kind_whose_stream_is_silent_is_named() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_informer(
         Informer(reflectors=[Stream("pods in a"), Stream("pods in b", alive_at=200)])
     )

@@ -5,7 +5,7 @@ import pytest
 
 from quintant.core.address import BindAddress
 from quintant.metrics import CONTENT_TYPE
-from quintant.runtime.manager.health import Health
+from quintant.runtime.manager.health import HealthChecks
 from quintant.runtime.manager.probes import ProbeServer
 from quintant.runtime.observe.metrics import Metrics
 
@@ -23,7 +23,7 @@ async def fetch(address: BindAddress | None, path: str, method: str = "GET") -> 
 
 
 async def test_probes_answer_for_the_health_of_the_process() -> None:
-    health = Health()
+    health = HealthChecks()
     async with ProbeServer(health, Metrics()).serve(LOCAL, "") as ports:
         assert ports.metrics is None
         assert await fetch(ports.probes, "/healthz") == (200, "ok\n")
@@ -36,7 +36,7 @@ async def test_probes_answer_for_the_health_of_the_process() -> None:
 
 
 async def test_verbose_probe_lists_the_checks_and_exclude_leaves_one_out() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("database", lambda: "no connection")
     async with ProbeServer(health, Metrics()).serve(LOCAL, "") as ports:
         assert await fetch(ports.probes, "/readyz?verbose&exclude=database") == (
@@ -46,7 +46,7 @@ async def test_verbose_probe_lists_the_checks_and_exclude_leaves_one_out() -> No
 
 
 async def test_single_check_has_a_path_of_its_own() -> None:
-    health = Health()
+    health = HealthChecks()
     health.add_readiness_check("deployments.apps", lambda: "403 Forbidden")
     async with ProbeServer(health, Metrics()).serve(LOCAL, "") as ports:
         status, text = await fetch(ports.probes, "/readyz/deployments.apps")
@@ -58,7 +58,7 @@ async def test_single_check_has_a_path_of_its_own() -> None:
 async def test_metrics_are_served_on_a_port_of_their_own() -> None:
     metrics = Metrics()
     metrics.controller("portal").error()
-    async with ProbeServer(Health(), metrics).serve(LOCAL, "localhost:0") as ports:
+    async with ProbeServer(HealthChecks(), metrics).serve(LOCAL, "localhost:0") as ports:
         assert ports.probes != ports.metrics
         status, text = await fetch(ports.metrics, "/metrics")
         assert status == 200
@@ -72,7 +72,9 @@ async def test_sheets_of_the_program_are_beside_its_metrics() -> None:
     async def greet(path: str) -> bytes | None:
         return b'{"hello": "%s"}' % path.encode() if path != "nobody" else None
 
-    async with ProbeServer(Health(), Metrics(), {"greetings": greet}).serve("", LOCAL) as ports:
+    async with ProbeServer(HealthChecks(), Metrics(), {"greetings": greet}).serve(
+        "", LOCAL
+    ) as ports:
         assert await fetch(ports.metrics, "/greetings/a/b") == (200, '{"hello": "a/b"}')
         assert (await fetch(ports.metrics, "/greetings/nobody"))[0] == 404
         assert (await fetch(ports.metrics, "/greetings", "POST"))[0] == 405
@@ -81,7 +83,7 @@ async def test_sheets_of_the_program_are_beside_its_metrics() -> None:
 
 async def test_metrics_name_their_format() -> None:
     async with (
-        ProbeServer(Health(), Metrics()).serve("", LOCAL) as ports,
+        ProbeServer(HealthChecks(), Metrics()).serve("", LOCAL) as ports,
         aiohttp.ClientSession() as http,
         http.get(f"http://{ports.metrics}/metrics") as reply,
     ):
@@ -89,19 +91,19 @@ async def test_metrics_name_their_format() -> None:
 
 
 async def test_equal_addresses_share_one_server() -> None:
-    async with ProbeServer(Health(), Metrics()).serve(LOCAL, LOCAL) as ports:
+    async with ProbeServer(HealthChecks(), Metrics()).serve(LOCAL, LOCAL) as ports:
         assert ports.probes == ports.metrics
         assert (await fetch(ports.probes, "/readyz"))[0] == 200
         assert (await fetch(ports.probes, "/metrics"))[0] == 200
 
 
 async def test_head_answers_without_a_body_and_writes_are_refused() -> None:
-    async with ProbeServer(Health(), Metrics()).serve(LOCAL, "") as ports:
+    async with ProbeServer(HealthChecks(), Metrics()).serve(LOCAL, "") as ports:
         assert await fetch(ports.probes, "/healthz", "HEAD") == (200, "")
         assert (await fetch(ports.probes, "/healthz", "POST"))[0] == 405
         assert (await fetch(ports.probes, "/", "GET"))[0] == 404
 
 
 async def test_nothing_listens_when_both_are_switched_off() -> None:
-    async with ProbeServer(Health(), Metrics()).serve("", "") as ports:
+    async with ProbeServer(HealthChecks(), Metrics()).serve("", "") as ports:
         assert (ports.probes, ports.metrics) == (None, None)
