@@ -85,10 +85,10 @@ async def reconcile(
         expected = await _expected(budget, pods, ctx)
     except PodsUncountable as error:
         ctx.event("CalculateExpectedPodCountFailed", str(error), type="Warning")
-        await _tell(budget, failed_status(budget, str(error), now), ctx.client)
+        await _write_status(budget, failed_status(budget, str(error), now), ctx.client)
         return None
     status = budget_status(budget, pods, expected, now)
-    await _tell(budget, status, ctx.client)
+    await _write_status(budget, status, ctx.client)
     # The server's word runs out at some time, and no change announces that.
     return Result(after=DELETION_SECONDS) if status.disrupted_pods else None
 
@@ -97,7 +97,7 @@ def budget_status(
     budget: PodDisruptionBudget, pods: Sequence[PodState], expected: int, now: datetime
 ) -> BudgetStatus:
     """The status of a budget that covers these pods, of so many that there should be."""
-    leaving = _leaving(budget.status.disrupted_pods, pods, now)
+    leaving = _disrupted_pods(budget.status.disrupted_pods, pods, now)
     staying = [pod for pod in pods if not pod.deleting and pod.metadata.name not in leaving]
     healthy, desired = sum(map(pod_ready, staying)), _desired(budget, expected)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
@@ -133,7 +133,7 @@ def failed_status(budget: PodDisruptionBudget, why: str, now: datetime) -> Budge
     )
 
 
-async def _tell(budget: PodDisruptionBudget, status: BudgetStatus, client: Client) -> None:
+async def _write_status(budget: PodDisruptionBudget, status: BudgetStatus, client: Client) -> None:
     """Write a status, unless somebody, such as the server that grants evictions, did so first."""
     if status == budget.status:
         return
@@ -191,7 +191,9 @@ def _desired(budget: PodDisruptionBudget, expected: int) -> int:
     return scaled_value(spec.min_available, expected, up=True)
 
 
-def _leaving(granted: Mapping[str, str], pods: Iterable[PodState], now: datetime) -> dict[str, str]:
+def _disrupted_pods(
+    granted: Mapping[str, str], pods: Iterable[PodState], now: datetime
+) -> dict[str, str]:
     """The pods that were let go and are still here, as if nothing had happened to them."""
     there = {pod.metadata.name for pod in pods if not pod.deleting}
     limit = timedelta(seconds=DELETION_SECONDS)

@@ -102,7 +102,7 @@ async def claim_children(
     claims = match_children(selector, filter(only, mine), filter(only, orphans))
     for child in claims.released:
         await _release(client, child, owner)
-    if not claims.adopted or not await _lives(client, owner):
+    if not claims.adopted or not await _still_exists(client, owner):
         return list(claims.kept)
     adopted = [await _adopt(client, child, owner) for child in claims.adopted]
     return [*claims.kept, *filter(None, adopted)]
@@ -126,7 +126,7 @@ async def _release(client: Client, child: C, owner: Object) -> None:
         await client.patch(free, since=child)
 
 
-async def _lives(client: Client, owner: Object) -> bool:
+async def _still_exists(client: Client, owner: Object) -> bool:
     """Ask the server whether an owner is there to stay: a cache may not know of its end."""
     found = await client.find(type(owner), *owner.key, live=True)
     return found is not None and found.metadata.uid == owner.metadata.uid and not found.deleting

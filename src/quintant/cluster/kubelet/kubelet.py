@@ -70,11 +70,11 @@ class Kubelet:
         (
             manager.keyed(CONTROLLER)
             .watches(Pod, to=_itself, fields={"spec.nodeName": self.node.name})
-            .watches(ConfigMap, to=self._users)
-            .watches(Secret, to=self._users)
-            .watches(PersistentVolumeClaim, to=self._users)
-            .watches(PersistentVolume, to=_nobody)
-            .watches(Service, to=_nobody)
+            .watches(ConfigMap, to=self._pods_referring_to)
+            .watches(Secret, to=self._pods_referring_to)
+            .watches(PersistentVolumeClaim, to=self._pods_referring_to)
+            .watches(PersistentVolume, to=_no_keys)
+            .watches(Service, to=_no_keys)
             .uses(Pod, "patch", sub="status")
             .uses(Pod, "delete")
             .uses(ServiceAccount, "create", sub="token")
@@ -89,9 +89,9 @@ class Kubelet:
             return None
         pod = await ctx.client.find(Pod, *request)
         uid = pod.metadata.uid if pod is not None else ""
-        wakes = [await self._dismiss(worker) for worker in self._namesakes(request, uid)]
+        wakes = [await self._terminate(worker) for worker in self._replaced_workers(request, uid)]
         if pod is not None and self.node.images.runs(pod.spec):
-            wakes.append(await self._tend(pod, ctx))
+            wakes.append(await self._sync_pod(pod, ctx))
         wake = min(wakes, default=math.inf)
         if wake == math.inf:
             return None
@@ -136,7 +136,7 @@ class Kubelet:
         for box in self.sandboxes():
             box.close()
 
-    async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
+    async def _sync_pod(self, pod: Pod, ctx: KeyContext) -> float:
         worker = self.workers.get(pod.metadata.uid)
         if worker is None:
             if pod.status.phase in FINISHED:
@@ -144,7 +144,7 @@ class Kubelet:
                 if pod.deleting:
                     await ctx.client.delete(pod, grace=0)
                 return math.inf
-            worker = self.workers[pod.metadata.uid] = self._opened(pod)
+            worker = self.workers[pod.metadata.uid] = self._new_worker(pod)
         wake = await worker.sync(pod, ctx.client)
         await self._report(worker.sandbox, ctx)
         return wake
@@ -152,12 +152,14 @@ class Kubelet:
     async def _report(self, sandbox: Sandbox, ctx: KeyContext) -> None:
         status = status_of(sandbox.record(), self.node.now())
         for note in sandbox.take_events():
-            ctx.event(_part(sandbox.pod, note), note.reason, note.message, type=note.type)
+            ctx.event(
+                _involved_object(sandbox.pod, note), note.reason, note.message, type=note.type
+            )
         await ctx.client.set_status(sandbox.pod, status)
         if sandbox.finished and sandbox.pod.deleting:
             await ctx.client.delete(sandbox.pod, grace=0)
 
-    async def _dismiss(self, worker: PodWorker) -> float:
+    async def _terminate(self, worker: PodWorker) -> float:
         """End a pod that the API knows no more; when to look again."""
         plan = await worker.terminate()
         if plan.stage is not PodStage.OVER:
@@ -166,13 +168,13 @@ class Kubelet:
         self.workers.pop(worker.sandbox.pod.metadata.uid, None)
         return math.inf
 
-    def _opened(self, pod: Pod) -> PodWorker:
+    def _new_worker(self, pod: Pod) -> PodWorker:
         def wake() -> None:
             self._wakeups.wake(pod.key)
 
         return PodWorker(Sandbox(pod, self.node, self._group, wake))
 
-    def _namesakes(self, request: Request, uid: str) -> list[PodWorker]:
+    def _replaced_workers(self, request: Request, uid: str) -> list[PodWorker]:
         """Sandboxes of pods that had this name before, or are gone."""
         return [
             worker
@@ -180,7 +182,7 @@ class Kubelet:
             if known != uid and worker.sandbox.pod.key == request
         ]
 
-    def _users(self, obj: Object) -> Iterator[Request]:
+    def _pods_referring_to(self, obj: Object) -> Iterator[Request]:
         """The pods that refer to an object."""
         name = resource_of(type(obj)).kind, obj.metadata.name
         for worker in self.workers.values():
@@ -193,11 +195,11 @@ def _itself(pod: Pod) -> Iterable[Request]:
     return (pod.key,)
 
 
-def _nobody(_: Any) -> Iterable[Request]:
+def _no_keys(_: Any) -> Iterable[Request]:
     return ()
 
 
-def _part(pod: Pod, note: PodEvent) -> ObjectReference:
+def _involved_object(pod: Pod, note: PodEvent) -> ObjectReference:
     """The pod, or a container in it, as events point at it."""
     initial = any(each.name == note.container for each in pod.spec.init_containers)
     field = "initContainers" if initial else "containers"

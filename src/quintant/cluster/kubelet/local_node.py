@@ -105,14 +105,14 @@ async def local_node(
             host=share.host,
             names=names,
         )
-        async with _at_work(node, machine) as local:
+        async with _running_node(node, machine) as local:
             yield local
 
 
 @contextmanager
 def kubelet_folder(place: Path, name: str) -> Iterator[Path]:
     """A folder of this kubelet's in a place that others can write to; nothing of it stays."""
-    folder = _made(place, name)
+    folder = _make_folder(place, name)
     try:
         yield folder
     finally:
@@ -122,7 +122,7 @@ def kubelet_folder(place: Path, name: str) -> Iterator[Path]:
             folder.parent.rmdir()
 
 
-def _made(place: Path, name: str) -> Path:
+def _make_folder(place: Path, name: str) -> Path:
     while True:
         folder = user_folder(place) / name
         # The last kubelet before us may have taken the user's folder away just now.
@@ -132,8 +132,8 @@ def _made(place: Path, name: str) -> Path:
 
 
 @asynccontextmanager
-async def _at_work(node: NodeContext, machine: MachineInfo) -> AsyncIterator[LocalNode]:
-    async with _working(node) as kubelet, _measuring(kubelet) as sampler:
+async def _running_node(node: NodeContext, machine: MachineInfo) -> AsyncIterator[LocalNode]:
+    async with _running_kubelet(node) as kubelet, _running_sampler(kubelet) as sampler:
         yield LocalNode(
             _component(kubelet, machine, sampler),
             kubelet,
@@ -145,7 +145,7 @@ async def _at_work(node: NodeContext, machine: MachineInfo) -> AsyncIterator[Loc
 
 
 @asynccontextmanager
-async def _working(node: NodeContext) -> AsyncIterator[Kubelet]:
+async def _running_kubelet(node: NodeContext) -> AsyncIterator[Kubelet]:
     """A kubelet that leaves nothing behind."""
     async with asyncio.TaskGroup() as group:
         kubelet = Kubelet(node, group)
@@ -159,7 +159,7 @@ async def _working(node: NodeContext) -> AsyncIterator[Kubelet]:
 
 
 @asynccontextmanager
-async def _measuring(kubelet: Kubelet) -> AsyncIterator[UsageSampler]:
+async def _running_sampler(kubelet: Kubelet) -> AsyncIterator[UsageSampler]:
     sampler = UsageSampler(kubelet.node.name, kubelet.sandboxes, kubelet.node.now)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(sampler.run())

@@ -102,7 +102,7 @@ class _Flow(asyncio.DatagramProtocol):
             self._early.append(data)
         else:
             self._transport.sendto(data)
-            self._wind()
+            self._restart_idle_timer()
 
     def close(self) -> None:
         """End the flow."""
@@ -119,14 +119,14 @@ class _Flow(asyncio.DatagramProtocol):
             self.send(data)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        self._wind()
+        self._restart_idle_timer()
         self._front.answer(data, self._client)
 
     def error_received(self, exc: Exception) -> None:
         # Nobody listens there: the client's next datagram may try another backend.
         self.close()
 
-    def _wind(self) -> None:
+    def _restart_idle_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close)

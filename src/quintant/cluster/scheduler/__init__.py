@@ -37,8 +37,8 @@ def scheduler(locate: Locate = no_programs) -> Component:
     manager = Manager(NAME)
     (
         manager.keyed(SCHEDULER)
-        .watches(PodView, to=_round, when=_stirs)
-        .watches(NodeView, to=_round, when=_rebuilt)
+        .watches(PodView, to=_round, when=_is_relevant_change)
+        .watches(NodeView, to=_round, when=_node_changed)
         .watches(ClaimView, to=_round)
         .watches(PersistentVolumeView, to=_round)
         .watches(StorageClass, to=_round)
@@ -57,7 +57,7 @@ def _round(obj: Object) -> Iterable[Request]:
     return _ROUND
 
 
-def _stirs(old: PodView | None, new: PodView | None) -> bool:
+def _is_relevant_change(old: PodView | None, new: PodView | None) -> bool:
     """Whether a change of a pod may change what is to be done: not if only its status moved."""
     if old is None or new is None or new.ended != old.ended:
         return True
@@ -67,7 +67,7 @@ def _stirs(old: PodView | None, new: PodView | None) -> bool:
     )
 
 
-def _rebuilt(old: NodeView | None, new: NodeView | None) -> bool:
+def _node_changed(old: NodeView | None, new: NodeView | None) -> bool:
     """Whether a node has changed for pods; heartbeats do not."""
     if old is None or new is None:
         return True

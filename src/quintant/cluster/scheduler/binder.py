@@ -70,10 +70,10 @@ async def report_unschedulable(unschedulable: Unschedulable, ctx: KeyContext) ->
     if unschedulable.preemption is not None:
         for victim in unschedulable.preemption.victims:
             await _evict(victim.pod, pod, unschedulable.preemption.node, ctx)
-    await _say(unschedulable, message, ctx)
+    await _report(unschedulable, message, ctx)
 
 
-async def _say(unschedulable: Unschedulable, message: str, ctx: KeyContext) -> None:
+async def _report(unschedulable: Unschedulable, message: str, ctx: KeyContext) -> None:
     pod, preemption = unschedulable.entry.pod_info.pod, unschedulable.preemption
     known = condition_of(pod.status.conditions, SCHEDULED)
     said = known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message)
@@ -88,20 +88,20 @@ async def _say(unschedulable: Unschedulable, message: str, ctx: KeyContext) -> N
         now=ctx.clock.now(),
     )
     node = preemption.node if preemption is not None else ""
-    await _write(pod, PodStatusView(conditions=told, nominated_node_name=node), ctx)
+    await _write_status(pod, PodStatusView(conditions=told, nominated_node_name=node), ctx)
 
 
 async def _evict(victim: PodView, pod: PodView, node: str, ctx: KeyContext) -> None:
     told: tuple[Condition, ...] = set_condition(
         (), _TARGET, status=True, reason=_BY_SCHEDULER, message=_WHY, now=ctx.clock.now()
     )
-    await _write(victim, PodStatusView(conditions=told), ctx, PREEMPTION)
+    await _write_status(victim, PodStatusView(conditions=told), ctx, PREEMPTION)
     note = f"Preempted by pod {pod.metadata.uid} on node {node}"
     ctx.event(victim, "Preempted", note, action="Preempting")
     await ctx.client.delete(victim)
 
 
-async def _write(
+async def _write_status(
     pod: PodView, status: PodStatusView, ctx: KeyContext, manager: str = SCHEDULER
 ) -> None:
     try:

@@ -59,7 +59,7 @@ class Scheduler:
         self._stored: dict[str, str] = {}
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
-        self._read(ctx)
+        self._sync_caches(ctx)
         storage = _storage(ctx)
         turn = self.queue.ready(monotonic(), self.snapshot.move_cycle)
         decided = [self.schedule_pod(entry, storage, ctx.random) for entry in islice(turn, ROUND)]
@@ -74,7 +74,7 @@ class Scheduler:
         """A node for a pod, counted as taken; why there is none; or None while others leave it."""
         uid = entry.pod_info.pod.metadata.uid
         claims, held = find_pod_claims(entry.pod_info.pod, storage), self.snapshot.node_of(uid)
-        if held and not claims.reason and self._reaches(held, claims.topology):
+        if held and not claims.reason and self._volumes_reach(held, claims.topology):
             if any(self.snapshot.node_of(each) == held for each in entry.victims):
                 entry.wait_for_event(monotonic(), self.snapshot.move_cycle)
                 return None
@@ -97,13 +97,13 @@ class Scheduler:
         )
         if not result.nodes:
             why = FitError(len(self.snapshot.nodes), result.reasons, result.unresolvable)
-            return self._make_room(entry, claims.topology, self._refused(entry, why))
+            return self._preempt(entry, claims.topology, self._refused(entry, why))
         info = select_host(self.snapshot, pod_info, result.nodes, random)
         self.snapshot.assume(pod_info.pod, pod_info.request, info.name)
         self.queue.move_affinity_pods(self.snapshot.move_cycle)
         return Placement(entry, info.name, claims.unbound)
 
-    def _make_room(
+    def _preempt(
         self, entry: QueuedPodInfo, volume_topology: VolumeTopology, unschedulable: Unschedulable
     ) -> Unschedulable:
         """Have less important pods leave, if that helps; the place is kept for this one."""
@@ -121,14 +121,14 @@ class Scheduler:
         entry.back_off(monotonic(), self.snapshot.move_cycle)
         return Unschedulable(entry, why)
 
-    def _reaches(self, name: str, volume_topology: VolumeTopology) -> bool:
+    def _volumes_reach(self, name: str, volume_topology: VolumeTopology) -> bool:
         info = self.snapshot.infos.get(name)
         node = info.node if info is not None else None
         return node is not None and all(
             matches_any_term(terms, node) for terms in volume_topology.terms
         )
 
-    def _read(self, ctx: KeyContext) -> None:
+    def _sync_caches(self, ctx: KeyContext) -> None:
         """Take in the caches as they are: a list through the client would copy them."""
         caches = _caches(ctx)
         pods = list(caches.informer_for(PodView).store)
@@ -169,12 +169,12 @@ class Scheduler:
                 entry.bound = True
         except (NotFound, Conflict):
             # It is gone, or somebody else was faster: the watch will say which.
-            self._again(entry)
+            self._requeue(entry)
         except QuintantError as error:
-            self._again(entry)
+            self._requeue(entry)
             ctx.log.warning("scheduling failed", pod=str(pod.key), why=str(error))
 
-    def _again(self, entry: QueuedPodInfo) -> None:
+    def _requeue(self, entry: QueuedPodInfo) -> None:
         """Take back what was decided, and try again in a while."""
         self.snapshot.forget(entry.pod_info.pod.metadata.uid)
         entry.back_off(monotonic(), self.snapshot.move_cycle - 1)

@@ -71,7 +71,7 @@ class NodeFilter:
                 self._explain(pod_info, first.nodes, found)
             return found
         for info in first.nodes:
-            self._judge(pod_info, volume_topology, around, info, found)
+            self._check_node(pod_info, volume_topology, around, info, found)
         return found
 
     def preemption_candidates(
@@ -99,7 +99,7 @@ class NodeFilter:
             )
         return found
 
-    def _judge(
+    def _check_node(
         self,
         pod_info: PodInfo,
         volume_topology: VolumeTopology,
@@ -152,11 +152,11 @@ def unschedulable_reason(pod: PodView, node: NodeView) -> str:
 
 def _prefer_real(found: FilterResult) -> None:
     """Leave out nodes that only pretend, if a real one would take the pod."""
-    real = [info for info in found.nodes if info.node and not _pretends(info.node)]
+    real = [info for info in found.nodes if info.node and not _is_simulated(info.node)]
     if real and len(real) < len(found.nodes):
         found.reasons[PRETENDING] += len(found.nodes) - len(real)
         found.nodes = real
 
 
-def _pretends(node: NodeView) -> bool:
+def _is_simulated(node: NodeView) -> bool:
     return node.metadata.labels.get(SIMULATED) == "true"

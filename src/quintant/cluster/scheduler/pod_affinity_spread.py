@@ -76,10 +76,10 @@ class PodTopology:
             _about(snapshot, pod, term, pod) for term in near
         )
         self._away = [_domains(snapshot, pod, term) for term in away]
-        self._unwelcome = _unwelcome(snapshot, pod)
+        self._anti_affinity_domains = _anti_affinity_domains(snapshot, pod)
 
     def __bool__(self) -> bool:
-        return bool(self._spreads or self._near or self._away or self._unwelcome)
+        return bool(self._spreads or self._near or self._away or self._anti_affinity_domains)
 
     def reason(self, node: NodeView) -> str:
         """Why a pod cannot go to a node, as far as other pods are concerned; empty if it can."""
@@ -87,7 +87,7 @@ class PodTopology:
         for spread in self._spreads:
             if reason := spread.reason(labels):
                 return reason
-        if any(labels.get(key) == domain for key, domain in self._unwelcome):
+        if any(labels.get(key) == domain for key, domain in self._anti_affinity_domains):
             return UNWELCOME
         if any(each.at(labels) for each in self._away):
             return CROWDED
@@ -120,7 +120,7 @@ def topology_spread_score(
     ]
     if not soft:
         return {}
-    counted = [_alike(snapshot, pod, each) for each in soft]
+    counted = [_spread_domains(snapshot, pod, each) for each in soft]
     return {info.name: sum(domains.at(_labels(info)) or 0 for domains in counted) for info in infos}
 
 
@@ -130,7 +130,7 @@ def has_pod_affinity(pod: PodView) -> bool:
 
 
 def _spread(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Spread:
-    domains = _alike(snapshot, pod, constraint)
+    domains = _spread_domains(snapshot, pod, constraint)
     counted = {
         labels[domains.key]
         for info in snapshot.nodes
@@ -145,7 +145,7 @@ def _spread(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Sp
     return _Spread(domains, constraint.max_skew, least, own)
 
 
-def _alike(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Domains:
+def _spread_domains(snapshot: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Domains:
     counter = snapshot.spread_counter(pod, _own(pod, constraint))
     return _Domains(
         constraint.topology_key, counter.domains(snapshot.infos, constraint.topology_key)
@@ -205,7 +205,7 @@ def _about(snapshot: NodeSnapshot, owner: PodView, term: PodTerm, pod: PodView) 
     return compiled_selector(term.label_selector).matches(pod.metadata.labels)
 
 
-def _unwelcome(snapshot: NodeSnapshot, pod: PodView) -> set[tuple[str, str]]:
+def _anti_affinity_domains(snapshot: NodeSnapshot, pod: PodView) -> set[tuple[str, str]]:
     """The domains in which a pod lives that does not want this one near."""
     found: set[tuple[str, str]] = set()
     for placed in snapshot.anti_affinity_pods.values():

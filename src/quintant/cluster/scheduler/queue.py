@@ -77,7 +77,7 @@ class SchedulingQueue:
         for pod in pods:
             if not pod.spec.node_name and _ours(pod):
                 known = self._entries.get(pod.metadata.uid)
-                found[pod.metadata.uid] = self._renewed(known, pod)
+                found[pod.metadata.uid] = self._refreshed(known, pod)
         self._entries = found
 
     def ready(self, now: float, move_cycle: int) -> list[QueuedPodInfo]:
@@ -101,7 +101,7 @@ class SchedulingQueue:
             if entry.move_cycle == move_cycle and has_pod_affinity(entry.pod_info.pod):
                 entry.move_cycle = move_cycle - 1
 
-    def _renewed(self, known: QueuedPodInfo | None, pod: PodView) -> QueuedPodInfo:
+    def _refreshed(self, known: QueuedPodInfo | None, pod: PodView) -> QueuedPodInfo:
         if known is None:
             return QueuedPodInfo(read_pod_info(pod, self._locate))
         old = known.pod_info.pod

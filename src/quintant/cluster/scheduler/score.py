@@ -31,7 +31,7 @@ def select_host(
 ) -> NodeInfo:
     """The best of some nodes, at least one."""
     worth = [least_allocated(info, pod_info.request) for info in infos]
-    if liked := _liked(snapshot, pod_info.pod, infos):
+    if liked := _preference_scores(snapshot, pod_info.pod, infos):
         worth = [each + liked.get(info.name, 0.0) for each, info in zip(worth, infos, strict=True)]
     top = max(worth)
     found = [info for each, info in zip(worth, infos, strict=True) if each == top]
@@ -45,7 +45,9 @@ def least_allocated(info: NodeInfo, request: ResourceRequest) -> float:
     return ((cpu if cpu > 0 else 0.0) + (memory if memory > 0 else 0.0)) // 2
 
 
-def _liked(snapshot: NodeSnapshot, pod: PodView, infos: Sequence[NodeInfo]) -> dict[str, float]:
+def _preference_scores(
+    snapshot: NodeSnapshot, pod: PodView, infos: Sequence[NodeInfo]
+) -> dict[str, float]:
     """What speaks for each node beside its room; empty if nothing does."""
     found: dict[str, float] = {}
     _add(found, _scaled(_preferred(pod, infos)), PREFERENCE_WEIGHT)
@@ -54,7 +56,7 @@ def _liked(snapshot: NodeSnapshot, pod: PodView, infos: Sequence[NodeInfo]) -> d
         found, _scaled(topology_spread_score(snapshot, pod, infos), reverse=True), PREFERENCE_WEIGHT
     )
     if snapshot.has_soft_taints:
-        _add(found, _scaled(_advised(pod, infos), reverse=True), TAINT_WEIGHT)
+        _add(found, _scaled(_taint_penalties(pod, infos), reverse=True), TAINT_WEIGHT)
     return found
 
 
@@ -72,7 +74,7 @@ def _preferred(pod: PodView, infos: Sequence[NodeInfo]) -> dict[str, float]:
     }
 
 
-def _advised(pod: PodView, infos: Sequence[NodeInfo]) -> dict[str, float]:
+def _taint_penalties(pod: PodView, infos: Sequence[NodeInfo]) -> dict[str, float]:
     """How many taints advise against each node."""
     found: dict[str, float] = {}
     for info in infos:

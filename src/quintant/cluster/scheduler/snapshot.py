@@ -83,7 +83,7 @@ class NodeSnapshot:
         before = self.generation
         self._sync_nodes({node.metadata.name: node for node in nodes})
         if self.generation != before:
-            self._arrange()
+            self._rebuild_order()
         self._sync_pods({pod.metadata.uid: pod for pod in pods})
         spaces = {space.metadata.name: space.metadata.labels for space in namespaces}
         if spaces != self._namespaces:
@@ -92,13 +92,13 @@ class NodeSnapshot:
 
     def assume(self, pod: PodView, request: ResourceRequest, node: str) -> None:
         """Count a pod as placed before anybody else knows."""
-        self._enter(PlacedPod(pod, request, node))
+        self._add_pod(PlacedPod(pod, request, node))
 
     def forget(self, uid: str) -> None:
         """Take back what was assumed."""
         placed = self._placed_pods.get(uid)
         if placed is not None:
-            self._leave(placed)
+            self._remove_pod(placed)
             self.move_cycle += 1
 
     def node_of(self, uid: str) -> str:
@@ -161,7 +161,7 @@ class NodeSnapshot:
         if new is None and not info.placed_pods:
             del self.infos[name]
 
-    def _arrange(self) -> None:
+    def _rebuild_order(self) -> None:
         self.nodes = [info for _, info in sorted(self.infos.items()) if info.node is not None]
         taints = (taint for info in self.nodes if info.node for taint in info.node.spec.taints)
         self.has_soft_taints = any(taint.effect == PREFER_NO_SCHEDULE for taint in taints)
@@ -181,22 +181,22 @@ class NodeSnapshot:
             self.forget(uid)
         elif pod.spec.node_name:
             moved = PlacedPod(pod, resource_request(pod), pod.spec.node_name)
-            if placed is not None and _unmoved(placed, moved):
+            if placed is not None and _same_placement(placed, moved):
                 return
             if placed is not None:
-                self._leave(placed)
-            self._enter(moved)
+                self._remove_pod(placed)
+            self._add_pod(moved)
 
-    def _enter(self, placed: PlacedPod) -> None:
+    def _add_pod(self, placed: PlacedPod) -> None:
         uid = placed.pod.metadata.uid
         self._placed_pods[uid] = placed
         self.infos.setdefault(placed.node, NodeInfo(placed.node)).add_pod(placed)
-        if _keeps_away(placed.pod):
+        if _has_required_anti_affinity(placed.pod):
             self.anti_affinity_pods[uid] = placed
         for counter in self._counters.values():
             counter.count(placed, 1)
 
-    def _leave(self, placed: PlacedPod) -> None:
+    def _remove_pod(self, placed: PlacedPod) -> None:
         uid, info = placed.pod.metadata.uid, self.infos[placed.node]
         del self._placed_pods[uid]
         info.remove_pod(placed)
@@ -224,7 +224,7 @@ def _same(old: NodeView, new: NodeView) -> bool:
     )
 
 
-def _unmoved(old: PlacedPod, new: PlacedPod) -> bool:
+def _same_placement(old: PlacedPod, new: PlacedPod) -> bool:
     return (old.node, old.request, old.pod.metadata.labels, old.pod.deleting) == (
         new.node,
         new.request,
@@ -233,7 +233,7 @@ def _unmoved(old: PlacedPod, new: PlacedPod) -> bool:
     )
 
 
-def _keeps_away(pod: PodView) -> bool:
+def _has_required_anti_affinity(pod: PodView) -> bool:
     affinity = pod.spec.affinity
     away = affinity.pod_anti_affinity if affinity is not None else None
     return away is not None and bool(away.required)

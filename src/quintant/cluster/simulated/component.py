@@ -45,8 +45,8 @@ def simulator(
     manager, pods = Manager(NAME), PodController(Stages((*stages, *DEFAULTS)), locate, NODE, host)
     (
         manager.keyed("simulated-pods")
-        .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)
-        .watches(SimNode, to=pods.pods_on, when=_failed)
+        .watches(SimPod, to=lambda pod: (pod.key,), when=_is_relevant_change)
+        .watches(SimNode, to=pods.pods_on, when=_fault_changed)
         .uses(Pod, "delete")
         .uses(Pod, "patch", sub="status")
         .reconcile(pods)
@@ -61,12 +61,12 @@ def simulator(
     return Component(manager, extra=extra, objects=(READER,), meter=SimulatedMeter(clock))
 
 
-def _stirs(old: SimPod | None, new: SimPod | None) -> bool:
+def _is_relevant_change(old: SimPod | None, new: SimPod | None) -> bool:
     """Whether a change of a pod can change its stage: it has a node, or is gone."""
     return new is None or bool(new.spec.node_name)
 
 
-def _failed(old: SimNode | None, new: SimNode | None) -> bool:
+def _fault_changed(old: SimNode | None, new: SimNode | None) -> bool:
     """Whether a node begins or ends to fail, or is new."""
     if old is None or new is None:
         return True

@@ -60,25 +60,25 @@ class NodeLeaseController:
 
     async def __call__(self, client: Client) -> None:
         """Beat for ever. Every second a tenth of the nodes have their turn."""
-        await self._enlist(client)
+        await self._create_nodes(client)
         while True:
             began = monotonic()
             nodes = [node for node in await client.list(SimNode) if is_simulated(node)]
             for at, node in enumerate(nodes):
-                await self._beat(client, node, at % RENEW_SECONDS)
+                await self._renew_if_due(client, node, at % RENEW_SECONDS)
             known = {node.metadata.uid for node in nodes}
             self._due = {uid: due for uid, due in self._due.items() if uid in known}
             # What a beat takes is not added to the time until the next one.
             await asyncio.sleep(max(0.0, began + BEAT_SECONDS - monotonic()))
 
-    async def _enlist(self, client: Client) -> None:
+    async def _create_nodes(self, client: Client) -> None:
         for node in self._fleet.members(self._clock.now()):
             try:
                 await client.create(node)
             except AlreadyExists:
                 continue
 
-    async def _beat(self, client: Client, node: SimNode, turn: int) -> None:
+    async def _renew_if_due(self, client: Client, node: SimNode, turn: int) -> None:
         """Renew a node's lease if it is time; a new node's at once, and then in its turn."""
         uid, now = node.metadata.uid, monotonic()
         due = self._due.get(uid, now - turn * BEAT_SECONDS)

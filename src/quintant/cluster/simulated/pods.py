@@ -72,7 +72,7 @@ class PodController:
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         """Lead a pod on. Keys, for a pod that is being deleted has a stage, too."""
         if not self._learned:
-            self._learn(await ctx.client.list(SimPod))
+            self._restore_addresses(await ctx.client.list(SimPod))
         pod = await ctx.client.find(SimPod, request.name, request.namespace)
         if pod is None:
             self._forget(request)
@@ -83,21 +83,21 @@ class PodController:
         self._where[request] = name
         self._on.setdefault(name, {})[request] = None
         node = await ctx.client.find(SimNode, name)
-        if node is None or not self._pretended(pod, node) or self._unheard(pod, node):
+        if node is None or not self._is_simulated_pod(pod, node) or self._is_silent(pod, node):
             return None
         if self._rebooted(pod):
-            await self._tell(pod, REBOOT, ctx)
+            await self._write_status(pod, REBOOT, ctx)
             return None
         stage = self._stages.stage_of(pod)
         if stage is None or stage.next is None:
             return None
-        return await self._live(pod, stage, stage.next, ctx)
+        return await self._advance(pod, stage, stage.next, ctx)
 
     def pods_on(self, node: SimNode) -> Iterable[Request]:
         """The pods that are led on a node."""
         return tuple(self._on.get(node.metadata.name, ()))
 
-    def _learn(self, pods: Iterable[SimPod]) -> None:
+    def _restore_addresses(self, pods: Iterable[SimPod]) -> None:
         self._learned = True
         for pod in pods:
             if pod.status.pod_ip and POD in pod.metadata.annotations and not pod.spec.host_network:
@@ -113,14 +113,14 @@ class PodController:
         if not on:
             self._on.pop(where, None)
 
-    def _pretended(self, pod: SimPod, node: SimNode) -> bool:
+    def _is_simulated_pod(self, pod: SimPod, node: SimNode) -> bool:
         if is_simulated(node):
             return True
         containers = (*pod.spec.init_containers, *pod.spec.containers)
         run = all(self._locate(each.image, each.command) for each in containers)
         return node.metadata.name == self._real and not run
 
-    def _unheard(self, pod: SimPod, node: SimNode) -> bool:
+    def _is_silent(self, pod: SimPod, node: SimNode) -> bool:
         """Whether nothing is heard of a pod's node; its stage begins anew when it is back."""
         fault = fault_of(node)
         if fault.silent:
@@ -135,7 +135,7 @@ class PodController:
             return False
         return pod.first is not None and pod.first.state.running is not None and not pod.deleting
 
-    async def _live(
+    async def _advance(
         self, pod: SimPod, stage: Stage, step: StageNext, ctx: KeyContext
     ) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
@@ -148,16 +148,16 @@ class PodController:
         if step.delete:
             await self._delete(pod, ctx)
         else:
-            await self._tell(pod, step, ctx)
+            await self._write_status(pod, step, ctx)
         if stage.event is not None:
             told = stage.event
             kind: EventType = "Normal" if told.type == "Normal" else "Warning"
             ctx.event(pod, told.reason, told.message, type=kind)
         return None
 
-    async def _tell(self, pod: SimPod, step: StageNext, ctx: KeyContext) -> None:
+    async def _write_status(self, pod: SimPod, step: StageNext, ctx: KeyContext) -> None:
         """Write what a step makes of a pod, and that it is simulated, in one go."""
-        status = next_status(pod, step, self._place(pod), ctx.clock.now())
+        status = next_status(pod, step, self._placement(pod), ctx.clock.now())
         if status == pod.status:
             return
         path = resource_of(Pod).path(pod.metadata.namespace, pod.metadata.name, "status")
@@ -178,7 +178,7 @@ class PodController:
         except NotFound:
             ctx.log.debug("pod went away")
 
-    def _place(self, pod: SimPod) -> PodPlacement:
+    def _placement(self, pod: SimPod) -> PodPlacement:
         here = pod.spec.node_name == self._real
         host = self._host if here else host_ip(pod.spec.node_name)
         why = NO_PROGRAM if here else NO_MACHINE

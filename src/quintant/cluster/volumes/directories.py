@@ -41,7 +41,7 @@ class VolumeBackend(Protocol):
     """Where the folders are."""
 
     async def make(self, folder: VolumeDirectory, source: VolumeDirectory | None = None) -> None:
-        """Make a folder, a copy of another if one is named; Missing if that is not there."""
+        """Make a folder, a copy of another if one is named; SourceMissing if that is not there."""
 
     async def remove(self, folder: VolumeDirectory) -> None:
         """Remove a folder with everything in it."""

@@ -79,9 +79,9 @@ class Snapshotter(Struct, frozen=True):
             text = f"Failed to create snapshot: {error}"
             ctx.event(content, "SnapshotCreationFailed", text, type="Warning")
             failed = SnapshotError(message=text, time=timestamp(ctx.clock.now()))
-            await _tell(content, ContentStatus(ready_to_use=False, error=failed), ctx)
+            await _write_status(content, ContentStatus(ready_to_use=False, error=failed), ctx)
             return Result(after=RETRY_SECONDS)
-        await _tell(content, status, ctx)
+        await _write_status(content, status, ctx)
         return None
 
     async def _copy(self, content: VolumeSnapshotContent, ctx: KeyContext) -> ContentStatus:
@@ -124,7 +124,9 @@ async def _bound(content: VolumeSnapshotContent, client: Client) -> bool:
     return found is not None and bool(ref.uid) and found.metadata.uid == ref.uid
 
 
-async def _tell(content: VolumeSnapshotContent, status: ContentStatus, ctx: KeyContext) -> None:
+async def _write_status(
+    content: VolumeSnapshotContent, status: ContentStatus, ctx: KeyContext
+) -> None:
     await ctx.client.patch(replace(content, status=status), since=content, sub="status")
 
 

@@ -83,7 +83,7 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
     except SnapshotNotReady as error:
         await _fail(snapshot, f"Failed to create snapshot content with error {error}", ctx)
         return Result(after=RETRY_SECONDS)
-    await _tell(snapshot, status_of(content), ctx)
+    await _write_status(snapshot, status_of(content), ctx)
     return None
 
 
@@ -91,7 +91,7 @@ async def _content(snapshot: VolumeSnapshot, ctx: KeyContext) -> VolumeSnapshotC
     """The content of a snapshot, made if it is to be made."""
     given = snapshot.spec.source.volume_snapshot_content_name
     if given:
-        return await _taken(snapshot, given, ctx.client)
+        return await _bind_existing_content(snapshot, given, ctx.client)
     found = await ctx.client.find(VolumeSnapshotContent, content_name(snapshot))
     if found is not None:
         return found
@@ -107,7 +107,9 @@ async def _content(snapshot: VolumeSnapshot, ctx: KeyContext) -> VolumeSnapshotC
         return await ctx.client.get(VolumeSnapshotContent, content_name(snapshot), live=True)
 
 
-async def _taken(snapshot: VolumeSnapshot, name: str, client: Client) -> VolumeSnapshotContent:
+async def _bind_existing_content(
+    snapshot: VolumeSnapshot, name: str, client: Client
+) -> VolumeSnapshotContent:
     """Content that was there first, bound to this snapshot."""
     content = await client.find(VolumeSnapshotContent, name)
     if content is None:
@@ -163,7 +165,7 @@ async def _release(snapshot: VolumeSnapshot, ctx: KeyContext) -> None:
     content = await ctx.client.find(VolumeSnapshotContent, bound_content_name(snapshot))
     ours = content is not None and content.spec.volume_snapshot_ref.uid == snapshot.metadata.uid
     if content is not None and ours and content.spec.deletion_policy == DELETE:
-        await _doom(content, ctx.client)
+        await _delete_content(content, ctx.client)
         return
     for name in (SOURCE_FINALIZER, BOUND_FINALIZER):
         if name in snapshot.metadata.finalizers:
@@ -176,7 +178,7 @@ async def _in_use(snapshot: VolumeSnapshot, client: Client) -> bool:
     return any(request == snapshot.key for claim in claims for request in _filled(claim))
 
 
-async def _doom(content: VolumeSnapshotContent, client: Client) -> None:
+async def _delete_content(content: VolumeSnapshotContent, client: Client) -> None:
     """Have content deleted; its driver removes the copy, because it is told so."""
     annotations = {**content.metadata.annotations, BEING_DELETED: "yes"}
     marked = replace(content, metadata=replace(content.metadata, annotations=annotations))
@@ -191,10 +193,10 @@ async def _fail(snapshot: VolumeSnapshot, why: str, ctx: KeyContext) -> None:
         return
     ctx.event(snapshot, "SnapshotContentCreationFailed", why, type="Warning")
     error = SnapshotError(message=why, time=timestamp(ctx.clock.now()))
-    await _tell(snapshot, SnapshotStatus(ready_to_use=False, error=error), ctx)
+    await _write_status(snapshot, SnapshotStatus(ready_to_use=False, error=error), ctx)
 
 
-async def _tell(snapshot: VolumeSnapshot, status: SnapshotStatus, ctx: KeyContext) -> None:
+async def _write_status(snapshot: VolumeSnapshot, status: SnapshotStatus, ctx: KeyContext) -> None:
     ready = snapshot.status is not None and snapshot.status.ready_to_use
     # What was written a moment ago, such as the class, has changed the version.
     current = await ctx.client.get(VolumeSnapshot, *snapshot.key)

@@ -57,7 +57,7 @@ class InlineBudget:
         self.left = LIGHT_COST
 
     def spend(self, cost: int) -> None:
-        """Count what something has cost; Costly if it was too much."""
+        """Count what something has cost; TooCostlyInline if it was too much."""
         self.left -= cost
         if self.left <= 0:
             raise TooCostlyInline
@@ -96,7 +96,7 @@ class Offload:
     async def run(self, work: Callable[[], T], size: int) -> T:
         """The result of work on so many bytes; it is begun anew if it turns out to be costly.
 
-        Overrun if too many wait already. Who no longer waits for the result is left out.
+        TooManyInFlight if too many wait already. Who no longer waits for the result is left out.
         """
         if not self._threads:
             return work()
@@ -124,7 +124,7 @@ class WorkerThread:
         self._arrivals = count()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """The result of work, in its turn; Overrun if too many wait already."""
+        """The result of work, in its turn; TooManyInFlight if too many wait already."""
         if len(self._waiting) >= WAITING:
             raise TooManyInFlight()
         await self._turn()

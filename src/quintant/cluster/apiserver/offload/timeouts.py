@@ -75,7 +75,7 @@ class TooManyInFlight(StatusError):
 
 @asynccontextmanager
 async def request_timeout(seconds: float) -> AsyncIterator[None]:
-    """Late for what takes longer."""
+    """RequestTimeout for what takes longer."""
     told = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
         async with asyncio.timeout(seconds) as limit:

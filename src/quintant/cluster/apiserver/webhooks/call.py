@@ -57,7 +57,7 @@ class WebhookClient:
         obj: JsonObject | None,
         old: JsonObject | None,
     ) -> ReviewResponse:
-        """A webhook's word; Failed if it has none."""
+        """A webhook's word; WebhookCallError if it has none."""
         if not hook.review:
             raise WebhookCallError(hook, _NO_REVIEW)
         body = encode_review(hook.review, request, obj, old)
@@ -70,7 +70,7 @@ class WebhookClient:
             raise WebhookCallError(hook, str(error)) from None
 
     async def post(self, client: WebhookTarget, body: bytes, seconds: int) -> ApiResponse:
-        """Post a document and wait so long for what comes back; Unreachable says why none did."""
+        """Post a document and wait so long for a reply; WebhookUnreachable says why none came."""
         url = f"{client.url}?timeout={seconds}s"
         service = client.service
         webhook_request = WebhookRequest(

@@ -28,7 +28,7 @@ class WebhookRequest:
     bundle: bytes = b""
     """The authorities to trust (PEM); the machine's own if empty."""
     locate: Callable[[], BindAddress] | None = None
-    """Where to connect, if not where the URL says; Unreachable if that is nowhere."""
+    """Where to connect, if not where the URL says; WebhookUnreachable if that is nowhere."""
 
 
 class WebhookDialer(Protocol):

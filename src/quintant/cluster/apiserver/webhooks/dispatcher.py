@@ -126,7 +126,7 @@ class WebhookDispatcher:
         size = len(written) * len(patch)
         changed = await self._offload.run(partial(_patched, shown, written, patch), size)
         if kind is not attributes.kind:
-            changed = await _recast(kind, attributes.kind, changed)
+            changed = await _convert_version(kind, attributes.kind, changed)
         return await self._offload.run(partial(revise, changed), len(written))
 
     async def _asked(
@@ -198,10 +198,10 @@ async def _converted(
         or attributes.document is not attributes.kind.resource
     ):
         return obj
-    return await _recast(attributes.kind, kind, obj)
+    return await _convert_version(attributes.kind, kind, obj)
 
 
-async def _recast(source: Kind, target: Kind, obj: JsonObject) -> JsonObject:
+async def _convert_version(source: Kind, target: Kind, obj: JsonObject) -> JsonObject:
     """An object of one version as another shows it, with the metadata it has."""
     if source.strategy.conversion.convert_for_write is not None:
         await source.strategy.conversion.convert_for_write(obj)

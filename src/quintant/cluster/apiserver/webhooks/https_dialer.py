@@ -35,7 +35,7 @@ class HttpsDialer:
         url = urlsplit(webhook_request.url)
         place = _place(webhook_request, url)
         try:
-            line = self._line(place)
+            line = self._connections_to(place)
         except ssl.SSLError:
             raise WebhookUnreachable(NO_BUNDLE) from None
         target = url._replace(scheme="", netloc="", path=url.path or "/").geturl()
@@ -46,7 +46,7 @@ class HttpsDialer:
                 explain_dial_error(error, webhook_request.url, place)
             ) from None
         finally:
-            self._plan()
+            self._schedule_cleanup()
 
     def close(self) -> None:
         """Close every connection: what rests at once, and what is in use after its answer."""
@@ -56,7 +56,7 @@ class HttpsDialer:
         if self._tidying is not None:
             self._tidying.cancel()
 
-    def _line(self, place: WebhookAddress) -> WebhookConnections:
+    def _connections_to(self, place: WebhookAddress) -> WebhookConnections:
         """The line to a place, which is then the last one to be given up for others."""
         line = self._lines.pop(place, None) or WebhookConnections(place)
         self._lines[place] = line
@@ -66,21 +66,21 @@ class HttpsDialer:
             self._lines.pop(next(iter(self._lines))).retire()
         return line
 
-    def _plan(self) -> None:
+    def _schedule_cleanup(self) -> None:
         """Have unused connections closed in a while."""
         if self._tidying is None and not self._closed:
             loop = asyncio.get_running_loop()
-            self._tidying = loop.call_later(IDLE_SECONDS, self._tidy)
+            self._tidying = loop.call_later(IDLE_SECONDS, self._close_idle)
 
-    def _tidy(self) -> None:
+    def _close_idle(self) -> None:
         self._tidying = None
         busy = [line for line in self._lines.values() if line.tidy(monotonic())]
         if busy:
-            self._plan()
+            self._schedule_cleanup()
 
 
 def _place(webhook_request: WebhookRequest, url: SplitResult) -> WebhookAddress:
-    """Where to connect, and as whom the server has to prove itself; Unreachable if nowhere."""
+    """Where to connect, and as whom the server proves itself; WebhookUnreachable if nowhere."""
     name = url.hostname or ""
     if webhook_request.locate is None:
         return WebhookAddress(name, url.port or _PORT, name, url.netloc, webhook_request.bundle)

@@ -47,7 +47,7 @@ class CompiledCondition(Struct, frozen=True):
 def conditions_match(
     conditions: tuple[CompiledCondition, ...], attributes: Attributes, request: Any, decide: Decide
 ) -> bool:
-    """Whether every condition holds; Unmet if one fails while none of the others is false."""
+    """Whether every condition holds; MatchConditionError if one fails and none is false."""
     from quintant.cluster.apiserver.cel import CelError
 
     variables = _variables(attributes, request, decide)

@@ -41,7 +41,7 @@ class WebhookRegistry:
         self._store, self._catalog = store, catalog
         self._hooks: tuple[ConfiguredWebhook, ...] | None = None
         self._matched: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
-        store.subscribe(self._told)
+        store.subscribe(self._store_changed)
 
     def forget(self) -> None:
         """Read everything anew: a configuration changed, or the store's contents were exchanged."""
@@ -67,10 +67,12 @@ class WebhookRegistry:
         if kind.resource.group == GROUP:
             # Otherwise a webhook could not be taken away again.
             return NO_WEBHOOKS
-        seen = ((hook, self._seen(hook, kind, sub, operation)) for hook in hooks)
+        seen = ((hook, self._matching_kind(hook, kind, sub, operation)) for hook in hooks)
         return tuple(MatchedWebhook(hook, shown) for hook, shown in seen if shown is not None)
 
-    def _seen(self, hook: ConfiguredWebhook, kind: Kind, sub: str, operation: str) -> Kind | None:
+    def _matching_kind(
+        self, hook: ConfiguredWebhook, kind: Kind, sub: str, operation: str
+    ) -> Kind | None:
         """The version that a webhook sees; None if it is not concerned."""
         if any(rule.covers(kind, sub, operation) for rule in hook.rules):
             return kind
@@ -95,6 +97,6 @@ class WebhookRegistry:
         self._hooks = tuple(found)
         return self._hooks
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _store_changed(self, table: Table, change: Change) -> None:
         if table.name.endswith(GROUP):
             self.forget()

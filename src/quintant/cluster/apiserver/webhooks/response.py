@@ -53,7 +53,7 @@ class ReviewResponse(Struct, frozen=True):
 def read_review_response(
     reply: ApiResponse, version: str, uid: str, *, mutating: bool
 ) -> ReviewResponse:
-    """The answer in a reply; Bad if there is none."""
+    """The answer in a reply; InvalidReviewResponse if there is none."""
     try:
         review = read_document(reply)
     except NoDocument as error:

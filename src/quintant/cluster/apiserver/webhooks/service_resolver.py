@@ -37,7 +37,7 @@ class _Endpoints(msgspec.Struct, frozen=True):
 
 
 def resolve_service(store: RevisionStore, service: WebhookService) -> BindAddress:
-    """Where to connect for a service; Unreachable if it leads nowhere."""
+    """Where to connect for a service; WebhookUnreachable if it leads nowhere."""
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
         raise WebhookUnreachable(f'service "{service.name}" not found')

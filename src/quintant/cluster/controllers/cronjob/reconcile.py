@@ -68,13 +68,13 @@ def _observed(cron: CronJob, jobs: Sequence[Job], ctx: Context[CronJob]) -> Cron
             ctx.event("SawCompletedJob", note, action=ref.name)
         else:
             active.append(ref)
-    _wonder(cron, jobs, ctx)
+    _warn_unexpected_jobs(cron, jobs, ctx)
     ends = [job.status.completion_time for job in jobs if job.outcome == "Complete"]
     last = max(filter(None, (cron.status.last_successful_time, *ends)), default=None)
     return replace(cron.status, active=tuple(active), last_successful_time=last)
 
 
-def _wonder(cron: CronJob, jobs: Sequence[Job], ctx: Context[CronJob]) -> None:
+def _warn_unexpected_jobs(cron: CronJob, jobs: Sequence[Job], ctx: Context[CronJob]) -> None:
     """Tell of jobs that somebody else made in the CronJob's name."""
     known = {ref.uid for ref in cron.status.active}
     for job in jobs:
@@ -115,7 +115,7 @@ async def _start(
             if job.metadata.uid in running:
                 await _delete(job, ctx)
         status = replace(status, active=())
-    made = await _make(cron, at, schedule, ctx)
+    made = await _create_job(cron, at, schedule, ctx)
     if made is None:
         return status
     return replace(
@@ -161,7 +161,7 @@ def _time(
     return found.at
 
 
-async def _make(
+async def _create_job(
     cron: CronJob, at: datetime, schedule: Schedule, ctx: Context[CronJob]
 ) -> Object | None:
     """The job for a time, made now or by an earlier turn that could not tell of it."""

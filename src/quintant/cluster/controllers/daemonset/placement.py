@@ -75,7 +75,7 @@ class DaemonTemplate(Model):
 
 def node_should_run_pod(daemons: DaemonSet, node: NodeState) -> ShouldRun:
     """Whether a DaemonSet means a node."""
-    spec = _opened(daemons.spec.template)
+    spec = _template_spec(daemons.spec.template)
     if spec.node_name not in ("", node.metadata.name) or not matches_node_affinity(
         PodView(spec=spec), node
     ):
@@ -121,12 +121,12 @@ def new_pod(daemons: DaemonSet, node: str, name: str) -> NewPod:
 
 
 @lru_cache(_REMEMBERED)
-def _opened(template: Opaque) -> DaemonSpec:
+def _template_spec(template: Opaque) -> DaemonSpec:
     """The spec of a template, with what its pods tolerate."""
     spec = msgspec.json.decode(template.raw, type=DaemonTemplate).spec
     borne = [
         Toleration(key=key, operator="Exists", effect=effect)
-        for key, effect in _borne(spec.host_network)
+        for key, effect in _default_tolerations(spec.host_network)
     ]
     return replace(spec, tolerations=(*spec.tolerations, *borne))
 
@@ -134,7 +134,7 @@ def _opened(template: Opaque) -> DaemonSpec:
 def _tolerations(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """The tolerations of a spec, with those of its own kind in place of what says less."""
     found: list[dict[str, Any]] = list(spec.get("tolerations") or ())
-    for key, effect in _borne(spec.get("hostNetwork", False)):
+    for key, effect in _default_tolerations(spec.get("hostNetwork", False)):
         mine = {"key": key, "operator": "Exists", "effect": effect}
         same = [at for at, each in enumerate(found) if each.items() >= mine.items()]
         if same:
@@ -144,7 +144,7 @@ def _tolerations(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _borne(host_network: bool) -> tuple[tuple[str, str], ...]:
+def _default_tolerations(host_network: bool) -> tuple[tuple[str, str], ...]:
     return (*_BORNE, _BORNE_BY_HOST) if host_network else _BORNE
 
 

@@ -46,17 +46,17 @@ class DaemonSetReconciler(Struct, frozen=True):
         )
         collisions = daemons.status.collision_count
         recorded = await record(ctx, daemons.spec.template, history, collisions, HASH)
-        world = await _world(ctx, recorded)
-        spared = self._spared(world)
+        world = await _observe(ctx, recorded)
+        spared = self._pods_in_backoff(world)
         refusal = await self._act(
             world, plan_pods(world, spared) or plan_rolling_update(world), ctx
         )
-        world = await _world(ctx, recorded)
+        world = await _observe(ctx, recorded)
         await ctx.client.set_status(daemons, report(world, recorded.collisions))
-        await _forget(world, [*history, recorded.revision], ctx)
+        await _delete_old_revisions(world, [*history, recorded.revision], ctx)
         return self._next(world, spared, refusal)
 
-    def _spared(self, world: DaemonSetState) -> list[PodState]:
+    def _pods_in_backoff(self, world: DaemonSetState) -> list[PodState]:
         """The failed pods of nodes that have to wait."""
         key = world.daemons.key
         sites = [site for site in world.sites if self.backoff.seconds_left(key, site.name)]
@@ -66,7 +66,7 @@ class DaemonSetReconciler(Struct, frozen=True):
         self, world: DaemonSetState, plan: DaemonSetPlan, ctx: Context[DaemonSet]
     ) -> ApiError | None:
         for pod in plan.delete:
-            self._mourn(pod, ctx)
+            self._report_failed_pod(pod, ctx)
         nodes = iter(plan.create)
 
         async def create() -> ApiError | None:
@@ -76,7 +76,7 @@ class DaemonSetReconciler(Struct, frozen=True):
         deletes = [partial(delete_pod, ctx, pod) for pod in plan.delete[:BURST]]
         return await run_all(deletes) or refusal
 
-    def _mourn(self, pod: PodState, ctx: Context[DaemonSet]) -> None:
+    def _report_failed_pod(self, pod: PodState, ctx: Context[DaemonSet]) -> None:
         """Tell of a pod that ended, and remember it if it failed."""
         if not pod_finished(pod):
             return
@@ -103,7 +103,7 @@ class DaemonSetReconciler(Struct, frozen=True):
         return Result(after=min([*waits, *([] if ready is None else [ready])], default=None))
 
 
-async def _world(ctx: Context[DaemonSet], recorded: Recorded) -> DaemonSetState:
+async def _observe(ctx: Context[DaemonSet], recorded: Recorded) -> DaemonSetState:
     """The DaemonSet and its pods as they are now."""
     daemons, name = ctx.obj, recorded.revision.metadata.labels.get(HASH, "")
     pods = await claim_children(ctx.client, daemons, daemons.spec.selector, PodState)
@@ -111,7 +111,7 @@ async def _world(ctx: Context[DaemonSet], recorded: Recorded) -> DaemonSetState:
     return DaemonSetState.of(daemons, nodes, pods, name, ctx.clock.now())
 
 
-async def _forget(
+async def _delete_old_revisions(
     world: DaemonSetState, history: Sequence[ControllerRevision], ctx: Context[DaemonSet]
 ) -> None:
     """Delete the revisions that no pod has and nobody needs."""

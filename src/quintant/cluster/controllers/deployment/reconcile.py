@@ -50,10 +50,10 @@ async def reconcile(deployment: Deployment, ctx: Context[Deployment]) -> Result 
         try:
             rollout = await _create(rollout, next_.create, ctx, now)
         except AlreadyExists:
-            await _collided(deployment, ctx)
+            await _count_collision(deployment, ctx)
             return None
         except ApiError as error:
-            return await _refused(rollout, error, ctx, now)
+            return await _report_create_failure(rollout, error, ctx, now)
     for scale in next_.scales:
         await _scale(rollout, scale, ctx)
     for each in sets_to_delete(rollout) if next_.tidy else ():
@@ -87,7 +87,7 @@ async def _create(
             raise
         return rollout.with_new_set(there)
     if replicas:
-        _tell(rollout, new, 0, replicas, ctx)
+        _record_scaling(rollout, new, 0, replicas, ctx)
     return with_created_condition(rollout.with_new_set(new), now)
 
 
@@ -99,13 +99,13 @@ def _same(replicas: ReplicaSet, deployment: Deployment) -> bool:
     )
 
 
-async def _collided(deployment: Deployment, ctx: Context[Deployment]) -> None:
+async def _count_collision(deployment: Deployment, ctx: Context[Deployment]) -> None:
     """Count that the name of a set is taken: the next one is made from another hash."""
     count = (deployment.status.collision_count or 0) + 1
     await ctx.client.set_status(deployment, replace(deployment.status, collision_count=count))
 
 
-async def _refused(
+async def _report_create_failure(
     rollout: Rollout, error: ApiError, ctx: Context[Deployment], now: datetime
 ) -> Result:
     """Tell that a set cannot be made, and try again with growing patience."""
@@ -133,7 +133,7 @@ async def _scale(rollout: Rollout, scale: ReplicaSetScale, ctx: Context[Deployme
     )
     await ctx.client.patch(scaled, since=replicas)
     if before != scale.size:
-        _tell(rollout, replicas, before, scale.size, ctx)
+        _record_scaling(rollout, replicas, before, scale.size, ctx)
 
 
 async def _number(rollout: Rollout, ctx: Context[Deployment]) -> None:
@@ -147,7 +147,7 @@ async def _number(rollout: Rollout, ctx: Context[Deployment]) -> None:
         await ctx.client.patch(numbered, since=ctx.obj, sub="status")
 
 
-def _tell(
+def _record_scaling(
     rollout: Rollout, replicas: ReplicaSet, before: int, after: int, ctx: Context[Deployment]
 ) -> None:
     word, name = "up" if before < after else "down", replicas.metadata.name

@@ -67,7 +67,7 @@ class GarbageCollector:
             await self._refresh(ctx)
             return None
         node = self._graph.get(request.name)
-        return None if node is None else await self._look(node, ctx)
+        return None if node is None else await self._process(node, ctx)
 
     async def _refresh(self, ctx: KeyContext) -> None:
         served = await discover(ctx.client)
@@ -80,7 +80,7 @@ class GarbageCollector:
             self._now.stop_monitor(resource, gone=crd is None)
         self._now.wake(self._graph.pending())
 
-    async def _look(self, node: GraphNode, ctx: KeyContext) -> Result | None:
+    async def _process(self, node: GraphNode, ctx: KeyContext) -> Result | None:
         obj = await _live(ctx.client, node)
         if obj is None:
             self._now.wake(self._graph.remove(node.uid))
@@ -88,7 +88,7 @@ class GarbageCollector:
         if obj.deleting:
             await self._finish(node, obj, ctx)
             return None
-        self._complain(node, obj, ctx)
+        self._warn_cross_namespace(node, obj, ctx)
         owner_states = {}
         for ref in obj.metadata.owner_references:
             owner_state = await self._owner_state(node, ref, ctx)
@@ -113,7 +113,7 @@ class GarbageCollector:
                 await finalizer.remove_finalizer(ctx.client, kind, meta, FOREGROUND)
         elif node.orphaning and ORPHAN in meta.finalizers:
             for dependent in self._graph.dependents(node.uid):
-                await _let_go(dependent, node.uid, ctx.client)
+                await _release_dependent(dependent, node.uid, ctx.client)
             await finalizer.remove_finalizer(ctx.client, kind, meta, ORPHAN)
 
     async def _owner_state(
@@ -146,7 +146,7 @@ class GarbageCollector:
         dependents = self._graph.dependents(node.uid)
         return KnownDependents(bool(dependents), any(each.waiting for each in dependents))
 
-    def _complain(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
+    def _warn_cross_namespace(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Tell the user of owners that cannot be any: they live in another namespace."""
         for ref in self._graph.cross_namespace_refs(node):
             place = node.key.namespace
@@ -178,7 +178,7 @@ async def _live(client: Client, node: GraphNode) -> Object | None:
     return found if found is not None and found.metadata.uid == node.uid else None
 
 
-async def _let_go(dependent: GraphNode, owner: str, client: Client) -> None:
+async def _release_dependent(dependent: GraphNode, owner: str, client: Client) -> None:
     obj = await _live(client, dependent)
     if obj is not None:
         with suppress(NotFound):

@@ -101,7 +101,7 @@ class OwnerGraph:
         before, after = old.owners if old else (), new.owners
         if before is not after and before != after:
             self._connect(new.uid, before, after)
-        return dict.fromkeys(self._stirred(old, new))
+        return dict.fromkeys(self._affected(old, new))
 
     def remove(self, uid: str) -> Uids:
         """Note that an object is gone."""
@@ -109,7 +109,7 @@ class OwnerGraph:
         woken = list(self._dependents.get(uid, ()))
         if gone is not None:
             if woken:
-                self._bury(gone)
+                self._remember_absent(gone)
             self._connect(uid, gone.owners, ())
             woken += self._waiting(gone.owners)
         return dict.fromkeys(woken)
@@ -126,7 +126,7 @@ class OwnerGraph:
     def pending(self) -> Uids:
         """Everything that has to be looked at if nothing was so far."""
         return dict.fromkeys(
-            uid for each in self._nodes.values() for uid in self._stirred(None, each)
+            uid for each in self._nodes.values() for uid in self._affected(None, each)
         )
 
     def cross_namespace_refs(self, dependent: GraphNode) -> list[OwnerReference]:
@@ -143,13 +143,13 @@ class OwnerGraph:
         """Whether it has an owner that no watch has shown yet."""
         return any(ref.uid not in self._nodes for ref in dependent.owners)
 
-    def _bury(self, owner: GraphNode) -> None:
+    def _remember_absent(self, owner: GraphNode) -> None:
         self._gone[owner.uid] = owner.key.namespace
         if len(self._gone) > GONE_LIMIT:
             del self._gone[next(iter(self._gone))]
 
-    def _stirred(self, old: GraphNode | None, new: GraphNode) -> Iterator[str]:
-        if self._news(old, new):
+    def _affected(self, old: GraphNode | None, new: GraphNode) -> Iterator[str]:
+        if self._needs_processing(old, new):
             yield new.uid
         if old is not None:
             yield from self._waiting(
@@ -163,7 +163,7 @@ class OwnerGraph:
                 if ref is not None and not self._matches(each, ref):
                     yield each.uid
 
-    def _news(self, old: GraphNode | None, new: GraphNode) -> bool:
+    def _needs_processing(self, old: GraphNode | None, new: GraphNode) -> bool:
         """Whether a node itself has to be looked at: it begins to wait, or has a new owner."""
         if new.pending and (old is None or old.status != new.status):
             return True

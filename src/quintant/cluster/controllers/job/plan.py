@@ -115,21 +115,21 @@ def _ending(
     failure = next(filter(None, reasons), "")
     if failure:
         return condition(FAILURE_TARGET, "PodFailurePolicy", failure, now)
-    if sum_.failed > _limit(spec) or _worn_out(job, pods):
+    if sum_.failed > _limit(spec) or _restarted_too_often(job, pods):
         message = "Job has reached the specified backoff limit"
         return condition(FAILURE_TARGET, "BackoffLimitExceeded", message, now)
     left = _deadline(job, now)
     if left is not None and left <= 0:
         message = "Job was active longer than specified deadline"
         return condition(FAILURE_TARGET, "DeadlineExceeded", message, now)
-    doomed = _doom(spec, sum_)
+    doomed = _index_failure(spec, sum_)
     if doomed is not None:
         return condition(FAILURE_TARGET, *doomed, now)
     enough = match_success_policy(spec, sum_.indexes) if is_indexed(spec) else ""
     return condition(CRITERIA_MET, "SuccessPolicy", enough, now) if enough else None
 
 
-def _doom(spec: JobSpec, sum_: PodCounts) -> tuple[str, str] | None:
+def _index_failure(spec: JobSpec, sum_: PodCounts) -> tuple[str, str] | None:
     """Why a job fails by its failed indexes: reason and message."""
     limit, failed = spec.max_failed_indexes, len(sum_.lost)
     if limit is not None and failed > limit:
@@ -144,7 +144,7 @@ def _managed(job: Job, pods: Sequence[PodState], sum_: PodCounts, now: datetime)
     """The pods that are too many, or those that are missing."""
     spec, working = job.spec, [pod for pod in pods if pod_active(pod)]
     wanted = _wanted(spec, sum_, len(working))
-    doomed = _doomed(spec, working, len(working) - wanted, now)
+    doomed = _pods_to_delete(spec, working, len(working) - wanted, now)
     if doomed:
         return JobPlan(delete=tuple(doomed[:BURST]), forgiven=True)
     going = [pod for pod in pods if pod_terminating(pod)] if replaces_only_failed(spec) else []
@@ -191,7 +191,7 @@ def _needed(spec: JobSpec) -> int:
     return 1 if spec.completions is None else spec.completions
 
 
-def _doomed(
+def _pods_to_delete(
     spec: JobSpec, working: Sequence[PodState], excess: int, now: datetime
 ) -> list[PodState]:
     """The pods to delete: those beyond the indexes or with an index twice, then any."""
@@ -226,7 +226,7 @@ def _pause(spec: JobSpec, pods: Sequence[PodState], now: datetime) -> float:
     return backoff.remaining_backoff(good, [pod for pod in pods if is_pod_failed(spec, pod)], now)
 
 
-def _worn_out(job: Job, pods: Iterable[PodState]) -> bool:
+def _restarted_too_often(job: Job, pods: Iterable[PodState]) -> bool:
     """Whether containers that are restarted in place were restarted too often."""
     if _restart(job.spec.template) != "OnFailure":
         return False

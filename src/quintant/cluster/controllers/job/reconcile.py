@@ -38,7 +38,7 @@ async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
     refusal = await _act(job, plan, ctx)
     told = report(job, await ctx.owned(PodState), plan, ctx.clock.now())
     await ctx.client.set_status(job, told.status)
-    _tell(told, ctx)
+    _write_status(told, ctx)
     for pod in told.release:
         await remove_tracking_finalizer(ctx.client, pod)
     if refusal is not None:
@@ -78,7 +78,7 @@ async def _act(job: Job, plan: JobPlan, ctx: Context[Job]) -> ApiError | None:
     return refusal or await slow_start(len(plan.create), make)
 
 
-def _tell(told: JobReport, ctx: Context[Job]) -> None:
+def _write_status(told: JobReport, ctx: Context[Job]) -> None:
     if told.turned is not None:
         word = "suspended" if told.turned else "resumed"
         ctx.event(word.capitalize(), f"Job {word}")

@@ -56,7 +56,7 @@ def report(job: Job, pods: Sequence[PodState], plan: JobPlan, now: datetime) -> 
         start_time=job.status.start_time or (None if job.spec.suspend else timestamp(now)),
     )
     if ending is None:
-        return _turned(job, JobReport(status, entry.release), now)
+        return _with_suspended_condition(job, JobReport(status, entry.release), now)
     known = condition_of(job.status.conditions, ending.type)
     if known is None:
         status = replace(status, conditions=(*status.conditions, ending))
@@ -69,7 +69,7 @@ def _ended(job: Job, told: JobReport, ending: JobCondition, now: datetime) -> Jo
     status = told.status
     # What was noted is counted in a write of its own: a field that is emptied by an apply vanishes,
     # and everybody expects an ended job to say that nothing is left to be counted.
-    if told.release or status.active or status.terminating or _noting(job.status):
+    if told.release or status.active or status.terminating or _has_uncounted_pods(job.status):
         return told
     end = condition(_ENDS[ending.type], ending.reason, ending.message, now)
     status = replace(
@@ -80,12 +80,12 @@ def _ended(job: Job, told: JobReport, ending: JobCondition, now: datetime) -> Jo
     return msgspec.structs.replace(told, status=status, ended=end)
 
 
-def _noting(status: JobStatus) -> bool:
+def _has_uncounted_pods(status: JobStatus) -> bool:
     """Whether pods are noted that are not counted yet."""
     return (status.uncounted_terminated_pods or Uncounted()) != Uncounted()
 
 
-def _turned(job: Job, told: JobReport, now: datetime) -> JobReport:
+def _with_suspended_condition(job: Job, told: JobReport, now: datetime) -> JobReport:
     """The report of a job, with word of whether it is suspended."""
     status, was = told.status, condition_of(job.status.conditions, SUSPENDED)
     held = was is not None and was.status == "True"

@@ -29,7 +29,7 @@ def declare(manager: Manager) -> None:
     (
         manager.keyed("serviceaccount-controller")
         .watches(Namespace, to=lambda namespace: [namespace.key])
-        .watches(Metadata[ServiceAccount], to=_place, fields={_NAME: ACCOUNT})
+        .watches(Metadata[ServiceAccount], to=_namespace_of, fields={_NAME: ACCOUNT})
         .uses(ServiceAccount, "create")
         .reconcile(_account)
     )
@@ -43,7 +43,7 @@ def publishing(authority: bytes) -> Callable[[Manager], None]:
         there = await ctx.client.find(ConfigMap, BUNDLE, request.name)
         if there is None:
             meta = ObjectMeta(name=BUNDLE, namespace=request.name, annotations=DESCRIPTION)
-            await _furnish(request, ConfigMap(metadata=meta, data=wanted), ctx)
+            await _ensure_object(request, ConfigMap(metadata=meta, data=wanted), ctx)
         elif (there.data, there.binary_data) != (wanted, {}):
             with suppress(NotFound):
                 await ctx.client.patch(replace(there, data=wanted, binary_data={}), since=there)
@@ -52,7 +52,7 @@ def publishing(authority: bytes) -> Callable[[Manager], None]:
         (
             manager.keyed("root-ca-certificate-publisher-controller")
             .watches(Namespace, to=lambda namespace: [namespace.key])
-            .watches(ConfigMap, to=_place, fields={_NAME: BUNDLE})
+            .watches(ConfigMap, to=_namespace_of, fields={_NAME: BUNDLE})
             .uses(ConfigMap, "create", "patch")
             .reconcile(publish)
         )
@@ -63,10 +63,10 @@ def publishing(authority: bytes) -> Callable[[Manager], None]:
 async def _account(request: Request, ctx: KeyContext) -> None:
     if await ctx.client.find(Metadata[ServiceAccount], ACCOUNT, request.name) is None:
         meta = ObjectMeta(name=ACCOUNT, namespace=request.name)
-        await _furnish(request, ServiceAccount(metadata=meta), ctx)
+        await _ensure_object(request, ServiceAccount(metadata=meta), ctx)
 
 
-async def _furnish(request: Request, obj: Object, ctx: KeyContext) -> None:
+async def _ensure_object(request: Request, obj: Object, ctx: KeyContext) -> None:
     """Create an object in a namespace, if that is there to stay."""
     namespace = await ctx.client.find(Namespace, request.name)
     if namespace is None or namespace.deleting:
@@ -76,5 +76,5 @@ async def _furnish(request: Request, obj: Object, ctx: KeyContext) -> None:
         await ctx.client.create(obj)
 
 
-def _place(obj: Object) -> list[Request]:
+def _namespace_of(obj: Object) -> list[Request]:
     return [Request(obj.metadata.namespace)]

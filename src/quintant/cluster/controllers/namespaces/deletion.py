@@ -85,7 +85,7 @@ def declare(manager: Manager) -> None:
     (
         manager.keyed(NAME)
         .watches(Namespace, to=lambda namespace: [namespace.key] if namespace.deleting else [])
-        .watches(PodState, to=_vacated)
+        .watches(PodState, to=_namespace_of_deleted_pod)
         .uses(Namespace, "patch", sub="status")
         .uses(Namespace, "update", sub="finalize")
         .uses(AllKinds, "list", "delete", "deletecollection")
@@ -138,7 +138,7 @@ def conditions(
     before: tuple[Condition, ...], left: RemainingContent, now: datetime
 ) -> tuple[Condition, ...]:
     """The conditions of a namespace that is being deleted."""
-    bad = dict(_troubles(left))
+    bad = dict(_problems(left))
     for kind, fine in _FINE.items():
         reason, message = bad.get(kind, fine)
         before = set_condition(
@@ -147,7 +147,7 @@ def conditions(
     return before
 
 
-def _troubles(left: RemainingContent) -> Iterator[tuple[str, tuple[str, str]]]:
+def _problems(left: RemainingContent) -> Iterator[tuple[str, tuple[str, str]]]:
     """Each condition that something is wrong with, its reason and its message."""
     if left.failures:
         text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
@@ -167,7 +167,7 @@ def _joined(form: str, counts: Mapping[str, int]) -> str:
     return ", ".join(sorted(form.format(name, count) for name, count in counts.items()))
 
 
-def _vacated(pod: PodState) -> Iterable[Request]:
+def _namespace_of_deleted_pod(pod: PodState) -> Iterable[Request]:
     """The namespace that a deleted pod leaves: there, it may have been waited for."""
     return [Request(pod.metadata.namespace)] if pod.deleting else []
 
@@ -193,13 +193,13 @@ async def _delete(
     failures: list[str] = []
     for each in resources:
         try:
-            found[each.resource] = await _cleared(namespace, each, client)
+            found[each.resource] = await _delete_all(namespace, each, client)
         except ApiError as error:
             failures.append(error.message)
     return count_remaining(found, failures)
 
 
-async def _cleared(namespace: str, served: ServedResource, client: Client) -> Iterable[Object]:
+async def _delete_all(namespace: str, served: ServedResource, client: Client) -> Iterable[Object]:
     """What is left of a resource after everything was deleted."""
     kind = metadata_of(served.resource)
     there = await client.list(kind, namespace, live=True)

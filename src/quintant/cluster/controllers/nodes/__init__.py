@@ -21,10 +21,10 @@ def declare(manager: Manager) -> None:
     """Add the node controller to a manager."""
     (
         manager.keyed(NAME)
-        .watches(NodeState, to=lambda node: (node.key,), when=_stirs)
+        .watches(NodeState, to=lambda node: (node.key,), when=_is_relevant_change)
         .on(_round)
-        .watches(LeaseState, to=_nobody)
-        .watches(PodState, to=_nobody, index={ON_NODE: _node})
+        .watches(LeaseState, to=_no_keys)
+        .watches(PodState, to=_no_keys, index={ON_NODE: _node})
         .uses(Node, "patch")
         .uses(Node, "patch", sub="status")
         .uses(PodState, "delete")
@@ -39,7 +39,7 @@ async def _round(feed: SourceContext) -> None:
     feed.queue.add(EVERYBODY)
 
 
-def _nobody(obj: Object) -> Iterable[Request]:
+def _no_keys(obj: Object) -> Iterable[Request]:
     """For what is only looked up: heartbeats and pods are too many to be heard one by one."""
     return ()
 
@@ -48,7 +48,7 @@ def _node(pod: PodState) -> Iterable[str]:
     return (pod.spec.node_name,) if pod.spec.node_name else ()
 
 
-def _stirs(old: NodeState | None, new: NodeState | None) -> bool:
+def _is_relevant_change(old: NodeState | None, new: NodeState | None) -> bool:
     """Whether a change of a node is more than a heartbeat."""
     if old is None or new is None or old.spec != new.spec:
         return True

@@ -67,7 +67,7 @@ class NodeLifecycle:
         node = await ctx.client.find(NodeState, request.name)
         if node is not None and not node.deleting:
             self._drive |= node.ready == "True"
-            await self._look(node, ctx)
+            await self._sync_node(node, ctx)
         return None
 
     async def _round(self, ctx: KeyContext) -> float:
@@ -81,22 +81,22 @@ class NodeLifecycle:
         waits = [PERIOD_SECONDS]
         for node in nodes:
             try:
-                waits.append(await self._look(node, ctx))
+                waits.append(await self._sync_node(node, ctx))
             except (NotFound, Conflict):
                 # It changed or went meanwhile: the next look sees what it is now.
                 continue
         return min(waits)
 
-    async def _look(self, node: NodeState, ctx: KeyContext) -> float:
+    async def _sync_node(self, node: NodeState, ctx: KeyContext) -> float:
         """Do what one node needs; seconds until it needs something again."""
-        node = await self._judge(node, ctx)
+        node = await self._update_health(node, ctx)
         wanted = desired_taints(node, ctx.clock.now(), drive=self._drive)
         if wanted != node.spec.taints:
             await self._taint(node, wanted, ctx)
-        await self._announce(node, ctx)
+        await self._report_not_ready(node, ctx)
         return await self._evict(node, wanted, ctx)
 
-    async def _judge(self, node: NodeState, ctx: KeyContext) -> NodeState:
+    async def _update_health(self, node: NodeState, ctx: KeyContext) -> NodeState:
         lease = await ctx.client.find(LeaseState, node.metadata.name, LEASES)
         if self._signs.seconds_silent(node, lease, monotonic()) <= grace_period(node):
             return node
@@ -115,7 +115,7 @@ class NodeLifecycle:
         body, headers = codec.encode(change), {"content-type": MERGE}
         await ctx.client.raw("PATCH", f"{path}?{query}", body=body, headers=headers)
 
-    async def _announce(self, node: NodeState, ctx: KeyContext) -> None:
+    async def _report_not_ready(self, node: NodeState, ctx: KeyContext) -> None:
         """Tell, once, that a node is not ready any more, and that its pods are not either."""
         uid, is_ready = node.metadata.uid, node.ready == "True"
         was, self._ready[uid] = self._ready.get(uid, is_ready), is_ready

@@ -86,7 +86,7 @@ def pods_to_collect(
     """The pods that nobody looks after."""
     pods = list(pods)
     orphaned = [CollectedPod(pod, orphaned=True) for pod in pods if pod.spec.node_name in gone]
-    forsaken = [CollectedPod(pod) for pod in pods if pod.deleting and _forsaken(pod, nodes)]
+    forsaken = [CollectedPod(pod) for pod in pods if pod.deleting and _is_forsaken(pod, nodes)]
     ended = sorted(
         (pod for pod in pods if pod_finished(pod) and pod.spec.node_name not in gone),
         key=lambda pod: (pod.metadata.creation_timestamp or "", pod.metadata.name),
@@ -94,7 +94,7 @@ def pods_to_collect(
     return orphaned + forsaken + [CollectedPod(pod) for pod in ended[: max(0, len(ended) - limit)]]
 
 
-def _forsaken(pod: PodState, nodes: Mapping[str, NodeState]) -> bool:
+def _is_forsaken(pod: PodState, nodes: Mapping[str, NodeState]) -> bool:
     """Whether nobody will carry out the deletion of a pod."""
     if not pod.spec.node_name:
         return True

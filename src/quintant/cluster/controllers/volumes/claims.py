@@ -56,27 +56,31 @@ def declare(manager: Manager) -> None:
 async def reconcile(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> None:
     """Bring a claim one step nearer to its volume."""
     if bind_completed(claim):
-        await _keep(claim, ctx)
+        await _sync_bound_claim(claim, ctx)
     elif claim.spec.volume_name:
-        await _take(claim, ctx)
+        await _bind_named_volume(claim, ctx)
     else:
-        await _find(claim, ctx)
+        await _bind_or_provision(claim, ctx)
 
 
-async def _keep(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> None:
+async def _sync_bound_claim(
+    claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
+) -> None:
     """Look after a claim that was bound."""
     volume = await ctx.client.find(PersistentVolume, claim.spec.volume_name)
     if volume is None:
         text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
-        await _lose(ctx, "ClaimLost", text)
+        await _mark_lost(ctx, "ClaimLost", text)
     elif volume.spec.claim_ref is None or refers_to_claim(volume, claim):
         await _bind(claim, volume, ctx)
     else:
         text = "Two claims are bound to the same volume, this one is bound incorrectly"
-        await _lose(ctx, "ClaimMisbound", text)
+        await _mark_lost(ctx, "ClaimMisbound", text)
 
 
-async def _take(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> None:
+async def _bind_named_volume(
+    claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
+) -> None:
     """Bind a claim to the volume that its author named."""
     name = claim.spec.volume_name
     volume = await ctx.client.find(PersistentVolume, name)
@@ -92,7 +96,9 @@ async def _take(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim
         await _bind(claim, volume, ctx)
 
 
-async def _find(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]) -> None:
+async def _bind_or_provision(
+    claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
+) -> None:
     """Bind a claim to whatever fits, or have something made that does."""
     name = class_name(claim)
     kind = await ctx.client.find(StorageClass, name) if name else None
@@ -123,7 +129,7 @@ async def _bind(
     """Let both name each other, the volume first: a crash in between is made good by either."""
     await ctx.client.patch(bound_volume(volume, claim), since=volume)
     claim = await ctx.client.patch(bound_claim(claim, volume), since=claim)
-    await _tell(claim, bound_status(claim, volume), ctx)
+    await _write_status(claim, bound_status(claim, volume), ctx)
 
 
 async def _provision(
@@ -161,16 +167,16 @@ async def _wait(
 ) -> None:
     if reason:
         ctx.event(reason, text, type=type, regarding=claim)
-    await _tell(claim, replace(claim.status, phase=PENDING), ctx)
+    await _write_status(claim, replace(claim.status, phase=PENDING), ctx)
 
 
-async def _lose(ctx: Context[PersistentVolumeClaim], reason: str, text: str) -> None:
+async def _mark_lost(ctx: Context[PersistentVolumeClaim], reason: str, text: str) -> None:
     if ctx.obj.status.phase != LOST:
         ctx.event(reason, text, type="Warning")
-    await _tell(ctx.obj, ClaimStatus(phase=LOST), ctx)
+    await _write_status(ctx.obj, ClaimStatus(phase=LOST), ctx)
 
 
-async def _tell(
+async def _write_status(
     claim: PersistentVolumeClaim, status: ClaimStatus, ctx: Context[PersistentVolumeClaim]
 ) -> None:
     await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")

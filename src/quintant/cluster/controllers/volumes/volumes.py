@@ -48,18 +48,18 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
         return None
     ref = volume.spec.claim_ref
     if ref is None or not ref.uid:
-        await _tell(volume, AVAILABLE, ctx)
+        await _write_status(volume, AVAILABLE, ctx)
         return None
     claim = await ctx.client.find(PersistentVolumeClaim, ref.name, ref.namespace)
     if claim is None or claim.metadata.uid != ref.uid:
         await _released(volume, ctx)
     elif claim.spec.volume_name in ("", volume.metadata.name):
-        await _tell(volume, BOUND, ctx)
+        await _write_status(volume, BOUND, ctx)
         # A claim that does not name the volume yet may go before it does.
         return None if claim.spec.volume_name else Result(after=UNNAMED_SECONDS)
-    elif PROVISIONED_BY in volume.metadata.annotations and _doomed(volume):
+    elif PROVISIONED_BY in volume.metadata.annotations and _is_reclaimed(volume):
         # It was made for a claim that found another volume meanwhile.
-        await _tell(volume, RELEASED, ctx)
+        await _write_status(volume, RELEASED, ctx)
     else:
         await ctx.client.patch(unbound_volume(volume), since=volume)
     return None
@@ -67,16 +67,18 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
 
 async def _released(volume: PersistentVolume, ctx: KeyContext) -> None:
     host = volume.spec.host_path
-    if not _doomed(volume) or PROVISIONED_BY in volume.metadata.annotations or host is None:
-        await _tell(volume, RELEASED, ctx)
+    if not _is_reclaimed(volume) or PROVISIONED_BY in volume.metadata.annotations or host is None:
+        await _write_status(volume, RELEASED, ctx)
         return
     why = f"nobody deletes the files of hostPath {host.path}"
     if volume.status.phase != FAILED:
         ctx.event(volume, "VolumeFailedDelete", why, type="Warning")
-    await _tell(volume, FAILED, ctx, why)
+    await _write_status(volume, FAILED, ctx, why)
 
 
-async def _tell(volume: PersistentVolume, phase: str, ctx: KeyContext, why: str = "") -> None:
+async def _write_status(
+    volume: PersistentVolume, phase: str, ctx: KeyContext, why: str = ""
+) -> None:
     if (volume.status.phase, volume.status.message) == (phase, why):
         return
     since = volume.status.last_phase_transition_time
@@ -86,7 +88,7 @@ async def _tell(volume: PersistentVolume, phase: str, ctx: KeyContext, why: str 
     await ctx.client.patch(replace(volume, status=status), since=volume, sub="status")
 
 
-def _doomed(volume: PersistentVolume) -> bool:
+def _is_reclaimed(volume: PersistentVolume) -> bool:
     return volume.spec.persistent_volume_reclaim_policy == DELETE
 
 

@@ -65,7 +65,7 @@ class ContainerLog:
             rest = rest[LINE_BYTES:]
         if rest:
             self._rest[stream] = rest
-        self._stir()
+        self._notify()
 
     def remove(self) -> None:
         """Drop all of it."""
@@ -80,7 +80,7 @@ class ContainerLog:
         self._rest.clear()
         self._file.close()
         self.closed = True
-        self._stir()
+        self._notify()
 
     async def changed(self) -> None:
         """Wait until there is more, or no more to come."""
@@ -121,17 +121,17 @@ class ContainerLog:
         # A full disk costs lines, not the pod that prints them.
         with suppress(OSError):
             if self._size + len(data) > FILE_BYTES and self._size:
-                self._turn()
+                self._rotate()
             self._file.write(data)
             self._size += len(data)
 
-    def _turn(self) -> None:
+    def _rotate(self) -> None:
         self._file.close()
         self.path.replace(self.rotated)
         self._file, self._size = self.path.open("ab", buffering=0), 0
         self.turned += 1
 
-    def _stir(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -98,13 +98,13 @@ def compute_pod_actions(
     stage = stage_of(spec, lifecycles, termination)
     match stage:
         case PodStage.ENDING | PodStage.FINISHING:
-            actions = [*_stopping(spec, lifecycles, termination, now)]
+            actions = [*_stop_actions(spec, lifecycles, termination, now)]
         case PodStage.OVER:
             actions = []
         case _:
-            actions = [*_going(spec, lifecycles, now)]
-    actions += _overdue(lifecycles, now)
-    return PodActions(stage, tuple(actions), _wake(spec, lifecycles, stage, now))
+            actions = [*_running_actions(spec, lifecycles, now)]
+    actions += _kill_actions(lifecycles, now)
+    return PodActions(stage, tuple(actions), _next_wake(spec, lifecycles, stage, now))
 
 
 def stage_of(
@@ -164,21 +164,21 @@ def _passed(container: Container, lifecycle: ContainerLifecycle) -> bool:
     return lifecycle.passed if is_sidecar(container) else lifecycle.succeeded
 
 
-def _going(
+def _running_actions(
     spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], now: float
 ) -> Iterator[Action]:
     begun = initialized(spec, lifecycles)
     for container in spec.init_containers:
         passed = _passed(container, lifecycles[container.name])
         if is_sidecar(container) or not (begun or passed):
-            yield from _tended(container, lifecycles[container.name], spec, now)
+            yield from _container_actions(container, lifecycles[container.name], spec, now)
         if not (begun or passed):
             return
     for container in spec.containers:
-        yield from _tended(container, lifecycles[container.name], spec, now)
+        yield from _container_actions(container, lifecycles[container.name], spec, now)
 
 
-def _tended(
+def _container_actions(
     container: Container, lifecycle: ContainerLifecycle, spec: PodSpec, now: float
 ) -> Iterator[Action]:
     """What one container needs to go on."""
@@ -194,11 +194,13 @@ def _tended(
     elif lifecycle.state is LifecycleState.RUNNING and lifecycle.failed_probe is not None:
         until = now + _probe_grace(container, lifecycle.failed_probe, spec)
         yield StopContainer(
-            container.name, until, _ill(container, lifecycle.failed_probe, spec.restart_policy)
+            container.name,
+            until,
+            _probe_failure_message(container, lifecycle.failed_probe, spec.restart_policy),
         )
 
 
-def _stopping(
+def _stop_actions(
     spec: PodSpec,
     lifecycles: Mapping[str, ContainerLifecycle],
     termination: Termination | None,
@@ -221,13 +223,13 @@ def _stopping(
             yield StopContainer(container.name, until, f"Stopping container {container.name}")
 
 
-def _overdue(lifecycles: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
+def _kill_actions(lifecycles: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
     for name, lifecycle in lifecycles.items():
         if lifecycle.state is LifecycleState.STOPPING and lifecycle.deadline <= now:
             yield KillContainer(name)
 
 
-def _wake(
+def _next_wake(
     spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], stage: PodStage, now: float
 ) -> float:
     times = [
@@ -250,7 +252,7 @@ def _probe_grace(container: Container, check: ProbeType, spec: PodSpec) -> float
     return grace_period(spec) if given is None else given
 
 
-def _ill(container: Container, check: ProbeType, policy: str) -> str:
+def _probe_failure_message(container: Container, check: ProbeType, policy: str) -> str:
     lasting = (container.restart_policy or policy) == NEVER
     fate = "" if lasting else ", will be restarted"
     return f"Container {container.name} failed {check.value.lower()} probe{fate}"

@@ -110,7 +110,7 @@ class Sandbox:
             if each.container.image != self.containers[name].image:
                 self._step(name, lifecycle_events.ImageChanged())
         while True:
-            self._absorb()
+            self._apply_run_events()
             wanted = compute_pod_actions(
                 self.pod.spec, self.lifecycles, self.termination, self.node.now().mono
             )
@@ -157,7 +157,7 @@ class Sandbox:
             case StartContainer(name):
                 await self._start(name, sources, versions)
             case RestartContainer(name):
-                self._renew(name)
+                self._restart(name)
             case StopContainer(name, until, note):
                 self._stop(name, until, note)
             case KillContainer(name):
@@ -166,10 +166,10 @@ class Sandbox:
 
     async def _start(self, name: str, sources: EnvSources, versions: object) -> None:
         try:
-            started = await self._begun(self.containers[name], sources)
+            started = await self._new_run(self.containers[name], sources)
         except (ContainerConfigError, MountError, StartError) as error:
             reason = next(word for sort, word in _REASONS if isinstance(error, sort))
-            self._refuse(name, reason, str(error), versions)
+            self._start_failed(name, reason, str(error), versions)
             return
         container = started.container
         self.running[name] = started
@@ -182,14 +182,14 @@ class Sandbox:
         self.add_event("Normal", "Started", "Container started", name)
         started.supervise(self._group)
 
-    async def _begun(self, container: Container, sources: EnvSources) -> ContainerRun:
+    async def _new_run(self, container: Container, sources: EnvSources) -> ContainerRun:
         name, node = container.name, self.node
         root = self.folder / "containers" / name / "root"
         config = runtime_config(node, container, root, self.about, sources)
         hostname = self.pod.spec.hostname or self.pod.metadata.name
         runner = HandlerRunner(node, config, hostname, self.address)
         log = self._logs.open(name, config.id)
-        tell = partial(self._happened, name)
+        tell = partial(self._on_run_event, name)
         try:
             begun = await start_container(node, runner, log, self.folder / "volumes", tell)
         except (MountError, StartError):
@@ -198,14 +198,14 @@ class Sandbox:
         self._logs.keep(name, log)
         return begun
 
-    def _refuse(self, name: str, reason: str, message: str, versions: object) -> None:
+    def _start_failed(self, name: str, reason: str, message: str, versions: object) -> None:
         lifecycle = self.lifecycles[name]
         if (lifecycle.reason, lifecycle.message) != (reason, message):
             self.add_event("Warning", "Failed", f"Error: {message}", name)
         self._refused[name] = versions
         self._step(name, lifecycle_events.StartFailed(reason, message))
 
-    def _renew(self, name: str) -> None:
+    def _restart(self, name: str) -> None:
         self._step(name, lifecycle_events.Restarting())
         if self.lifecycles[name].not_before > self.node.now().mono:
             text = f"Back-off restarting failed container {name} in pod {full_name(self.pod)}"
@@ -222,11 +222,11 @@ class Sandbox:
     def _step(self, name: str, event: lifecycle_events.LifecycleEvent) -> None:
         self.lifecycles[name] = step(self.lifecycles[name], event, self.node.now())
 
-    def _happened(self, name: str, id: str, what: RunEvent) -> None:
+    def _on_run_event(self, name: str, id: str, what: RunEvent) -> None:
         self._inbox.append((name, id, what))
         self._wake()
 
-    def _absorb(self) -> None:
+    def _apply_run_events(self) -> None:
         """Let what happened change lifecycles; what is told of an earlier run is history."""
         inbox, self._inbox = self._inbox, []
         for name, id, what in inbox:
@@ -235,13 +235,13 @@ class Sandbox:
             if isinstance(what, PodEvent):
                 self._events.append(what)
             elif isinstance(what, ProbeResult):
-                self._found(name, what)
+                self._apply_probe_result(name, what)
             else:
                 self._step(name, what)
                 if isinstance(what, lifecycle_events.Exited):
                     del self.running[name]
 
-    def _found(self, name: str, result: ProbeResult) -> None:
+    def _apply_probe_result(self, name: str, result: ProbeResult) -> None:
         check = result.check
         if result.complaint:
             text = f"{check.value} probe failed: {result.complaint}"

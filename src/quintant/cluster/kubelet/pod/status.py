@@ -88,21 +88,21 @@ def phase_of(view: PodRecord) -> str:
     if init_failed(spec, lifecycles):
         return "Pending" if alive else "Failed"
     own = [lifecycles[each.name] for each in spec.containers]
-    if not initialized(spec, lifecycles) or any(_unborn(lifecycle) for lifecycle in own):
+    if not initialized(spec, lifecycles) or any(_never_started(lifecycle) for lifecycle in own):
         return "Pending"
-    if alive or not all(_over(view, each) for each in spec.containers):
+    if alive or not all(_has_ended(view, each) for each in spec.containers):
         return "Running"
     return "Succeeded" if all(lifecycle.succeeded for lifecycle in own) else "Failed"
 
 
-def _over(view: PodRecord, container: Container) -> bool:
+def _has_ended(view: PodRecord, container: Container) -> bool:
     lifecycle = view.lifecycles[container.name]
     ending = view.termination is not None
     lasting = not should_restart(container, lifecycle, view.pod.spec.restart_policy)
     return lifecycle.state is LifecycleState.ENDED and (ending or lasting)
 
 
-def _unborn(lifecycle: ContainerLifecycle) -> bool:
+def _never_started(lifecycle: ContainerLifecycle) -> bool:
     return lifecycle.state is LifecycleState.WAITING and lifecycle.last_exit is None
 
 

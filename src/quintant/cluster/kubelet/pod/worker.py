@@ -47,7 +47,7 @@ class PodWorker:
     async def sync(self, pod: Pod, client: Client) -> float:
         """Bring this machine in line with the pod as it is now; when to look again."""
         self.sandbox.pod = pod
-        self._command()
+        self._update_termination()
         found = await read_references(client, pod.spec, pod.metadata.namespace)
         if not await self._mount(client, found):
             return self.sandbox.node.now().mono + RETRY_SECONDS
@@ -56,7 +56,9 @@ class PodWorker:
             self.sandbox.finish()
             return math.inf
         return (
-            plan.wake_at if self.sandbox.termination is not None else min(plan.wake_at, self._due())
+            plan.wake_at
+            if self.sandbox.termination is not None
+            else min(plan.wake_at, self._next_refresh())
         )
 
     async def terminate(self) -> PodActions:
@@ -67,7 +69,7 @@ class PodWorker:
         )
         return await sandbox.advance(EnvSources(sandbox.node.api), None)
 
-    def _command(self) -> None:
+    def _update_termination(self) -> None:
         """Order a pod to end that is being deleted, or whose time is up."""
         sandbox = self.sandbox
         if sandbox.finished:
@@ -87,15 +89,15 @@ class PodWorker:
             await self._volumes.mount(client, found)
             self._mounted = True
         except MountError as error:
-            self._complain(str(error))
+            self._warn_mount(str(error))
         return self._mounted
 
-    def _complain(self, text: str) -> None:
+    def _warn_mount(self, text: str) -> None:
         if self._complaint != text:
             self._complaint = text
             self.sandbox.add_event("Warning", "FailedMount", text)
 
-    def _due(self) -> float:
+    def _next_refresh(self) -> float:
         """When something is to be renewed, or the time is up."""
         sandbox = self.sandbox
         return min(

@@ -135,7 +135,7 @@ class UsageSampler:
                 if before and window and run.id in before.seconds:
                     spent = max(0.0, seconds[run.id] - before.seconds[run.id])
                     found[name] = ResourceUsage(spent / window, memory)
-                if _starving(run.container, memory):
+                if _exceeds_memory_limit(run.container, memory):
                     run.oom_kill()
             if found:
                 usage[sandbox.pod.key] = PodUsage(found, now.wall, window)
@@ -152,7 +152,7 @@ class UsageSampler:
         return NodeUsage(ResourceUsage(cores, memory), now.wall, window)
 
 
-def _starving(container: Container, memory: int) -> bool:
+def _exceeds_memory_limit(container: Container, memory: int) -> bool:
     limit = container.resources.limits.get("memory")
     return limit is not None and memory > parse_quantity(limit)
 
