@@ -26,7 +26,7 @@ class ResourcePath:
 
 
 def resource_path(path: str) -> ResourcePath:
-    """The resource of a path; an empty Target for paths outside /api and /apis."""
+    """The resource of a path; an empty one for paths outside /api and /apis."""
     root, *rest = path.strip("/").split("/")
     if root == "api":
         group = ""

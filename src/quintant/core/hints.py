@@ -1,7 +1,8 @@
 """Type hints as their author wrote them: fields of a Model, and what wraps a field's type.
 
-The codec strips constraints from the classes when it makes a decoder (`codec.relax`), so hints are
-read through `codec.declared`. Type variables are replaced by what the subclass gave for them.
+The codec strips constraints from the classes when it makes a decoder (`codec.relax_constraints`),
+so hints are read through `codec.declared_hints`. Type variables are replaced by what the subclass
+gave for them.
 """
 
 from __future__ import annotations

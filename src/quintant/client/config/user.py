@@ -49,8 +49,8 @@ class Plugin(Struct, frozen=True):
 
 
 class AuthInfo(Struct, frozen=True):
-    """Who we are: of several proofs the first of token file, token, password and plugin counts; a
-    certificate is shown beside it.
+    """Who we are: of several credentials, the first of token file, token, password and plugin
+    counts; a certificate is shown beside it.
     """
 
     token_file: Path | None = None

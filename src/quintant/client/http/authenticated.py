@@ -1,8 +1,8 @@
 """Credentials before a transport: shown with every request, and once more when they are refused.
 
-`Authenticated` is what every transport with credentials does: ask for a proof, send, and after a
-401 let the credentials look again. `HttpTransport` builds on it, because its connections depend on
-the proof too; `SignedTransport` puts it in front of any other transport.
+`Authenticated` is what every transport with credentials does: ask for a credential, send, and after
+a 401 let the credentials look again. `HttpTransport` builds on it, because its connections depend
+on the credential too; `SignedTransport` puts it in front of any other transport.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from quintant.core.clock import monotonic
 
 
 class Authenticated(ABC):
-    """Sends with a proof; a request that is refused (401) is tried once more with a newer one."""
+    """Sends with a credential; a request refused with 401 is tried once more with a newer one."""
 
     def __init__(self, credentials: CredentialProvider) -> None:
         self._credentials = credentials
@@ -44,14 +44,14 @@ class Authenticated(ABC):
             yield stream
 
     @abstractmethod
-    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
-        """Send a request that shows `proof`."""
+    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
+        """Send a request that shows `credential`."""
 
     @abstractmethod
     def _stream(
-        self, call: ApiRequest, proof: Credential
+        self, call: ApiRequest, credential: Credential
     ) -> AbstractAsyncContextManager[ApiStream]:
-        """Open a stream that shows `proof`."""
+        """Open a stream that shows `credential`."""
 
 
 class SignedTransport(Authenticated):
@@ -68,14 +68,14 @@ class SignedTransport(Authenticated):
         """Let go of the transport behind."""
         await self._inner.close()
 
-    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
-        return await self._inner.request(_signed(call, proof))
+    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
+        return await self._inner.request(_signed(call, credential))
 
     def _stream(
-        self, call: ApiRequest, proof: Credential
+        self, call: ApiRequest, credential: Credential
     ) -> AbstractAsyncContextManager[ApiStream]:
-        return self._inner.stream(_signed(call, proof))
+        return self._inner.stream(_signed(call, credential))
 
 
-def _signed(call: ApiRequest, proof: Credential) -> ApiRequest:
-    return replace(call, headers={**proof.headers, **call.headers})
+def _signed(call: ApiRequest, credential: Credential) -> ApiRequest:
+    return replace(call, headers={**credential.headers, **call.headers})

@@ -55,9 +55,9 @@ class ConnectionPool(IdleConnections):
         """Whether a request with this key pair may begin here now."""
         return self._pair is pair and now - self._born < AGE_SECONDS
 
-    def encode(self, call: ApiRequest, proof: Credential) -> bytes:
+    def encode(self, call: ApiRequest, credential: Credential) -> bytes:
         """A call as it goes out; no header of ours stands beside one that the call gives itself."""
-        given, ours = call.headers, proof.headers.items()
+        given, ours = call.headers, credential.headers.items()
         shown = "".join([header_line(name, value) for name, value in ours if name not in given])
         lines = f"{self._lines}{shown}{_given(tuple(given.items()))}"
         return encode_request(call.method, self._prefix + call.target, lines, call.body)

@@ -80,11 +80,11 @@ class HttpTransport(Authenticated):
             connection.close()
         await asyncio.sleep(0)  # sockets close in the loop's next turn
 
-    async def _request(self, call: ApiRequest, proof: Credential) -> ApiResponse:
+    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
         began = monotonic()
-        pool = self._fitting(proof, began)
+        pool = self._fitting(credential, began)
         try:
-            head, body = await self._exchange(pool, call, pool.encode(call, proof), began)
+            head, body = await self._exchange(pool, call, pool.encode(call, credential), began)
         except FAILURES as error:
             raise explain_request_error(error, call, self._config) from None
         return ApiResponse(head.status, body, head.headers)
@@ -112,21 +112,21 @@ class HttpTransport(Authenticated):
         return answer
 
     @asynccontextmanager
-    async def _stream(self, call: ApiRequest, proof: Credential) -> AsyncIterator[ApiStream]:
-        connection, head = await self._open(call, proof)
+    async def _stream(self, call: ApiRequest, credential: Credential) -> AsyncIterator[ApiStream]:
+        connection, head = await self._open(call, credential)
         try:
             yield ApiStream(head.status, _chunks(connection, call), head.headers)
         finally:
             connection.close()
 
     async def _open(
-        self, call: ApiRequest, proof: Credential
+        self, call: ApiRequest, credential: Credential
     ) -> tuple[ClientConnection, ResponseHead]:
-        pool = self._fitting(proof, monotonic())
+        pool = self._fitting(credential, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
                 connection = await self._dial(pool, self._limits.connect)
-                return connection, await connection.open(call.method, pool.encode(call, proof))
+                return connection, await connection.open(call.method, pool.encode(call, credential))
         except FAILURES as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
@@ -141,15 +141,15 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
-    def _fitting(self, proof: Credential, now: float) -> ConnectionPool:
+    def _fitting(self, credential: Credential, now: float) -> ConnectionPool:
         """The pool for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
             raise _closed()
         pool = self._pool
-        if pool is not None and pool.fits(proof.pair, now):
+        if pool is not None and pool.fits(credential.pair, now):
             return pool
         try:
-            self._pool = ConnectionPool(self._config, proof.pair)
+            self._pool = ConnectionPool(self._config, credential.pair)
         except ConfigError as error:  # a file that was there at the start is gone
             raise ConnectError(str(error)) from None
         if pool is not None:

@@ -32,7 +32,7 @@ class YamlError(ConfigError):
 
 
 def load(text: str | bytes, name: str = "the document", notes: list[str] | None = None) -> Any:
-    """The first document of a text as dicts, lists and scalars; Unreadable names `name`.
+    """The first document of a text as dicts, lists and scalars; YamlError names `name`.
 
     With `notes`, a key given twice is no error: the last one counts, and it is noted there.
     """

@@ -105,7 +105,7 @@ def classify_reconcile_error(
 
 
 def checked_result(result: object, whose: str) -> Result | None:
-    """What a reconciler or a cleanup returned; Nonsense unless it is one of the two."""
+    """What a reconciler or a cleanup returned; InvalidResult unless it is one of the two."""
     if result is None or isinstance(result, Result):
         return result
     raise InvalidResult(f"{whose} returned {type(result).__name__}, not None or Result")

@@ -99,7 +99,7 @@ class Mutator(Protocol[K]):
 async def validate(
     kind: type[K], validator: Validator[K], admission: Admission
 ) -> AdmissionResponse:
-    """Ask a validator; Failed when it gives no verdict."""
+    """Ask a validator; WebhookFailure when it gives no verdict."""
     request = admission.request
     old, new = _typed(kind, request.old_object), _typed(kind, request.object)
     if old is None and new is None:
@@ -112,7 +112,7 @@ async def validate(
 
 
 async def mutate(kind: type[K], mutator: Mutator[K], admission: Admission) -> AdmissionResponse:
-    """Ask a mutator; Failed when it gives no verdict."""
+    """Ask a mutator; WebhookFailure when it gives no verdict."""
     request = admission.request
     new = _typed(kind, request.object)
     if new is None:

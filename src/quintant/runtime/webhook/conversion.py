@@ -52,7 +52,7 @@ class KindConversion(Struct, frozen=True):
     spokes: Mapping[str, Spoke]
 
     def convert(self, obj: Plain, version: str) -> Plain:
-        """The object in another version; Failed when either version is unknown.
+        """The object in another version; WebhookFailure when either version is unknown.
 
         `obj` may be changed on the way.
         """
@@ -87,7 +87,7 @@ Conversions = Mapping[tuple[str, str], KindConversion]
 
 
 async def convert_all(conversions: Conversions, request: ConversionRequest) -> ConversionResponse:
-    """Convert every object of a review, in order; Failed if one of them cannot be."""
+    """Convert every object of a review, in order; WebhookFailure if one of them cannot be."""
     group, _, version = request.desired_api_version.rpartition("/")
     converted: list[msgspec.Raw] = []
     for raw in request.objects:

@@ -4,8 +4,8 @@
     webhooks.mutating(PortalExpose, fill_in)
     webhooks.converting(PortalExpose, {"v1alpha1": Spoke(to_hub=up, from_hub=down)})
 
-The same declarations answer reviews (`review.Reviews`) and make the configurations that tell an
-API server when to ask, so that the two cannot disagree.
+The same declarations answer reviews (`review.ReviewHandler`) and make the configurations that tell
+an API server when to ask, so that the two cannot disagree.
 """
 
 from __future__ import annotations

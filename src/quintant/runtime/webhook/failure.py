@@ -23,7 +23,7 @@ class WebhookFailure(QuintantError):
 
 @contextmanager
 def failing_as(what: str) -> Iterator[None]:
-    """Run a user's code: whatever it raises becomes a Failed that names the error's class only."""
+    """Run a user's code: whatever it raises becomes a WebhookFailure that names its class."""
     try:
         yield
     except WebhookFailure:

@@ -1,8 +1,8 @@
 """What happens at one path: read a review, decide within the time there is, write the answer.
 
-A review whose uid can be read gets a review back, whatever went wrong; Failed is raised only for
-bodies that are no review at all. Answers go out before the API server stops waiting, so that its
-user reads our reason and not "context deadline exceeded".
+A review whose uid can be read gets a review back, whatever went wrong; WebhookFailure is raised
+only for bodies that are no review at all. Answers go out before the API server stops waiting, so
+that its user reads our reason and not "context deadline exceeded".
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ReviewRoute(ABC):
     """The versions of a review that are understood; an answer is in the version of its review."""
 
     async def answer(self, body: bytes, timeout: float | None) -> tuple[bytes, int]:
-        """The answer to a review, and the code it is counted by; Failed if it is no review."""
+        """The answer to a review, and the code it is counted by; WebhookFailure if it is none."""
         try:
             review, code = await self._decide(body, timeout)
         except RecursionError:
@@ -85,7 +85,7 @@ class ReviewRoute(ABC):
 
     @abstractmethod
     async def _decide(self, body: bytes, timeout: float | None) -> tuple[Review, int]:
-        """The review with its verdict, and its code; Failed when there is none."""
+        """The review with its verdict, and its code; WebhookFailure when there is none."""
 
     @abstractmethod
     def _failed(self, version: str, uid: str, failed: WebhookFailure) -> Review:

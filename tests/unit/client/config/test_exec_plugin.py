@@ -127,7 +127,7 @@ async def test_many_waiting_requests_run_the_program_once() -> None:
     program = Program(seconds=5)
     credentials = using(program)
     shown = await asyncio.gather(*(credentials.credential() for _ in range(20)))
-    assert len({id(proof) for proof in shown}) == 1
+    assert len({id(credential) for credential in shown}) == 1
     assert len(program.runs) == 1
 
 

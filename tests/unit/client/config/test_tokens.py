@@ -191,9 +191,9 @@ async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
     pair = AUTHORITY.issue("jo")
     certificate, key = written(tmp_path, pair)
     user = config(token=Sensitive("t"), certificate=certificate, key=key)
-    proof = await credential_provider(user, LoopClock()).credential()
-    assert proof.headers == {"authorization": "Bearer t"}
-    assert proof.pair == pair
+    credential = await credential_provider(user, LoopClock()).credential()
+    assert credential.headers == {"authorization": "Bearer t"}
+    assert credential.pair == pair
 
 
 async def test_inline_certificate_is_the_same_pair_each_time() -> None:
