@@ -7,7 +7,7 @@ what a client may say in headers and query parameters is understood here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,6 @@ from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_ac
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
 from quintant.cluster.apiserver.handlers.delete import (
     DeleteOptions,
-    DeleteResult,
     read_delete_options,
     read_delete_request,
 )
@@ -49,6 +48,7 @@ from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.encoder import encoder_for, negotiate_for
 from quintant.cluster.apiserver.response.list_stream import ListStream
+from quintant.cluster.apiserver.response.success import created_status, deleted_status
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.watch.events import WatchFilter
 from quintant.cluster.apiserver.watch.hub import Watcher, WatchHub
@@ -60,20 +60,6 @@ CREATED = 201
 ACCEPTED = 202
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
-_SUCCESS: dict[str, Any] = {
-    "kind": "Status",
-    "apiVersion": "v1",
-    "metadata": {},
-    "status": "Success",
-}
-
-
-class _Identity(msgspec.Struct, frozen=True):
-    uid: str
-
-
-class _Identified(msgspec.Struct, frozen=True):
-    metadata: _Identity
 
 
 class ResourceHandlers(msgspec.Struct, frozen=True):
@@ -82,7 +68,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     objects: ObjectStore
     hub: WatchHub
     reads: Reads
-    changes: WriteRequests
+    requests: WriteRequests
     admission: AdmittedWrites
     evictions: Evictions
     clock: Clock
@@ -113,7 +99,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             return await self._delete_collection(call, route, kind, user)
         target, doing = _target(route, kind), action(kind, route.subresource)
         if doing is not None:
-            return await self._act(call, target, doing, user)
+            return await self._run_action(call, target, doing, user)
         if is_eviction(kind, route.subresource):
             return await self._evict(call, target, user)
         if bool(route.name) is (route.verb == "create"):
@@ -128,19 +114,19 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         """An open watch; its owner must have the hub forget it."""
         _check_method(call)
         encoder = encoder_for(call, kind, self.clock, watching=True)
-        selection = await self._selected(call, route, encoder)
-        terms = self.reads.watch_options(selection, read_list_options(call.query, watch=True))
-        return self.hub.open(selection, terms)
+        selection = await self._filter(call, route, encoder)
+        options = self.reads.watch_options(selection, read_list_options(call.query, watch=True))
+        return self.hub.open(selection, options)
 
     async def _list(
         self, call: ApiRequest, route: RequestInfo, kind: Kind
     ) -> ApiResponse | ListStream:
         encoder = encoder_for(call, kind, self.clock, listing=True)
-        selection = await self._selected(call, route, encoder)
+        selection = await self._filter(call, route, encoder)
         found = await self.reads.list(selection, read_list_options(call.query, watch=False))
         return found if isinstance(found, ListStream) else ApiResponse(OK, found)
 
-    async def _selected(
+    async def _filter(
         self, call: ApiRequest, route: RequestInfo, encoder: ObjectEncoder
     ) -> WatchFilter:
         selecting = partial(watch_filter, encoder, route.namespace, call.query)
@@ -148,21 +134,20 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
         self.reads.check_get(call.query.get("resourceVersion", ""))
-        return await self._shown(call, target, self.objects.get(target))
+        return await self._respond(call, target, self.objects.get(target))
 
     async def _write(
         self, call: ApiRequest, target: ObjectRef, verb: str, user: User
     ) -> ApiResponse:
-        drafting = self.changes.plan(verb)
+        drafting = self.requests.plan(verb)
         found = self.objects.read(target)
-        size = (
-            request_cost(call) + target.kind.request_cost + (0 if found is None else len(found.raw))
-        )
+        live = 0 if found is None else len(found.raw)
+        size = request_cost(call) + target.kind.request_cost + live
         result = await self.admission.write(partial(drafting, call, target, user), size)
         code = CREATED if result.created else OK
-        return await self._shown(call, target, result.entry, code, result.warnings)
+        return await self._respond(call, target, result.entry, code, result.warnings)
 
-    async def _act(
+    async def _run_action(
         self, call: ApiRequest, target: ObjectRef, doing: SubresourceAction, user: User
     ) -> ApiResponse:
         creates = doing.verb == "create"
@@ -173,8 +158,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.objects.update_raw(target, edit, dry_run=options.dry_run)
         if doing.answers_object:
-            return await self._shown(call, target, entry, warnings=told)
-        return _succeeded(told)
+            return await self._respond(call, target, entry, warnings=told)
+        return created_status(told)
 
     async def _evict(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
@@ -184,7 +169,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
         pod = structs.replace(target, subresource="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
-        return _succeeded(told)
+        return created_status(told)
 
     async def _read(
         self, call: ApiRequest, wanted: Resource, words: str, user: User
@@ -194,26 +179,26 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             partial(read_action, call, wanted, words, user), request_cost(call)
         )
 
-    async def _deletion(self, call: ApiRequest, user: User) -> DeleteOptions:
+    async def _read_delete_options(self, call: ApiRequest, user: User) -> DeleteOptions:
         return await self.offload.run(partial(read_delete_request, call, user), request_cost(call))
 
     async def _delete(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
-        options = await self._deletion(call, user)
+        options = await self._read_delete_options(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.strategy.delete.returns_object:
-            return ApiResponse(OK, _success(target, deleted), warning_headers(told))
+            return ApiResponse(OK, deleted_status(target, deleted.entry), warning_headers(told))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
-        return await self._shown(call, target, last, code, told)
+        return await self._respond(call, target, last, code, told)
 
     async def _delete_collection(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         encoder = encoder_for(call, kind, self.clock, listing=True)
-        selection = await self._selected(call, route, encoder)
-        options = await self._deletion(call, user)
+        selection = await self._filter(call, route, encoder)
+        options = await self._read_delete_options(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)
         for at, (target, entry) in enumerate(self.objects.scan(kind, selection.prefix)):
@@ -221,19 +206,14 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
                 deleted = await self.admission.delete(target, options, named=False)
                 if (convert := kind.strategy.conversion.convert_for_read) is not None:
                     await convert((entry,))
-                items.append(selection.encoder.encode_item(entry))
+                items.append(encoder.encode_item(entry))
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        return ApiResponse(
-            OK,
-            selection.encoder.encode_list(
-                list_metadata(selection.encoder, self.objects.revision), items
-            ),
-            warning_headers(told),
-        )
+        metadata = list_metadata(encoder, self.objects.revision)
+        return ApiResponse(OK, encoder.encode_list(metadata, items), warning_headers(told))
 
-    async def _shown(
+    async def _respond(
         self,
         call: ApiRequest,
         target: ObjectRef,
@@ -258,12 +238,6 @@ def _check_method(call: ApiRequest) -> None:
         raise method_not_supported()
 
 
-def _succeeded(warnings: Iterable[str]) -> ApiResponse:
-    """What is answered where something was done, and there is nothing to show."""
-    body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
-    return ApiResponse(CREATED, body, warning_headers(warnings))
-
-
 def _target(route: RequestInfo, kind: Kind) -> ObjectRef:
     namespace = route.namespace if kind.resource.namespaced else ""
     return ObjectRef(kind, namespace, route.name, route.subresource)
@@ -273,11 +247,3 @@ def _orphans(kind: Kind, options: DeleteOptions) -> list[str]:
     """What to tell of dependents that nothing was said about."""
     warning = kind.strategy.delete.orphan_warning
     return [warning] if warning and options.silent else []
-
-
-def _success(target: ObjectRef, deleted: DeleteResult) -> bytes:
-    where = target.kind.resource
-    uid = stored_json.read(deleted.entry, _Identified).metadata.uid
-    details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
-    status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
-    return msgspec.json.encode(status) + b"\n"
