@@ -27,7 +27,7 @@ from quintant.wire.lightpeer import (
     PersistRequest,
     Serving,
 )
-from quintant.wire.peeradmin import GET_STATUS, Status, StatusRequest
+from quintant.wire.peeradmin import GET_STATUS, StatusRequest, StatusResponse
 
 START_SECONDS = 20.0
 """A busy machine starts a process in seconds."""
@@ -90,8 +90,8 @@ class Lightpeer:
         )
         return [each.payload async for each in stream]
 
-    async def status(self) -> Status:
-        found: Status = await self.ask(GET_STATUS, StatusRequest())
+    async def status(self) -> StatusResponse:
+        found: StatusResponse = await self.ask(GET_STATUS, StatusRequest())
         return found
 
     async def members(self) -> set[str]:

@@ -14,8 +14,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.plan.join_result import OK, Answer, Health
-from quintant.wire.peeradmin import Member, Status
+from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
+from quintant.wire.peeradmin import Member, StatusResponse
 
 EVICTION_SECONDS = 1.0
 """After so long the others have forgotten a dead peer."""
@@ -98,31 +98,31 @@ class ModelledPeers:
         calls = [call for call in self.calls if call.method == "join"]
         return [(each.address, each.contact) for each in calls if address in ("", each.address)]
 
-    async def check(self, address: str, within: float) -> Health:
+    async def check(self, address: str, within: float) -> PeerHealth:
         """Whether the peer at an address serves."""
         match await self._reach("check", address, within):
             case Mood.SERVING | Mood.IMPOSTOR | Mood.HANGING:
-                return Health.SERVING
+                return PeerHealth.SERVING
             case Mood.SILENT:
-                return Health.SILENT
+                return PeerHealth.SILENT
             case Mood.FOREIGN:
-                return Health.FOREIGN
-        return Health.REFUSED
+                return PeerHealth.FOREIGN
+        return PeerHealth.REFUSED
 
-    async def inspect(self, address: str, within: float) -> Health:
+    async def inspect(self, address: str, within: float) -> PeerHealth:
         """A check that also tells whether what serves is a lightpeer at all."""
         health = await self.check(address, within)
         impostor = self._mood(address) is Mood.IMPOSTOR
-        return Health.FOREIGN if impostor else health
+        return PeerHealth.FOREIGN if impostor else health
 
-    async def status(self, address: str, within: float) -> Status | None:
+    async def status(self, address: str, within: float) -> StatusResponse | None:
         """How one of our own peers is; None for any other, and for silence."""
         mood = await self._reach("status", address, within)
         model = self.models.get(address)
         if model is None or not model.own or mood not in (Mood.SERVING, Mood.HANGING):
             return None
         members = tuple(Member(each) for each in model.view)
-        return Status(address, members=members, clients=len(model.contents))
+        return StatusResponse(address, members=members, clients=len(model.contents))
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""

@@ -1,15 +1,15 @@
 """Words: a retired name does not come back, and a public class name has one home.
 
-`retired_names.toml` says which word took a name's place, by the module that had it. A name may be
-retired in one module and be the right word in another; those below `everywhere` are the right word
-nowhere.
+`retired_names.txt` has a line `module old new` for every name that was retired, with the word that
+took its place. A name may be retired in one module and be the right word in another; those of
+`everywhere` are the right word nowhere. `make` has those of the Makefile.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,11 +19,28 @@ ROOT = Path(__file__).parents[2]
 SOURCE_FOLDERS = ("src", "tests", "scripts", "benchmarks", "examples")
 PATH_FOLDERS = ("src", "tests", "scripts")
 """Folders that are on the path: modules are named by what is below them."""
-RETIRED: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("retired_names.toml").read_text()
-)
-EVERYWHERE = RETIRED.pop("everywhere")
-TARGETS = RETIRED.pop("make")
+
+
+def retired_names() -> dict[str, dict[str, str]]:
+    """The names of every module that were retired, and the words in their place."""
+    found: dict[str, dict[str, str]] = {}
+    for line in Path(__file__).with_name("retired_names.txt").read_text().splitlines():
+        module, old, new = line.split()
+        found.setdefault(module, {})[old] = new
+    return found
+
+
+RETIRED = retired_names()
+EVERYWHERE, TASKS = RETIRED.pop("everywhere"), RETIRED.pop("make")
+SHARED = {
+    "Event": "Kubernetes has one in core/v1 and one in events.k8s.io/v1",
+    "EventSeries": "Kubernetes has one in core/v1 and one in events.k8s.io/v1",
+    "Observed": "every operator has one: what its plan is made from",
+    "Options": "every operator has one: what its environment says",
+    "Recorder": "what a context needs, and what the events of the runtime are",
+    "Request": "the key of a reconcile, as in controller-runtime; what an HTTP client asks",
+}
+"""Public classes that have several homes, and why."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -114,7 +131,13 @@ def test_a_retired_name_is_found_again() -> None:
         assert list(retired(again)) != []
 
 
+def test_a_public_class_name_has_one_home() -> None:
+    product = [module for module in modules() if module.name.split(".")[0] == "quintant"]
+    names = Counter(name for module in product for name in module.classes if name[0] != "_")
+    assert {name for name, homes in names.items() if homes > 1} == SHARED.keys()
+
+
 def test_retired_tasks_are_not_in_the_makefile() -> None:
     tasks = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert tasks
-    assert tasks & TARGETS.keys() == set()
+    assert tasks & TASKS.keys() == set()

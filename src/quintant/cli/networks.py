@@ -29,7 +29,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork, LightNetworkStatus
 from quintant.operators.klight.lightnetwork.report import listed, plain
-from quintant.operators.klight.plan.join_result import OK, Health
+from quintant.operators.klight.plan.join_result import OK, PeerHealth
 from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 
@@ -169,7 +169,7 @@ async def _member(
     shown, peers = await _find(client, network, namespace), GrpcPeers()
     try:
         for address in shown.status.stack if shown.status is not None else ():
-            if await peers.check(address, CHECK_SECONDS) is Health.SERVING:
+            if await peers.check(address, CHECK_SECONDS) is PeerHealth.SERVING:
                 yield peers, address
                 return
         raise ConfigError(

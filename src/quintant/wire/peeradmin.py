@@ -31,7 +31,7 @@ REASON = "klight-reason"
 _COUNT = re.compile("[0-9]{1,15}")
 
 
-class State(IntEnum):
+class MemberState(IntEnum):
     """What a peer thinks of a member."""
 
     UP = 0
@@ -45,7 +45,7 @@ class Member(Message):
 
     address: Annotated[str, 1] = ""
     name: Annotated[str, 2] = ""
-    state: Annotated[int, 3] = State.UP
+    state: Annotated[int, 3] = MemberState.UP
     seen: Annotated[Timestamp | None, 4] = None
 
 
@@ -55,7 +55,7 @@ class StatusRequest(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Status(Message):
+class StatusResponse(Message):
     """How a peer is: its chain, its network, its members."""
 
     address: Annotated[str, 1] = ""
@@ -109,11 +109,11 @@ class LeaveRequest(Message):
 
 
 _SERVICE = "/klight.peer.v1.PeerAdmin"
-GET_STATUS = Method(f"{_SERVICE}/GetStatus", StatusRequest, Status)
-SET_NETWORK = Method(f"{_SERVICE}/SetNetwork", NetworkRequest, Status)
+GET_STATUS = Method(f"{_SERVICE}/GetStatus", StatusRequest, StatusResponse)
+SET_NETWORK = Method(f"{_SERVICE}/SetNetwork", NetworkRequest, StatusResponse)
 GET_BLOCKS = Method(f"{_SERVICE}/GetBlocks", BlocksRequest, Lightblock, streams=True)
 TAKE_BLOCKS = Method(f"{_SERVICE}/TakeBlocks", TakeRequest, TakeResponse)
-LEAVE = Method(f"{_SERVICE}/Leave", LeaveRequest, Status)
+LEAVE = Method(f"{_SERVICE}/Leave", LeaveRequest, StatusResponse)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,11 @@ _MOST = MESSAGE_BYTES - _HEADER.size
 T = TypeVar("T")
 
 
-class Malformed(ValueError):
+class MalformedFrame(ValueError):
     """Bytes that are no frame of this protocol."""
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """What a frame is."""
 
     HELLO = 1
@@ -167,27 +167,27 @@ def encode(frame: Frame) -> bytes:
 
 def data(stream: int, payload: bytes | memoryview, fin: bool = False) -> bytes:
     """A DATA frame as bytes: the hot path."""
-    return b"".join((_HEADER.pack(Kind.DATA, FIN if fin else 0, 0, stream), payload))
+    return b"".join((_HEADER.pack(FrameKind.DATA, FIN if fin else 0, 0, stream), payload))
 
 
 def decode(raw: bytes | bytearray | memoryview) -> Frame:
     """The frame in a message; Malformed if it is none."""
     size = len(raw) - _HEADER.size
     if not 0 <= size <= _MOST:
-        raise Malformed(f"a message of {len(raw)} bytes")
+        raise MalformedFrame(f"a message of {len(raw)} bytes")
     kind, flags, zero, stream = _HEADER.unpack_from(raw)
     frame = Frame(kind, stream, bytes(memoryview(raw)[_HEADER.size :]), flags)
     if kind >= EXTENSION:
         return frame
     rule = _RULES.get(kind)
     if rule is None:
-        raise Malformed(f"a frame of type {kind}")
+        raise MalformedFrame(f"a frame of type {kind}")
     if zero or flags & ~rule.flags:
-        raise Malformed("bits that mean nothing")
+        raise MalformedFrame("bits that mean nothing")
     if not rule.least <= size <= rule.most:
-        raise Malformed(f"{Kind(kind).name} of {size} bytes")
+        raise MalformedFrame(f"{FrameKind(kind).name} of {size} bytes")
     if (stream == 0) is not rule.whole:
-        raise Malformed(f"{Kind(kind).name} on stream {stream}")
+        raise MalformedFrame(f"{FrameKind(kind).name} on stream {stream}")
     return frame
 
 
@@ -196,10 +196,10 @@ def document(frame: Frame, type: type[T]) -> T:
     try:
         return msgspec.json.decode(frame.payload, type=type)
     except msgspec.DecodeError as error:
-        raise Malformed(f"not a {type.__name__}: {error}") from None
+        raise MalformedFrame(f"not a {type.__name__}: {error}") from None
 
 
-def telling(kind: Kind, document: msgspec.Struct) -> Frame:
+def telling(kind: FrameKind, document: msgspec.Struct) -> Frame:
     """A frame of the connection that carries a JSON document."""
     return Frame(kind, 0, msgspec.json.encode(document))
 
@@ -208,7 +208,7 @@ def open_frame(stream: int, opening: Opening) -> Frame:
     """An OPEN."""
     peer, request = (text.encode()[:_SHORT_BYTES] for text in (opening.peer, opening.request))
     body = bytes((opening.kind, len(peer))) + peer + bytes((len(request),)) + request
-    return Frame(Kind.OPEN, stream, body)
+    return Frame(FrameKind.OPEN, stream, body)
 
 
 def read_open(frame: Frame) -> Opening:
@@ -217,13 +217,13 @@ def read_open(frame: Frame) -> Opening:
     peer, at = _short(frame.payload, 1)
     request, at = _short(frame.payload, at)
     if at != len(frame.payload):
-        raise Malformed("an OPEN with more than belongs to it")
+        raise MalformedFrame("an OPEN with more than belongs to it")
     return Opening(kind, peer, request)
 
 
 def credit_frame(stream: int, credit: int) -> Frame:
     """A WINDOW."""
-    return Frame(Kind.WINDOW, stream, _CREDIT.pack(credit))
+    return Frame(FrameKind.WINDOW, stream, _CREDIT.pack(credit))
 
 
 def read_credit(frame: Frame) -> int:
@@ -234,7 +234,7 @@ def read_credit(frame: Frame) -> int:
 
 def reset_frame(stream: int, code: Fault, text: str = "") -> Frame:
     """A RST."""
-    return Frame(Kind.RST, stream, _CODE.pack(code) + _cut(text, TEXT_BYTES))
+    return Frame(FrameKind.RST, stream, _CODE.pack(code) + _cut(text, TEXT_BYTES))
 
 
 def read_reset(frame: Frame) -> Reset:
@@ -267,7 +267,7 @@ def _short(raw: bytes, at: int) -> tuple[str, int]:
     """The text at a place, which begins with its length, and where it ends."""
     end = at + 1 + (raw[at] if at < len(raw) else 0)
     if at >= len(raw) or end > len(raw):
-        raise Malformed("an OPEN that breaks off")
+        raise MalformedFrame("an OPEN that breaks off")
     return raw[at + 1 : end].decode("utf-8", "replace"), end
 
 
@@ -290,15 +290,15 @@ class _Rule(NamedTuple):
 _DOCUMENT = _Rule(2, 4096, whole=True)
 _ECHO = _Rule(_PING_BYTES, _PING_BYTES, whole=True)
 _RULES: dict[int, _Rule] = {
-    Kind.HELLO: _DOCUMENT,
-    Kind.HELLO_ACK: _DOCUMENT,
-    Kind.OPEN: _Rule(3, 3 + 2 * _SHORT_BYTES),
-    Kind.OPEN_ACK: _Rule(0, 0),
-    Kind.DATA: _Rule(0, _MOST, flags=FIN),
-    Kind.WINDOW: _Rule(_CREDIT.size, _CREDIT.size),
-    Kind.RST: _Rule(_CODE.size, _CODE.size + TEXT_BYTES),
-    Kind.PING: _ECHO,
-    Kind.PONG: _ECHO,
-    Kind.GOAWAY: _DOCUMENT,
-    Kind.STATUS: _DOCUMENT,
+    FrameKind.HELLO: _DOCUMENT,
+    FrameKind.HELLO_ACK: _DOCUMENT,
+    FrameKind.OPEN: _Rule(3, 3 + 2 * _SHORT_BYTES),
+    FrameKind.OPEN_ACK: _Rule(0, 0),
+    FrameKind.DATA: _Rule(0, _MOST, flags=FIN),
+    FrameKind.WINDOW: _Rule(_CREDIT.size, _CREDIT.size),
+    FrameKind.RST: _Rule(_CODE.size, _CODE.size + TEXT_BYTES),
+    FrameKind.PING: _ECHO,
+    FrameKind.PONG: _ECHO,
+    FrameKind.GOAWAY: _DOCUMENT,
+    FrameKind.STATUS: _DOCUMENT,
 }

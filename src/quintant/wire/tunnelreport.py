@@ -11,7 +11,7 @@ ERROR_LENGTH = 256
 """Errors are cut to so many characters."""
 
 
-class State(StrEnum):
+class DialState(StrEnum):
     """How far the connection to a relay is."""
 
     CONNECTING = "Connecting"
@@ -24,7 +24,7 @@ class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
 
     name: str
     url: str
-    state: str = State.CONNECTING
+    state: str = DialState.CONNECTING
     since: str = ""
     last_error: str = ""
     close_code: int = 0

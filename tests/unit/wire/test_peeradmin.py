@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.wire.lightpeer import Timestamp
-from quintant.wire.peeradmin import Member, State, Status
+from quintant.wire.peeradmin import Member, MemberState, StatusResponse
 
 TEXT, MESSAGE, UINT64 = 9, 11, 4
 """Types of fields, as descriptors number them."""
@@ -58,11 +58,11 @@ members = st.builds(
     Member,
     texts,
     texts,
-    st.sampled_from(State),
+    st.sampled_from(MemberState),
     st.none() | st.builds(Timestamp, numbers, st.integers(0, 999_999_999)),
 )
 statuses = st.builds(
-    Status,
+    StatusResponse,
     address=texts,
     head=texts,
     height=numbers,
@@ -73,7 +73,7 @@ statuses = st.builds(
 
 
 @given(statuses)
-def test_status_is_read_by_others_and_read_back(status: Status) -> None:
+def test_status_is_read_by_others_and_read_back(status: StatusResponse) -> None:
     other = ORACLE.FromString(status.encode())
     assert [each.address for each in other.members] == [each.address for each in status.members]
     assert (other.head, other.height, other.version) == (
@@ -81,4 +81,4 @@ def test_status_is_read_by_others_and_read_back(status: Status) -> None:
         status.height,
         status.version,
     )
-    assert Status.decode(other.SerializeToString()) == status
+    assert StatusResponse.decode(other.SerializeToString()) == status

@@ -12,9 +12,9 @@ from quintant.wire.portal import (
     TEXT_BYTES,
     Fault,
     Frame,
+    FrameKind,
     Hello,
-    Kind,
-    Malformed,
+    MalformedFrame,
     Opening,
     Reason,
     close_reason,
@@ -38,7 +38,7 @@ short = st.text(st.characters(codec="ascii"), max_size=255)
 
 @given(streams, st.binary(max_size=4096), st.booleans())
 def test_data_survives_the_wire(stream: int, payload: bytes, fin: bool) -> None:
-    assert decode(data(stream, payload, fin)) == Frame(Kind.DATA, stream, payload, FIN * fin)
+    assert decode(data(stream, payload, fin)) == Frame(FrameKind.DATA, stream, payload, FIN * fin)
 
 
 @given(streams, st.integers(1, 255), short, short)
@@ -64,7 +64,7 @@ def test_a_reset_tells_as_much_as_fits(stream: int, code: Fault, text: str) -> N
 def test_any_bytes_are_a_frame_or_malformed(raw: bytes) -> None:
     try:
         frame = decode(raw)
-    except Malformed:
+    except MalformedFrame:
         return
     assert encode(frame) == raw or frame.kind >= EXTENSION
 
@@ -72,8 +72,8 @@ def test_any_bytes_are_a_frame_or_malformed(raw: bytes) -> None:
 @given(st.binary(max_size=80))
 def test_any_opening_is_read_or_malformed(raw: bytes) -> None:
     try:
-        opening = read_open(Frame(Kind.OPEN, 1, raw))
-    except Malformed:
+        opening = read_open(Frame(FrameKind.OPEN, 1, raw))
+    except MalformedFrame:
         return
     assert opening.kind == raw[0]
 
@@ -94,38 +94,38 @@ def test_a_reason_of_another_make_is_taken_as_text() -> None:
 @pytest.mark.parametrize(
     "frame",
     [
-        Frame(Kind.PING, 0, b"short"),
-        Frame(Kind.PING, 3, b"12345678"),
-        Frame(Kind.DATA, 0, b"x"),
-        Frame(Kind.DATA, 1, b"x", flags=2),
-        Frame(Kind.OPEN_ACK, 1, b"x"),
-        Frame(Kind.WINDOW, 1, b"123"),
-        Frame(Kind.RST, 1, b""),
-        Frame(Kind.PONG, 0, b"12345678", flags=FIN),
+        Frame(FrameKind.PING, 0, b"short"),
+        Frame(FrameKind.PING, 3, b"12345678"),
+        Frame(FrameKind.DATA, 0, b"x"),
+        Frame(FrameKind.DATA, 1, b"x", flags=2),
+        Frame(FrameKind.OPEN_ACK, 1, b"x"),
+        Frame(FrameKind.WINDOW, 1, b"123"),
+        Frame(FrameKind.RST, 1, b""),
+        Frame(FrameKind.PONG, 0, b"12345678", flags=FIN),
         Frame(12, 0, b""),
         Frame(0, 0, b""),
     ],
 )
 def test_what_no_peer_may_send_is_malformed(frame: Frame) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedFrame):
         decode(encode(frame))
 
 
 def test_messages_have_a_greatest_length() -> None:
     decode(data(1, b"x" * (MESSAGE_BYTES - 8)))
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedFrame):
         decode(data(1, b"x" * (MESSAGE_BYTES - 7)))
 
 
 def test_reserved_bytes_are_zero() -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedFrame):
         decode(b"\x05\x00\x00\x01\x00\x00\x00\x01")
 
 
 def test_documents_are_read_leniently_and_checked() -> None:
-    frame = telling(Kind.HELLO, Hello("hello", "group"))
+    frame = telling(FrameKind.HELLO, Hello("hello", "group"))
     assert document(frame, Hello) == Hello("hello", "group")
-    extra = Frame(Kind.HELLO, 0, b'{"app":"a","group":"g","later":1}')
+    extra = Frame(FrameKind.HELLO, 0, b'{"app":"a","group":"g","later":1}')
     assert document(extra, Hello).app == "a"
-    with pytest.raises(Malformed):
-        document(Frame(Kind.HELLO, 0, b'{"app":7,"group":"g"}'), Hello)
+    with pytest.raises(MalformedFrame):
+        document(Frame(FrameKind.HELLO, 0, b'{"app":7,"group":"g"}'), Hello)

@@ -15,7 +15,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quintant.agents.lightpeer.options import Options
+    from quintant.agents.lightpeer.options import LightpeerOptions
     from quintant.agents.lightpeer.peer import Peer
 
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
     program.main(chosen, partial(_keep, chosen))
 
 
-async def _keep(options: Options, peer: Peer) -> None:
+async def _keep(options: LightpeerOptions, peer: Peer) -> None:
     from quintant.agents.klightpeer.file import PathFile
     from quintant.agents.klightpeer.state import StateFile, StateFileSettings
     from quintant.agents.lightpeer.disk.folder import Thread

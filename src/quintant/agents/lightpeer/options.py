@@ -19,7 +19,7 @@ ROUTE = "8.8.8.8:80"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LightpeerOptions:
     """How to run."""
 
     repo: Path
@@ -64,11 +64,11 @@ def _add(made: argparse.ArgumentParser, name: str, **settings: object) -> None:
     made.add_argument(f"-{name}", f"--{name}", **settings)  # type: ignore[arg-type]
 
 
-def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Options:
+def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> LightpeerOptions:
     """What the arguments and the environment say."""
     read = made.parse_args(arguments)
     host = listening(read.host, os.environ)
-    return Options(
+    return LightpeerOptions(
         repo=Path(read.repo),
         host=_bracketed(host),
         port=read.port,

@@ -34,7 +34,15 @@ from quintant.agents.lightpeer.membership.membership import MemberList
 from quintant.agents.lightpeer.membership.ordering import SETTLE_SECONDS, Ordering
 from quintant.agents.lightpeer.membership.rewrite_lost import rewrite_lost
 from quintant.agents.lightpeer.membership.sync import Sync
-from quintant.agents.lightpeer.rpc.calls import Call, Code, Counted, Dial, Failed, Reason, refusal
+from quintant.agents.lightpeer.rpc.calls import (
+    Call,
+    Code,
+    Counted,
+    Dial,
+    Failed,
+    JoinFailure,
+    refusal,
+)
 from quintant.agents.lightpeer.scope import Scope
 from quintant.wire.lightpeer import BlockType, ConnectRequest, Lightblock, PeerInfo
 from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest, Card
@@ -130,7 +138,7 @@ class Peer:
     async def join(self, address: str) -> None:
         """Become a member of the network of another peer."""
         if self._address(address) == self.store.me.address:
-            raise refusal("a peer cannot join itself", Reason.INVALID)
+            raise refusal("a peer cannot join itself", JoinFailure.INVALID)
         if self.leaving:
             raise refusal("the peer is leaving")
         try:
@@ -199,7 +207,7 @@ class Peer:
         try:
             return checked_address(address)
         except Unsound as error:
-            raise refusal(str(error), Reason.INVALID) from None
+            raise refusal(str(error), JoinFailure.INVALID) from None
 
     async def _add(self, joiner: PeerInfo) -> None:
         """Make a peer a member; one that is a member keeps its place."""
@@ -240,7 +248,7 @@ def _unjoined(failure: Failed) -> Failed:
     """What the joiner answers: whoever asked did reach it, so the code must say no more than no."""
     if failure.reason is not None:
         return failure
-    reason = Reason.REFUSED if failure.refused else Reason.UNREACHABLE
+    reason = JoinFailure.REFUSED if failure.refused else JoinFailure.UNREACHABLE
     return refusal(f"could not connect new peer: {failure.text}", reason)
 
 

@@ -18,11 +18,11 @@ from random import SystemRandom
 from typing import Any
 
 from quintant.agents.lightpeer.disk.folder import Folder, Thread
-from quintant.agents.lightpeer.options import Options
+from quintant.agents.lightpeer.options import LightpeerOptions
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.rpc.channels import Channels, server
-from quintant.agents.lightpeer.service import Service
+from quintant.agents.lightpeer.service import LightpeerService
 from quintant.agents.loops import loop_factory
 from quintant.wire.lightpeer import PeerInfo
 
@@ -35,7 +35,7 @@ Beside = Callable[[Peer], Coroutine[Any, Any, None]]
 """What else a program does with its peer."""
 
 
-def main(options: Options, beside: Beside | None = None) -> None:
+def main(options: LightpeerOptions, beside: Beside | None = None) -> None:
     """Run a peer until a signal ends it."""
     logging.basicConfig(
         level=logging.DEBUG if options.verbose else logging.INFO,
@@ -52,7 +52,7 @@ def main(options: Options, beside: Beside | None = None) -> None:
         sys.exit(f"cannot run a lightpeer: {error}")
 
 
-async def _run(options: Options, beside: Beside | None) -> None:
+async def _run(options: LightpeerOptions, beside: Beside | None) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -69,13 +69,13 @@ async def _run(options: Options, beside: Beside | None) -> None:
 
 
 @asynccontextmanager
-async def served(options: Options) -> AsyncIterator[Peer]:
+async def served(options: LightpeerOptions) -> AsyncIterator[Peer]:
     """A peer that answers on its port; it does not tend its network by itself yet."""
     worker, channels = Thread(), Channels()
     effects = Effects(Folder(options.repo), worker, channels, SystemRandom(), time.time)
     peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)
     await peer.open()
-    port = server(Service(peer).routes())
+    port = server(LightpeerService(peer).routes())
     try:
         port.add_insecure_port(options.listen)
     except RuntimeError as error:

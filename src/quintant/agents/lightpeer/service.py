@@ -18,7 +18,7 @@ _NETWORK = re.compile(r"[A-Za-z0-9._*/-]{0,320}")
 """A namespace, a slash and a label's value; it travels in metadata, so nothing else will do."""
 
 
-class Service:
+class LightpeerService:
     """Answers requests with a peer."""
 
     def __init__(self, peer: Peer) -> None:
@@ -83,10 +83,12 @@ class Service:
                 yield wire.HealthCheckResponse(told)
             await asyncio.sleep(WATCH_SECONDS)
 
-    async def status(self, request: admin.StatusRequest, call: Call) -> Reply[admin.Status]:
+    async def status(self, request: admin.StatusRequest, call: Call) -> Reply[admin.StatusResponse]:
         return Reply(self._status())
 
-    async def network(self, request: admin.NetworkRequest, call: Call) -> Reply[admin.Status]:
+    async def network(
+        self, request: admin.NetworkRequest, call: Call
+    ) -> Reply[admin.StatusResponse]:
         if _NETWORK.fullmatch(request.network) is None:
             raise Failed(Code.INVALID_ARGUMENT, "the network is not named namespace/id")
         await self.peer.store.call(request.network)
@@ -102,7 +104,7 @@ class Service:
         await self.peer.take(request.blocks, call)
         return Reply(admin.TakeResponse(), self.peer.store.card.metadata())
 
-    async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.Status]:
+    async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.StatusResponse]:
         await self.peer.reset()
         return Reply(self._status())
 
@@ -110,9 +112,9 @@ class Service:
     def _health(self) -> int:
         return wire.Serving.SERVING if self.peer.serving else wire.Serving.NOT_SERVING
 
-    def _status(self) -> admin.Status:
+    def _status(self) -> admin.StatusResponse:
         peer, store = self.peer, self.peer.store
-        return admin.Status(
+        return admin.StatusResponse(
             address=store.me.address,
             name=store.me.name,
             network=store.network,

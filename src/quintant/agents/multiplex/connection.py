@@ -18,7 +18,7 @@ from typing import Protocol
 from quintant.agents.multiplex.mask import Bytes
 from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import MessageHandler
-from quintant.wire.portal import Close, Frame, Kind, Reason
+from quintant.wire.portal import Close, Frame, FrameKind, Reason
 
 GREETING_SECONDS = 5.0
 """A peer that has not greeted by then is none of ours."""
@@ -82,7 +82,7 @@ class MultiplexConnection:
 
     def ping(self, session: MultiplexSession) -> None:
         """Ask for a sign of life."""
-        session.control(Frame(Kind.PING, 0, _STAMP.pack(self._loop.time())))
+        session.control(Frame(FrameKind.PING, 0, _STAMP.pack(self._loop.time())))
 
     async def run(self, session: MultiplexSession) -> Reason:
         """Work until the connection is over; why it is."""

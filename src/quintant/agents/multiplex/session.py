@@ -22,8 +22,8 @@ from quintant.wire.portal import (
     Farewell,
     Fault,
     Frame,
-    Kind,
-    Malformed,
+    FrameKind,
+    MalformedFrame,
     Opening,
     decode,
     document,
@@ -127,7 +127,7 @@ class MultiplexSession:
     def leave(self, farewell: Farewell) -> None:
         """Say GOAWAY."""
         self.state = step(self.state, SessionEvent.LEAVING)
-        self.control(telling(Kind.GOAWAY, farewell))
+        self.control(telling(FrameKind.GOAWAY, farewell))
 
     def lose(self, why: str) -> None:
         """The connection is gone, and every stream with it."""
@@ -149,11 +149,11 @@ class MultiplexSession:
         """Take a message; ProtocolViolation if the peer must not have sent it."""
         try:
             frame = decode(raw)
-            if frame.kind == Kind.DATA and frame.stream in self.streams:
+            if frame.kind == FrameKind.DATA and frame.stream in self.streams:
                 self._data(self.streams[frame.stream], frame)  # What nearly every frame is.
             elif frame.kind < EXTENSION:
                 self._receive(frame)
-        except Malformed as error:
+        except MalformedFrame as error:
             raise ProtocolViolation(str(error)) from None
 
     def emit(self) -> bytes | None:
@@ -193,27 +193,30 @@ class MultiplexSession:
             self._owner.emptied()
 
     def _receive(self, frame: Frame) -> None:
-        if self.state is SessionState.GREETING or frame.kind in (Kind.HELLO, Kind.HELLO_ACK):
+        if self.state is SessionState.GREETING or frame.kind in (
+            FrameKind.HELLO,
+            FrameKind.HELLO_ACK,
+        ):
             self._greet(frame)
         elif frame.stream:
             self._about_stream(frame)
-        elif frame.kind == Kind.PING:
-            self.control(Frame(Kind.PONG, 0, frame.payload))
-        elif frame.kind == Kind.PONG:
+        elif frame.kind == FrameKind.PING:
+            self.control(Frame(FrameKind.PONG, 0, frame.payload))
+        elif frame.kind == FrameKind.PONG:
             self._owner.ponged(frame.payload)
-        elif frame.kind == Kind.GOAWAY:
+        elif frame.kind == FrameKind.GOAWAY:
             farewell = document(frame, Farewell)
             self.state = step(self.state, SessionEvent.LEAVING)
             self._owner.leaving(farewell)
 
     def _greet(self, frame: Frame) -> None:
-        expected = Kind.HELLO if self._relay else Kind.HELLO_ACK
+        expected = FrameKind.HELLO if self._relay else FrameKind.HELLO_ACK
         if self.state is not SessionState.GREETING or frame.kind != expected:
-            raise ProtocolViolation(f"{Kind(frame.kind).name} where it does not belong")
+            raise ProtocolViolation(f"{FrameKind(frame.kind).name} where it does not belong")
         self._owner.greeted(frame)
 
     def _about_stream(self, frame: Frame) -> None:
-        if frame.kind == Kind.OPEN:
+        if frame.kind == FrameKind.OPEN:
             self._opened(frame)
             return
         stream = self.streams.get(frame.stream)
@@ -221,16 +224,16 @@ class MultiplexSession:
             self._on_stream(stream, frame)
         elif frame.stream > self._last or frame.stream % 2 == 0:
             raise ProtocolViolation(
-                f"{Kind(frame.kind).name} on stream {frame.stream}, which nobody opened"
+                f"{FrameKind(frame.kind).name} on stream {frame.stream}, which nobody opened"
             )
         # Else it crossed our RST or FIN on the way.
 
     def _on_stream(self, stream: MultiplexStream, frame: Frame) -> None:
-        if frame.kind == Kind.WINDOW:
+        if frame.kind == FrameKind.WINDOW:
             if stream.credit + read_credit(frame) >= CREDIT_BYTES:
                 raise ProtocolViolation(f"too much credit on stream {stream.id}")
             stream.on_credit(read_credit(frame))
-        elif frame.kind == Kind.RST:
+        elif frame.kind == FrameKind.RST:
             stream.on_reset(*read_reset(frame))
         elif self._relay:
             stream.sink.accepted()

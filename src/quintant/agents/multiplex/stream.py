@@ -13,7 +13,15 @@ from collections import deque
 from enum import Enum
 from typing import Protocol
 
-from quintant.wire.portal import CHUNK_BYTES, Fault, Frame, Kind, credit_frame, data, reset_frame
+from quintant.wire.portal import (
+    CHUNK_BYTES,
+    Fault,
+    Frame,
+    FrameKind,
+    credit_frame,
+    data,
+    reset_frame,
+)
 
 GROWTH = 8
 """How many times its first window a stream may have: 1 MiB, or 20 MB/s over a path of 50 ms."""
@@ -111,7 +119,7 @@ class MultiplexStream:
 
     def accept(self) -> None:
         """Tell the other end that the stream leads somewhere."""
-        self._outbox.control(Frame(Kind.OPEN_ACK, self.id))
+        self._outbox.control(Frame(FrameKind.OPEN_ACK, self.id))
 
     def send(self, payload: bytes) -> None:
         """Queue bytes; look at `full` afterwards."""

@@ -16,8 +16,8 @@ from quintant.wire.portal import (
     Close,
     Farewell,
     Frame,
+    FrameKind,
     Hello,
-    Kind,
     Opening,
     StreamKind,
     Welcome,
@@ -87,7 +87,7 @@ class TunnelConnection:
             welcome.relay, welcome.session, welcome.public_url, welcome.ping_ms, welcome.lease_s,
             window=window, max_streams=streams,
         )  # fmt: skip
-        self.session.control(telling(Kind.HELLO_ACK, answer))
+        self.session.control(telling(FrameKind.HELLO_ACK, answer))
 
     def opened(self, stream: MultiplexStream, opening: Opening) -> None: ...
 

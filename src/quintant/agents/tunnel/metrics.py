@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.agents.tunnel.status import TunnelStatus
 from quintant.metrics import Counter, Gauge, Histogram, render
-from quintant.wire.tunnelreport import State
+from quintant.wire.tunnelreport import DialState
 
 _P = "portal_tunnel"
 
@@ -32,7 +32,7 @@ class TunnelMetrics:
         self.active.set(active)
         self.draining.set(status.draining)
         for relay in status.relays:
-            self.connected.labels(relay.name).set(relay.state is State.CONNECTED)
+            self.connected.labels(relay.name).set(relay.state is DialState.CONNECTED)
             self.round_trip.labels(relay.name).set(relay.rtt_ms / 1000)
         return render(
             (

@@ -29,16 +29,16 @@ from quintant.wire.portal import (
     Close,
     Farewell,
     Frame,
+    FrameKind,
     Hello,
-    Kind,
     Opening,
     Reason,
     Welcome,
     document,
     telling,
 )
+from quintant.wire.tunnelreport import DialState as Reach
 from quintant.wire.tunnelreport import RelayReport
-from quintant.wire.tunnelreport import State as Reach
 
 _STATUS = {
     401: Close.UNAUTHENTICATED,
@@ -169,7 +169,7 @@ class RelaySession:
 
     async def run(self, hello: Hello) -> Reason:
         """Greet, and serve until it is over."""
-        self.session.control(telling(Kind.HELLO, hello))
+        self.session.control(telling(FrameKind.HELLO, hello))
         return await self.connection.run(self.session)
 
     @property

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from quintant.wire.tunnelreport import ERROR_LENGTH, RelayReport, Report, ServiceReport, State
+from quintant.wire.tunnelreport import ERROR_LENGTH, DialState, RelayReport, Report, ServiceReport
 
 Now = Callable[[], datetime]
 
@@ -37,7 +37,7 @@ class TunnelStatus:
     @property
     def connected(self) -> bool:
         """Whether visitors can come by any relay."""
-        return any(each.state is State.CONNECTED for each in self._relays.values())
+        return any(each.state is DialState.CONNECTED for each in self._relays.values())
 
     @property
     def relays(self) -> tuple[RelayReport, ...]:

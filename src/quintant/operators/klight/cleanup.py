@@ -13,7 +13,7 @@ from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.membership import Membership
-from quintant.operators.klight.plan.join_result import OK, Health
+from quintant.operators.klight.plan.join_result import OK, PeerHealth
 from quintant.operators.klight.rules import incarnation_of, network_of, obstacle
 
 LEAVE_SECONDS = 2.0
@@ -85,7 +85,7 @@ async def _left(context: JoinContext, pod: PeerPod, address: str) -> bool:
     if answer.code == OK:
         return True
     if answer.code != "UNIMPLEMENTED":
-        serves = await context.peers.check(address, LEAVE_SECONDS) is Health.SERVING
+        serves = await context.peers.check(address, LEAVE_SECONDS) is PeerHealth.SERVING
         if serves and attempts.failures(uid) < TRIES:
             attempts.failed(uid, monotonic(), context.ctx.random)
             return False

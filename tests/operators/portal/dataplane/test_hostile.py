@@ -23,8 +23,8 @@ from quintant.wire.portal import (
     MESSAGE_BYTES,
     PROTOCOL,
     Frame,
+    FrameKind,
     Hello,
-    Kind,
     credit_frame,
     data,
     decode,
@@ -44,7 +44,7 @@ from testbeds.relays import (
 
 K = TypeVar("K")
 HELLO = Hello("mine", "me")
-GREETING = encode(telling(Kind.HELLO, HELLO))
+GREETING = encode(telling(FrameKind.HELLO, HELLO))
 SMALL = 10
 """Bytes of a window that is soon used up."""
 
@@ -75,7 +75,7 @@ async def ending(socket: ClientWebSocketResponse) -> tuple[int, str]:
     return socket.close_code or 0, told.get("msg", "")
 
 
-async def frame_of(socket: ClientWebSocketResponse, kind: Kind) -> Frame:
+async def frame_of(socket: ClientWebSocketResponse, kind: FrameKind) -> Frame:
     """The next frame of a kind."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (frame := decode(await socket.receive_bytes())).kind != kind:
@@ -84,7 +84,7 @@ async def frame_of(socket: ClientWebSocketResponse, kind: Kind) -> Frame:
 
 
 def hello(**changes: object) -> bytes:
-    return encode(telling(Kind.HELLO, msgspec.structs.replace(HELLO, **changes)))
+    return encode(telling(FrameKind.HELLO, msgspec.structs.replace(HELLO, **changes)))
 
 
 def raw(kind: int, stream: int = 0, payload: bytes = b"", flags: int = 0) -> bytes:
@@ -153,7 +153,7 @@ async def test_a_tunnel_that_breaks_the_rules_is_told_which(testbed: RelayTestbe
         async with rogue(testbed, relay) as socket:
             if name in THEN:
                 await socket.send_bytes(GREETING)
-                await frame_of(socket, Kind.HELLO_ACK)
+                await frame_of(socket, FrameKind.HELLO_ACK)
             await (socket.send_str(sent) if isinstance(sent, str) else socket.send_bytes(sent))
             found[name] = await ending(socket)
     expected = {name: (code, words) for name, (_, code, words) in (FIRST | THEN).items()}
@@ -171,9 +171,9 @@ async def test_a_tunnel_that_misuses_a_stream_is_told_how(testbed: RelayTestbed)
     for name, (frames, words) in WITHIN.items():
         async with rogue(testbed, relay) as socket, visiting(relay) as (_, writer):
             await socket.send_bytes(hello(window=SMALL))
-            await frame_of(socket, Kind.HELLO_ACK)
+            await frame_of(socket, FrameKind.HELLO_ACK)
             writer.write(request("mine"))
-            assert (await frame_of(socket, Kind.OPEN)).stream == 1
+            assert (await frame_of(socket, FrameKind.OPEN)).stream == 1
             for frame in frames:
                 await socket.send_bytes(frame)
             code, told = await ending(socket)
@@ -185,11 +185,11 @@ async def test_what_nobody_has_to_know_is_ignored(testbed: RelayTestbed) -> None
     relay = await testbed.relay()
     async with rogue(testbed, relay) as socket:
         await socket.send_bytes(GREETING)
-        await frame_of(socket, Kind.HELLO_ACK)
+        await frame_of(socket, FrameKind.HELLO_ACK)
         for frame in (raw(0x80, 7, b"?", 0xFF), raw(11, 0, b'{"service_ok":true}')):
             await socket.send_bytes(frame)
         await socket.send_bytes(raw(8, 0, b"12345678"))
-        assert (await frame_of(socket, Kind.PONG)).payload == b"12345678"
+        assert (await frame_of(socket, FrameKind.PONG)).payload == b"12345678"
 
 
 async def test_who_is_not_let_in_is_told_why(testbed: RelayTestbed, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ async def test_who_is_not_let_in_is_told_why(testbed: RelayTestbed, tmp_path: Pa
     async with rogue(testbed, relay, "right") as one, rogue(testbed, relay, "right") as two:
         for socket in (one, two):
             await socket.send_bytes(GREETING)
-            await frame_of(socket, Kind.HELLO_ACK)
+            await frame_of(socket, FrameKind.HELLO_ACK)
         async with rogue(testbed, relay, "right") as three:
             await three.send_bytes(GREETING)
             assert await ending(three) == (4429, "2 tunnels have this token already")

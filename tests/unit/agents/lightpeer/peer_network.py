@@ -16,7 +16,7 @@ from quintant.agents.lightpeer.chain.block import payload_of
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Metadata, Reply, Route
-from quintant.agents.lightpeer.service import Service
+from quintant.agents.lightpeer.service import LightpeerService
 from quintant.wire.lightpeer import (
     JOIN_NETWORK,
     PERSIST,
@@ -126,7 +126,7 @@ class PeerHost:
         peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
         await peer.open()
         self.peer = peer
-        self.routes = {each.method.path: each for each in Service(peer).routes()}
+        self.routes = {each.method.path: each for each in LightpeerService(peer).routes()}
         self.run(peer.run())
         return peer
 

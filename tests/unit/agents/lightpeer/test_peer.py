@@ -31,8 +31,8 @@ from quintant.wire.peeradmin import (
     LEAVE,
     SET_NETWORK,
     LeaveRequest,
+    MemberState,
     NetworkRequest,
-    State,
     StatusRequest,
 )
 from unit.agents.lightpeer.peer_network import (
@@ -378,8 +378,8 @@ async def test_status_tells_the_chain_and_who_was_seen_when(network: PeerNetwork
     status = reply.message
     assert (status.address, status.height, status.clients) == (hosts[0].address, 3, 1)
     assert status.started == Timestamp(100, 0)
-    states = {each.address: State(each.state) for each in status.members}
-    assert states[hosts[1].address] is State.UP
+    states = {each.address: MemberState(each.state) for each in status.members}
+    assert states[hosts[1].address] is MemberState.UP
     seen = {each.address: each.seen or Timestamp() for each in status.members}
     assert seen[hosts[1].address].seconds >= 100
 

@@ -17,7 +17,7 @@ from quintant.agents.multiplex.socket import MessageHandler
 from quintant.wire.portal import (
     Close,
     Frame,
-    Kind,
+    FrameKind,
     Reason,
     close_reason,
     data,
@@ -124,9 +124,9 @@ async def test_pings_are_sent_and_their_round_trip_is_known(wire: Wire) -> None:
 
     async def answer() -> None:
         await asyncio.sleep(1.25)
-        ping = next(frame for frame in wire.frames if frame.kind == Kind.PING)
+        ping = next(frame for frame in wire.frames if frame.kind == FrameKind.PING)
         handler = await wire.heard_by()
-        handler.message(encode(Frame(Kind.PONG, 0, ping.payload)))
+        handler.message(encode(Frame(FrameKind.PONG, 0, ping.payload)))
         handler.over(Reason(1001))
 
     async with asyncio.TaskGroup() as group:
@@ -178,7 +178,7 @@ async def test_a_reset_is_sent_before_the_connection_of_a_peer_that_sends_too_mu
         group.create_task(end.link.run(end.session))
         (await wire.heard_by()).message(data(stream.id, b"x" * 1001))
     kinds = [frame.kind for frame in wire.frames]
-    assert kinds == [Kind.OPEN, Kind.RST]
+    assert kinds == [FrameKind.OPEN, FrameKind.RST]
     assert wire.closed is not None
     assert wire.closed.code == Close.BAD_FRAME
 
@@ -192,7 +192,7 @@ async def test_frames_of_one_turn_leave_together_and_large_ones_in_turns(wire: W
         group.create_task(end.link.run(end.session))
         await asyncio.sleep(0.5)
         (await wire.heard_by()).over(Reason(1001))
-    assert [frame.kind for frame in wire.sent[0][:2]] == [Kind.OPEN, Kind.OPEN]
+    assert [frame.kind for frame in wire.sent[0][:2]] == [FrameKind.OPEN, FrameKind.OPEN]
     assert len(wire.sent) > 1
     assert sum(len(frame.payload) for frame in wire.frames) > 2 * BATCH_BYTES
 
@@ -218,7 +218,7 @@ async def test_a_peer_that_asks_and_reads_no_answer_is_given_up(wire: Wire) -> N
 
     def flood(handler: MessageHandler) -> None:
         for _ in range(BACKLOG_FRAMES + 1):
-            handler.message(encode(Frame(Kind.PING, 0, bytes(8))))
+            handler.message(encode(Frame(FrameKind.PING, 0, bytes(8))))
 
     reason = await _told(wire, flood)
     assert reason.code == Close.LIMIT

@@ -20,8 +20,8 @@ from quintant.wire.portal import (
     Farewell,
     Fault,
     Frame,
+    FrameKind,
     Hello,
-    Kind,
     Opening,
     credit_frame,
     data,
@@ -128,7 +128,7 @@ def test_more_than_the_credit_ends_the_connection() -> None:
     assert caught.value.code is Close.BAD_FRAME
     raw = tunnel.session.emit()
     assert raw is not None
-    assert decode(raw).kind == Kind.RST
+    assert decode(raw).kind == FrameKind.RST
 
 
 def test_streams_take_turns_of_one_chunk() -> None:
@@ -136,7 +136,7 @@ def test_streams_take_turns_of_one_chunk() -> None:
     one, other = relay.open(), relay.open()
     one.stream.send(b"x" * (3 * CHUNK_BYTES))
     other.stream.send(b"y")
-    while decode(raw := relay.session.emit() or b"").kind == Kind.OPEN:
+    while decode(raw := relay.session.emit() or b"").kind == FrameKind.OPEN:
         pass
     order = [decode(raw).stream]
     while (raw := relay.session.emit() or b"") != b"":
@@ -152,7 +152,7 @@ def test_control_frames_overtake_data() -> None:
     relay.session.leave(Farewell("restart"))
     raw = relay.session.emit()
     assert raw is not None
-    assert decode(raw).kind == Kind.GOAWAY
+    assert decode(raw).kind == FrameKind.GOAWAY
 
 
 def test_a_reset_is_told_and_frees_the_stream_on_both_ends() -> None:
@@ -214,8 +214,8 @@ def test_streams_above_the_limit_are_refused_and_harm_nobody() -> None:
         data(2, b"even"),
         data(9, b"nobody opened it"),
         encode(open_frame(2, Opening(1, "", ""))),
-        encode(Frame(Kind.OPEN_ACK, 1)),
-        encode(telling(Kind.HELLO, Hello("a", "g"))),
+        encode(Frame(FrameKind.OPEN_ACK, 1)),
+        encode(telling(FrameKind.HELLO, Hello("a", "g"))),
         encode(credit_frame(1, 2**32 - 1)),
         b"no frame",
     ],
@@ -236,7 +236,7 @@ def test_a_relay_does_not_let_tunnels_open_streams() -> None:
 
 def test_nothing_but_the_greeting_comes_first() -> None:
     with pytest.raises(ProtocolViolation):
-        End(relay=True).session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
+        End(relay=True).session.receive(encode(Frame(FrameKind.PING, 0, b"12345678")))
 
 
 @given(st.binary(max_size=64))
@@ -260,8 +260,8 @@ def test_extensions_are_ignored() -> None:
 
 def test_a_ping_is_answered_with_its_bytes() -> None:
     _, tunnel = joined()
-    tunnel.session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
-    assert decode(tunnel.session.emit() or b"") == Frame(Kind.PONG, 0, b"12345678")
+    tunnel.session.receive(encode(Frame(FrameKind.PING, 0, b"12345678")))
+    assert decode(tunnel.session.emit() or b"") == Frame(FrameKind.PONG, 0, b"12345678")
 
 
 def test_states_only_go_forward() -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from quintant.agents.tunnel.status import TunnelStatus
 from quintant.operators.portal import remote
-from quintant.wire.tunnelreport import RelayReport, ServiceReport, State
+from quintant.wire.tunnelreport import DialState, RelayReport, ServiceReport
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -20,13 +20,13 @@ class Clock:
         return self.now
 
 
-def relay(state: State, **rest: object) -> RelayReport:
+def relay(state: DialState, **rest: object) -> RelayReport:
     return msgspec.structs.replace(RelayReport("one", "wss://a/relay", state), **rest)
 
 
 async def test_the_operator_understands_what_is_told() -> None:
     status = TunnelStatus("uid", Clock())
-    status.tell(relay(State.CONNECTED, public_url="https://hello.a"))
+    status.tell(relay(DialState.CONNECTED, public_url="https://hello.a"))
     status.reach("refused")
     told = remote.parse(msgspec.json.encode(status.report()))
     assert told is not None
@@ -46,19 +46,19 @@ async def test_the_operator_understands_what_is_told() -> None:
 async def test_since_moves_only_with_the_state() -> None:
     clock = Clock()
     status = TunnelStatus("uid", clock)
-    status.tell(relay(State.CONNECTING))
+    status.tell(relay(DialState.CONNECTING))
     clock.now += timedelta(seconds=5)
-    status.tell(relay(State.CONNECTING, attempts=2))
+    status.tell(relay(DialState.CONNECTING, attempts=2))
     assert status.relays[0].since == "2026-01-01T00:00:00Z"
-    status.tell(relay(State.CONNECTED))
+    status.tell(relay(DialState.CONNECTED))
     assert status.relays[0].since == "2026-01-01T00:00:05Z"
     assert status.connected
 
 
 async def test_each_change_has_a_number_and_what_is_no_change_has_none() -> None:
     status = TunnelStatus("uid", Clock())
-    status.tell(relay(State.CONNECTED))
-    status.tell(relay(State.CONNECTED))
+    status.tell(relay(DialState.CONNECTED))
+    status.tell(relay(DialState.CONNECTED))
     status.measure("one", 3.5)
     status.reach("")
     assert status.report().seq == 1

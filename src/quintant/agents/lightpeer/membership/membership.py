@@ -16,7 +16,7 @@ from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.rpc.calls import Dial, Failed
 from quintant.agents.lightpeer.scope import Scope
 from quintant.wire.lightpeer import HEALTH_CHECK, HealthCheckRequest, PeerInfo, Serving
-from quintant.wire.peeradmin import Card, State
+from quintant.wire.peeradmin import Card, MemberState
 
 LOOK_SECONDS = 0.5
 """How long a member may take to say that it is well; a tenth of what a client waits."""
@@ -101,11 +101,11 @@ class MemberList:
         """The addresses of the other members that are not dead."""
         return tuple(each.address for each in self.others if each.address not in self.dead)
 
-    def state(self, address: str) -> State:
+    def state(self, address: str) -> MemberState:
         """What is thought of a member."""
         if address in self.dead:
-            return State.DOWN
-        return State.SUSPECT if address in self.doubted else State.UP
+            return MemberState.DOWN
+        return MemberState.SUSPECT if address in self.doubted else MemberState.UP
 
     @property
     def removable(self) -> set[str]:

@@ -16,7 +16,7 @@ from quintant.agents.lightpeer.chain.block import Unsound, check
 from quintant.agents.lightpeer.chain.chain import Link, link
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
-from quintant.agents.lightpeer.rpc.calls import Failed, Reason, refusal
+from quintant.agents.lightpeer.rpc.calls import Failed, JoinFailure, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
     BlockType,
@@ -98,11 +98,11 @@ class Sync:
             base, links = await self._fetch(self._blocks(address, connect))
         except Unsound as error:
             text = f"{address} sent a block that cannot be used: {error}"
-            raise refusal(text, Reason.INVALID) from error
+            raise refusal(text, JoinFailure.INVALID) from error
         if self.store.truncated and not any(each.id in self.store.chain for each in links):
-            raise refusal(f"{address} has another chain", Reason.INVALID)
+            raise refusal(f"{address} has another chain", JoinFailure.INVALID)
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
-            raise refusal(f"{address} sent no members", Reason.INVALID)
+            raise refusal(f"{address} sent no members", JoinFailure.INVALID)
         taken = await self.store.adopt(base, links, keep=keep, force=force)
         log.log(
             logging.INFO if connect else logging.DEBUG,
@@ -134,14 +134,14 @@ class Sync:
         expected = None
         async for block in _lively(stream):
             if block.id in links or expected not in (None, block.id):
-                raise refusal("blocks are not linked to each other", Reason.INVALID)
+                raise refusal("blocks are not linked to each other", JoinFailure.INVALID)
             if block.id in chain and not self.store.truncated:
                 await batch.flush()
                 return block.id, list(reversed(links.values()))
             links[block.id], expected = link(check(block)), block.previous
             await batch.add(block)
         if expected != "":
-            raise refusal("the chain is not complete", Reason.INVALID)
+            raise refusal("the chain is not complete", JoinFailure.INVALID)
         await batch.flush()
         return "", list(reversed(links.values()))
 
@@ -176,5 +176,5 @@ async def _lively(stream: AsyncGenerator[Lightblock, None]) -> AsyncGenerator[Li
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise refusal("the next block did not come in time", Reason.BROKEN) from None
+                raise refusal("the next block did not come in time", JoinFailure.BROKEN) from None
             yield block

@@ -35,7 +35,7 @@ class Code(IntEnum):
     UNAVAILABLE = 14
 
 
-class Reason(Enum):
+class JoinFailure(Enum):
     """Why a peer could not join, for the controller; in the metadata of the status."""
 
     UNREACHABLE = "contact-unreachable"
@@ -47,7 +47,7 @@ class Reason(Enum):
 class Failed(Exception):
     """A call failed."""
 
-    def __init__(self, code: int, text: str, reason: Reason | None = None) -> None:
+    def __init__(self, code: int, text: str, reason: JoinFailure | None = None) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
@@ -59,7 +59,7 @@ class Failed(Exception):
         return self.code == Code.UNKNOWN
 
 
-def refusal(text: str, reason: Reason | None = None) -> Failed:
+def refusal(text: str, reason: JoinFailure | None = None) -> Failed:
     """A no, in the one code that every lightpeer takes for a no."""
     return Failed(Code.UNKNOWN, text, reason)
 

@@ -12,13 +12,13 @@ from quintant.core.object import Request
 from quintant.operators.klight.act.record_writer import RecordWriter
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.reader import Reader
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.reader import ViewReader
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.join_result import Health
+from quintant.operators.klight.plan.join_result import PeerHealth
 from quintant.operators.klight.remote import Peers
 from quintant.runtime.controller.context import KeyContext
-from quintant.wire.peeradmin import Status
+from quintant.wire.peeradmin import StatusResponse
 
 T = TypeVar("T")
 
@@ -43,8 +43,8 @@ class JoinContext:
         return self.ctx.request
 
     @property
-    def reader(self) -> Reader:
-        return Reader(self.key, self.ctx.client, self.options, self.memory)
+    def reader(self) -> ViewReader:
+        return ViewReader(self.key, self.ctx.client, self.options, self.memory)
 
     @property
     def writer(self) -> RecordWriter:
@@ -54,14 +54,16 @@ class JoinContext:
         """The network as the caches show it now."""
         return await self.reader.observe()
 
-    async def checks(self, peers: Sequence[Peer], within: float) -> list[tuple[Peer, Health]]:
+    async def checks(
+        self, peers: Sequence[PeerView], within: float
+    ) -> list[tuple[PeerView, PeerHealth]]:
         """How several peers are, asked at once."""
         calls = [self.peers.check(peer.address, within) for peer in peers]
         return list(zip(peers, await self._each(calls), strict=True))
 
     async def statuses(
-        self, peers: Sequence[Peer], within: float
-    ) -> list[tuple[Peer, Status | None]]:
+        self, peers: Sequence[PeerView], within: float
+    ) -> list[tuple[PeerView, StatusResponse | None]]:
         """How several peers of our own are, asked at once; None for any other, and for silence."""
         calls = [self.peers.status(peer.address, within) for peer in peers]
         return list(zip(peers, await self._each(calls), strict=True))

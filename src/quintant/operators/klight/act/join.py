@@ -13,7 +13,7 @@ from dataclasses import replace
 from quintant.core.clock import monotonic
 from quintant.operators.klight.act.context import JoinContext
 from quintant.operators.klight.observe.memory import Wait
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan import candidates, join
 from quintant.operators.klight.plan.actions import (
     Action,
@@ -25,7 +25,7 @@ from quintant.operators.klight.plan.actions import (
     warning,
 )
 from quintant.operators.klight.plan.join import Ask, Attempt
-from quintant.operators.klight.plan.join_result import Answer, Health
+from quintant.operators.klight.plan.join_result import Answer, PeerHealth
 
 CHECK_SECONDS = 2.0
 """How long a pod that wants to join may take to answer a check."""
@@ -64,19 +64,19 @@ class JoinTurn:
             if await self._context.reader.unchanged(joiner):
                 await self._admit(joiner)
 
-    def _wait(self, peer: Peer) -> Wait:
+    def _wait(self, peer: PeerView) -> Wait:
         return self._memory.wait(peer.uid, peer.incarnation, monotonic())
 
-    async def _serving(self, peers: list[Peer]) -> list[Peer]:
+    async def _serving(self, peers: list[PeerView]) -> list[PeerView]:
         """Those who serve; the others wait."""
         since = {peer.uid: self._wait(peer).since for peer in peers}
         found = await self._context.checks(peers, CHECK_SECONDS)
         for peer, health in found:
-            if health is not Health.SERVING:
+            if health is not PeerHealth.SERVING:
                 await self._do(not_serving(peer, health, monotonic() - since[peer.uid]))
-        return [peer for peer, health in found if health is Health.SERVING]
+        return [peer for peer, health in found if health is PeerHealth.SERVING]
 
-    async def _founders(self, ready: list[Peer]) -> list[Peer]:
+    async def _founders(self, ready: list[PeerView]) -> list[PeerView]:
         """The same with the founder first; nobody while pods are still coming."""
         memory, now = self._memory, monotonic()
         missed = candidates.absent(self._observed, ready)
@@ -90,7 +90,7 @@ class JoinTurn:
         told = await self._context.statuses(ready, CHECK_SECONDS)
         return candidates.founder_first(ready, {peer.uid: status for peer, status in told})
 
-    async def _admit(self, joiner: Peer) -> None:
+    async def _admit(self, joiner: PeerView) -> None:
         wait = self._wait(joiner)
         if self._stack and await _is_member(self._context, joiner, self._stack, wait):
             await self._do(adopt(joiner))
@@ -107,7 +107,7 @@ class JoinTurn:
         for action in join.conclude(attempt):
             await self._do(action)
 
-    async def _ask(self, attempt: Attempt) -> Health | Answer | None:
+    async def _ask(self, attempt: Attempt) -> PeerHealth | Answer | None:
         """Take the next step of an attempt; None if the contact is not who it was."""
         contact, peers = attempt.contacts[0], self._context.peers
         if attempt.ask is Ask.INSPECT:
@@ -118,7 +118,7 @@ class JoinTurn:
             return await peers.check(contact.address, CONTACT_SECONDS)
         return await self._join(attempt.joiner, contact)
 
-    async def _join(self, joiner: Peer, contact: Peer) -> Answer:
+    async def _join(self, joiner: PeerView, contact: PeerView) -> Answer:
         # Nobody but the leader may join: two at once would tear the network.
         self._context.ctx.client.fence()
         began, late = monotonic(), self._wait(joiner).late
@@ -167,12 +167,14 @@ class JoinTurn:
         if action.reason:
             self._context.writer.warn(peer.pod, action.reason, warning(action))
 
-    def _fail(self, peer: Peer, *, long: bool) -> None:
+    def _fail(self, peer: PeerView, *, long: bool) -> None:
         after = LONG_SECONDS if long else None
         self._memory.attempts.failed(peer.uid, monotonic(), self._context.ctx.random, after=after)
 
 
-async def _is_member(context: JoinContext, joiner: Peer, stack: Sequence[Peer], wait: Wait) -> bool:
+async def _is_member(
+    context: JoinContext, joiner: PeerView, stack: Sequence[PeerView], wait: Wait
+) -> bool:
     """Whether a member knows the joiner, and is known to it."""
     status = await context.peers.status(joiner.address, STATUS_SECONDS)
     if status is None:
@@ -186,7 +188,7 @@ async def _is_member(context: JoinContext, joiner: Peer, stack: Sequence[Peer], 
     return False
 
 
-async def _alike(context: JoinContext, joiner: Peer, contact: Peer, wait: Wait) -> bool:
+async def _alike(context: JoinContext, joiner: PeerView, contact: PeerView, wait: Wait) -> bool:
     """Whether a peer of another make is to be taken for a member already."""
     older = candidates.precedes(joiner, context.began)
     proof = candidates.proof_of(context.options, unsettled=wait.unsettled, older=older)

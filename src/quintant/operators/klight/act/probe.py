@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from quintant.core.clock import monotonic
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.plan import probe
-from quintant.operators.klight.plan.join_result import Health
+from quintant.operators.klight.plan.join_result import PeerHealth
 
 PROBE_SECONDS = 1.0
 """How long a member may take to answer a check."""
@@ -20,14 +20,14 @@ JITTER = 0.2
 """How far checks are spread, so that networks are not all checked at once."""
 
 
-async def probe_members(context: JoinContext, stack: tuple[Peer, ...]) -> None:
+async def probe_members(context: JoinContext, stack: tuple[PeerView, ...]) -> None:
     """Check every member, if it is time to."""
     memory, options = context.memory, context.options
     if monotonic() < memory.next_probe:
         return
     memory.next_probe = monotonic() + context.ctx.random.jitter(options.probe_interval, JITTER)
     found = await _looked(context, stack)
-    alive = [peer for peer, health in found if health is Health.SERVING]
+    alive = [peer for peer, health in found if health is PeerHealth.SERVING]
     context.metrics.failures.inc(len(found) - len(alive))
     memory.misses = probe.counted(memory.misses, found)
     for action in probe.down(memory.misses, found, options):
@@ -36,16 +36,18 @@ async def probe_members(context: JoinContext, stack: tuple[Peer, ...]) -> None:
     await _compare(context, alive)
 
 
-async def _looked(context: JoinContext, stack: tuple[Peer, ...]) -> list[tuple[Peer, Health]]:
+async def _looked(
+    context: JoinContext, stack: tuple[PeerView, ...]
+) -> list[tuple[PeerView, PeerHealth]]:
     """How the members are. The silent are asked twice: we may be the ones who are slow."""
     found = await context.checks(stack, PROBE_SECONDS)
-    silent = [peer for peer, health in found if health is Health.SILENT]
+    silent = [peer for peer, health in found if health is PeerHealth.SILENT]
     second = await context.checks(silent, SECOND_SECONDS)
     told = {peer.uid: health for peer, health in second}
     return [(peer, told.get(peer.uid, health)) for peer, health in found]
 
 
-async def _compare(context: JoinContext, alive: list[Peer]) -> None:
+async def _compare(context: JoinContext, alive: list[PeerView]) -> None:
     """Note who is not in the contact's view."""
     memory = context.memory
     contact = next((peer for peer in alive if peer.uid not in memory.foreign), None)

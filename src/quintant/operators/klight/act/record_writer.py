@@ -17,7 +17,7 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import PeerPod, PeerStatus
 from quintant.operators.klight.observe.membership import Membership, cleared
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.plan.actions import gate_condition
 from quintant.runtime.controller.context import KeyContext
 
@@ -31,7 +31,7 @@ class RecordWriter:
     ctx: KeyContext
     memory: Memory
 
-    async def enrol(self, peer: Peer, via: str, stack: Sequence[Peer]) -> Membership:
+    async def enrol(self, peer: PeerView, via: str, stack: Sequence[PeerView]) -> Membership:
         """Record a peer as a member, on top of the stack."""
         record = Membership(
             str(peer.network), peer.incarnation, peer.address, self._moment(stack), via,
@@ -78,7 +78,7 @@ class RecordWriter:
             # This very pod is gone; its namesake is somebody else.
             self.memory.unsaved.pop(pod.metadata.uid, None)
 
-    def _moment(self, stack: Sequence[Peer]) -> str:
+    def _moment(self, stack: Sequence[PeerView]) -> str:
         """Now, but later than the newest member's: the order of the stack is the order of joins."""
         now = self.ctx.clock.now()
         last = stack[0].record.joined_at if stack and stack[0].record else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.join_result import JoinResult, join_result
 from quintant.operators.klight.plan.probe import seen_by
 from quintant.operators.klight.plan.repair import strays, summary
@@ -26,7 +26,7 @@ async def repair(context: JoinContext, observed: Observed) -> None:
     context.memory.missing = {}
 
 
-async def _gather(context: JoinContext, lost: Sequence[Peer], contact: str) -> int:
+async def _gather(context: JoinContext, lost: Sequence[PeerView], contact: str) -> int:
     """Send everybody who is lost to a contact; how many did not get there."""
     failed = 0
     for peer in lost:

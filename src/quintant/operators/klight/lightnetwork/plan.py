@@ -13,7 +13,7 @@ from quintant.operators.klight.lightnetwork.api import (
     Phase,
 )
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.candidates import PACE_SECONDS
 from quintant.operators.klight.plan.probe import split_off
 from quintant.operators.klight.plan.repair import requested
@@ -119,7 +119,7 @@ def _peers(observed: Observed, memory: Memory) -> Iterator[NetworkPeer]:
         yield _shown(observed, peer, "Invalid", peer.obstacle)
 
 
-def _shown(observed: Observed, peer: Peer, state: str, message: str = "") -> NetworkPeer:
+def _shown(observed: Observed, peer: PeerView, state: str, message: str = "") -> NetworkPeer:
     record = peer.record if peer.current else None
     return NetworkPeer(
         pod=str(peer.key) if observed.key.namespace == EVERYWHERE else peer.key.name,

@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.core.object import Request
 from quintant.operators.klight.observe.membership import Membership
-from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.observe.view import PeerView
 from quintant.runtime.controller.attempts import Attempts
 from quintant.runtime.events.limiter import EventLimiter
 
@@ -55,7 +55,7 @@ class Memory:
     """When the status was last written."""
     empty: float | None = None
     """Since when there are no pods."""
-    peers: dict[str, Peer] = field(default_factory=dict)
+    peers: dict[str, PeerView] = field(default_factory=dict)
     """What was made of each pod when it was last seen: most have not changed since."""
     missing: dict[str, int] = field(default_factory=dict)
     """Sweeps in a row in which a live member was not in the contact's view."""

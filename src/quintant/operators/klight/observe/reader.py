@@ -9,7 +9,14 @@ from quintant.core.object import Request, replace
 from quintant.operators.klight.api import GROUP, JOINED, NETWORK, PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, Peer, contested, peer_of, same, view
+from quintant.operators.klight.observe.view import (
+    Observed,
+    PeerView,
+    contested,
+    peer_of,
+    same,
+    view,
+)
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import EVERYWHERE, address_of, network_of, object_name
 from quintant.runtime.cache.client import Client
@@ -64,7 +71,7 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ViewReader:
     """Reads one network from the caches."""
 
     key: Request
@@ -92,7 +99,7 @@ class Reader:
         """The object that shows the network, if there is one."""
         return await self.client.find(LightNetwork, *self.place)
 
-    async def unchanged(self, peer: Peer) -> bool:
+    async def unchanged(self, peer: PeerView) -> bool:
         """Whether a pod is still the peer it was: same life, same address, same network."""
         pod = await self.client.find(PeerPod, *peer.key)
         now = self._peer(pod) if pod is not None else None
@@ -102,7 +109,7 @@ class Reader:
         same_life = (now.incarnation, now.address) == (peer.incarnation, peer.address)
         return same_life and not contested(now, lambda _: rivals).obstacle
 
-    def _peer(self, pod: PeerPod) -> Peer | None:
+    def _peer(self, pod: PeerPod) -> PeerView | None:
         uid, memory = pod.metadata.uid, self.memory
         known = memory.peers.get(uid)
         if known is not None and known.pod is pod and uid not in memory.unsaved:

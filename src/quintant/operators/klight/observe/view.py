@@ -28,7 +28,7 @@ from quintant.operators.klight.rules import (
 
 
 @dataclass(frozen=True)
-class Peer:
+class PeerView:
     """A pod with the label, and what klight makes of it."""
 
     pod: PeerPod
@@ -83,17 +83,17 @@ class Observed:
     """What is known of a network from its pods alone."""
 
     key: Request
-    stack: tuple[Peer, ...] = ()
+    stack: tuple[PeerView, ...] = ()
     """Members, newest first."""
-    candidates: tuple[Peer, ...] = ()
+    candidates: tuple[PeerView, ...] = ()
     """Those who should become members, oldest first."""
-    excluded: tuple[Peer, ...] = ()
+    excluded: tuple[PeerView, ...] = ()
     """Those who cannot be members now."""
     leavers: tuple[PeerPod, ...] = ()
     """Pods of other networks, or of none, that are recorded in this one."""
 
     @property
-    def peers(self) -> tuple[Peer, ...]:
+    def peers(self) -> tuple[PeerView, ...]:
         """Every pod with the network's label."""
         return (*self.stack, *self.candidates, *self.excluded)
 
@@ -110,7 +110,7 @@ Rivals = Callable[[str], Iterable[PeerPod]]
 
 def peer_of(
     pod: PeerPod, options: Options, unsaved: Mapping[str, Membership] | None = None
-) -> Peer | None:
+) -> PeerView | None:
     """A pod as a peer; None if its label names no network.
 
     `unsaved` are records that could not be written yet, by uid: they count all the same.
@@ -120,14 +120,14 @@ def peer_of(
         return None
     record = (unsaved or {}).get(pod.metadata.uid) or Membership.read(pod.metadata.annotations)
     _, complaints = port_of(pod, options)
-    return Peer(
+    return PeerView(
         pod, network, address_of(pod, options), incarnation_of(pod), record, obstacle(pod),
         complaints,
     )  # fmt: skip
 
 
 def view(
-    key: Request, peers: Iterable[Peer], leavers: Iterable[PeerPod], rivals: Rivals
+    key: Request, peers: Iterable[PeerView], leavers: Iterable[PeerPod], rivals: Rivals
 ) -> Observed:
     """Sort the pods of a network."""
     judged = [contested(peer, rivals) for peer in peers]
@@ -151,7 +151,7 @@ def same(recorded: str, network: Request) -> bool:
     return name == network.name and (spans or namespace == network.namespace)
 
 
-def contested(peer: Peer, rivals: Rivals) -> Peer:
+def contested(peer: PeerView, rivals: Rivals) -> PeerView:
     """The peer, with an obstacle if its address belongs to another pod."""
     if peer.obstacle:
         return peer
@@ -162,7 +162,7 @@ def contested(peer: Peer, rivals: Rivals) -> Peer:
     return peer
 
 
-def _without(peer: Peer, owner: PeerPod) -> Peer:
+def _without(peer: PeerView, owner: PeerPod) -> PeerView:
     if not _shared(peer.pod, owner):
         return replace(peer, obstacle=f"its address went to pod {owner.key}")
     complaint = Complaint(
@@ -194,6 +194,6 @@ def _newness(pod: PeerPod) -> tuple[str, str, bool, str]:
     return started(pod), pod.metadata.creation_timestamp or "", fresh, pod.metadata.uid
 
 
-def _joined(peer: Peer) -> tuple[str, str]:
+def _joined(peer: PeerView) -> tuple[str, str]:
     assert peer.record is not None, "members have a record"
     return peer.record.joined_at, peer.uid

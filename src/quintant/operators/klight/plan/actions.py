@@ -9,8 +9,8 @@ from enum import Enum
 from quintant.api.meta import Condition, condition_of
 from quintant.core.clock import timestamp
 from quintant.operators.klight.api import ADOPTED, FOUNDER, JOINED, PeerPod
-from quintant.operators.klight.observe.view import Peer
-from quintant.operators.klight.plan.join_result import Health
+from quintant.operators.klight.observe.view import PeerView
+from quintant.operators.klight.plan.join_result import PeerHealth
 
 START_SECONDS = 5.0
 """How long a peer may take to start before its owner is told that it is waited for."""
@@ -40,7 +40,7 @@ class End(Enum):
 class Drop:
     """Take a member off the stack."""
 
-    peer: Peer
+    peer: PeerView
     reason: str
     note: str
     long: bool = False
@@ -51,7 +51,7 @@ class Drop:
 class Enrol:
     """Record a peer as a member, on top of the stack."""
 
-    peer: Peer
+    peer: PeerView
     via: str
     end: End
     reason: str
@@ -62,7 +62,7 @@ class Enrol:
 class Postpone:
     """Try a pod again later."""
 
-    peer: Peer
+    peer: PeerView
     waiting: str
     """For what it waits, in words."""
     reason: str = ""
@@ -79,22 +79,22 @@ class Postpone:
 Action = Drop | Enrol | Postpone
 
 
-def found(peer: Peer) -> Enrol:
+def found(peer: PeerView) -> Enrol:
     """A peer founds its network."""
     note = f"founded network {peer.network.name}"
     return Enrol(peer, FOUNDER, End.FOUND, "NetworkFormed", note)
 
 
-def adopt(peer: Peer) -> Enrol:
+def adopt(peer: PeerView) -> Enrol:
     """A peer is a member already."""
     note = f"is in network {peer.network.name} already"
     return Enrol(peer, ADOPTED, End.ADOPTED, "Joined", note)
 
 
-def not_serving(peer: Peer, health: Health, waited: float) -> Postpone:
+def not_serving(peer: PeerView, health: PeerHealth, waited: float) -> Postpone:
     """A peer does not serve, for so many seconds by now."""
     waiting = f"{peer.address} is {health.value}"
-    if health is Health.FOREIGN:
+    if health is PeerHealth.FOREIGN:
         return Postpone(peer, waiting, "NotALightpeer", End.NOT_A_PEER, long=True)
     return Postpone(peer, waiting, "Waiting" if waited > START_SECONDS else "")
 
@@ -106,7 +106,7 @@ def warning(action: Postpone) -> str:
     return action.waiting if action.end else f"{action.waiting}; is lightpeer running there?"
 
 
-def foreign(peer: Peer) -> str:
+def foreign(peer: PeerView) -> str:
     """What is wrong with something else that listens where a peer should."""
     return (
         f"what listens at {peer.address} is no lightpeer; "

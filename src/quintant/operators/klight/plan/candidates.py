@@ -13,10 +13,10 @@ from enum import Enum, auto
 
 from quintant.core.clock import timestamp
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.probe import founding_order, seen_by
-from quintant.wire.peeradmin import Status
+from quintant.wire.peeradmin import StatusResponse
 
 BATCH = 64
 """How many pods are checked for one turn: checks of thousands would be old when their turn comes.
@@ -48,19 +48,19 @@ class Proof(Enum):
     """It has what the contact has."""
 
 
-def due(observed: Observed, memory: Memory, now: float) -> list[Peer]:
+def due(observed: Observed, memory: Memory, now: float) -> list[PeerView]:
     """Whom to check and join now, those first who failed least."""
     ready = [each for each in waiting(observed) if memory.attempts.due(each.uid) <= now]
     ready.sort(key=lambda peer: memory.attempts.failures(peer.uid))
     return ready[:BATCH] if observed.stack else ready
 
 
-def waiting(observed: Observed) -> list[Peer]:
+def waiting(observed: Observed) -> list[PeerView]:
     """Those who are to become members, and have no other network to leave first."""
     return [peer for peer in observed.candidates if not peer.elsewhere]
 
 
-def absent(observed: Observed, ready: Sequence[Peer]) -> bool:
+def absent(observed: Observed, ready: Sequence[PeerView]) -> bool:
     """Whether a former member does not serve yet."""
     former = {peer.uid for peer in observed.peers if peer.generation}
     return not former <= {peer.uid for peer in ready}
@@ -74,7 +74,9 @@ def founding_pause(options: Options, memory: Memory, missed: bool, now: float) -
     return max(still, back) - now
 
 
-def founder_first(ready: Sequence[Peer], told: Mapping[str, Status | None]) -> list[Peer]:
+def founder_first(
+    ready: Sequence[PeerView], told: Mapping[str, StatusResponse | None]
+) -> list[PeerView]:
     """Those who are ready, the one that is to found the network first."""
     return sorted(ready, key=lambda peer: (founding_order(told[peer.uid]), peer.age))
 
@@ -86,18 +88,20 @@ def proof_of(options: Options, *, unsettled: bool, older: bool) -> Proof:
     return Proof.ASSUMED if options.adopt == "assume" and not unsettled else Proof.CONTENTS
 
 
-def witnesses(joiner: Peer, status: Status, stack: Sequence[Peer]) -> list[Peer]:
+def witnesses(
+    joiner: PeerView, status: StatusResponse, stack: Sequence[PeerView]
+) -> list[PeerView]:
     """The contacts that a peer of our own says it knows."""
     known = seen_by(status) - {joiner.address}
     return [peer for peer in stack if peer.address in known][:WITNESSES]
 
 
-def knows(theirs: Status | None, joiner: Peer, status: Status) -> bool:
+def knows(theirs: StatusResponse | None, joiner: PeerView, status: StatusResponse) -> bool:
     """Whether a contact knows a joiner, by either of its addresses."""
     return theirs is not None and bool({joiner.address, status.address} & seen_by(theirs))
 
 
-def eviction_pause(joiner: Peer, memory: Memory, since: float, now: float) -> float:
+def eviction_pause(joiner: PeerView, memory: Memory, since: float, now: float) -> float:
     """Seconds for which peers of another make may still list one that was down for a moment."""
     listed = joiner.uid in memory.foreign and joiner.generation
     return since + EVICTION_SECONDS - now if listed else 0.0
@@ -108,7 +112,7 @@ def join_deadline(options: Options, late: int, members: int) -> float:
     return 2.0 ** min(late, DOUBLINGS) * options.join_timeout + PER_MEMBER_SECONDS * members
 
 
-def precedes(peer: Peer, began: datetime) -> bool:
+def precedes(peer: PeerView, began: datetime) -> bool:
     """Whether a pod was there before this process: somebody else may have joined it."""
     return (peer.pod.metadata.creation_timestamp or "") < timestamp(began)
 

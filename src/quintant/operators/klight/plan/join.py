@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.plan.actions import (
     Action,
     Drop,
@@ -30,8 +30,8 @@ from quintant.operators.klight.plan.actions import (
 from quintant.operators.klight.plan.join_result import (
     NO_ANSWER,
     Answer,
-    Health,
     JoinResult,
+    PeerHealth,
     join_result,
 )
 
@@ -51,8 +51,8 @@ class Ask(Enum):
 class Attempt:
     """How far the attempt to join one pod is."""
 
-    joiner: Peer
-    contacts: tuple[Peer, ...]
+    joiner: PeerView
+    contacts: tuple[PeerView, ...]
     """Those still to be tried, newest first."""
     precheck: bool = True
     """Whether contacts are checked before anybody is sent to them."""
@@ -61,23 +61,23 @@ class Attempt:
     end: End | None = None
     answer: Answer = NO_ANSWER
     """What the joiner said last."""
-    dead: tuple[Peer, ...] = ()
+    dead: tuple[PeerView, ...] = ()
     """Proven dead on the way: to be dropped from the stack."""
-    bad: tuple[Peer, ...] = ()
+    bad: tuple[PeerView, ...] = ()
     """Alive, and no lightpeers: to be dropped from the stack, too."""
-    silent: tuple[Peer, ...] = ()
+    silent: tuple[PeerView, ...] = ()
     """Slow or dead, nobody knows: passed over, and dropped only by the checks of members."""
-    unreachable: tuple[Peer, ...] = ()
+    unreachable: tuple[PeerView, ...] = ()
     """Alive, but not for the joiner."""
 
 
-def begin(joiner: Peer, stack: tuple[Peer, ...], *, precheck: bool = True) -> Attempt:
+def begin(joiner: PeerView, stack: tuple[PeerView, ...], *, precheck: bool = True) -> Attempt:
     """An attempt with everybody but oneself as contacts."""
     contacts = tuple(peer for peer in stack if peer.uid != joiner.uid)
     return _at_next(Attempt(joiner, (), precheck), contacts)
 
 
-def after(attempt: Attempt, outcome: Health | Answer | None) -> Attempt:
+def after(attempt: Attempt, outcome: PeerHealth | Answer | None) -> Attempt:
     """The attempt with the outcome of its step; None for a contact that is not who it was."""
     match outcome:
         case None:
@@ -86,7 +86,7 @@ def after(attempt: Attempt, outcome: Health | Answer | None) -> Attempt:
             attempt, meaning = replace(attempt, answer=outcome), join_result(outcome)
             blamed = meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
             return replace(attempt, ask=Ask.INSPECT) if blamed else _ended(attempt, meaning)
-        case Health.SERVING if attempt.ask is Ask.CHECK:
+        case PeerHealth.SERVING if attempt.ask is Ask.CHECK:
             return replace(attempt, ask=Ask.JOIN)
     return _passed(attempt, outcome)
 
@@ -111,7 +111,7 @@ def conclude(attempt: Attempt) -> tuple[Action, ...]:
     return (*drops, _failed(attempt))
 
 
-def _at_next(attempt: Attempt, contacts: tuple[Peer, ...]) -> Attempt:
+def _at_next(attempt: Attempt, contacts: tuple[PeerView, ...]) -> Attempt:
     """The attempt with these contacts left, about to ask the first one.
 
     A silent contact may live and have everything: whoever founded anew would lose it.
@@ -124,18 +124,18 @@ def _at_next(attempt: Attempt, contacts: tuple[Peer, ...]) -> Attempt:
     return replace(attempt, end=End.UNREACHABLE if attempt.unreachable else alone)
 
 
-def _passed(attempt: Attempt, health: Health) -> Attempt:
+def _passed(attempt: Attempt, health: PeerHealth) -> Attempt:
     """The attempt without its contact, by what our own look at the contact found.
 
     Dead ones and impostors are to be dropped; one that serves is only out of the joiner's reach.
     """
     head, rest = attempt.contacts[0], attempt.contacts[1:]
     match health:
-        case Health.SERVING:
+        case PeerHealth.SERVING:
             attempt = replace(attempt, unreachable=(*attempt.unreachable, head))
-        case Health.FOREIGN:
+        case PeerHealth.FOREIGN:
             attempt = replace(attempt, bad=(*attempt.bad, head))
-        case Health.REFUSED:
+        case PeerHealth.REFUSED:
             attempt = replace(attempt, dead=(*attempt.dead, head))
         case _:
             attempt = replace(attempt, silent=(*attempt.silent, head))
@@ -146,7 +146,7 @@ def _ended(attempt: Attempt, meaning: JoinResult) -> Attempt:
     return replace(attempt, end=_ENDS[meaning])
 
 
-def _joined(joiner: Peer, contact: Peer) -> Enrol:
+def _joined(joiner: PeerView, contact: PeerView) -> Enrol:
     note = f"joined network {joiner.network.name} through {contact.key} at {contact.address}"
     return Enrol(joiner, contact.address, End.JOINED, "Joined", note)
 

@@ -26,7 +26,7 @@ class Answer:
 NO_ANSWER = Answer("")
 
 
-class Health(Enum):
+class PeerHealth(Enum):
     """What our own look at a peer found."""
 
     SERVING = "serving"

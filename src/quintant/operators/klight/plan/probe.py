@@ -9,22 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from quintant.operators.klight.observe.view import Peer
+from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.actions import Drop
-from quintant.operators.klight.plan.join_result import Health
-from quintant.wire.peeradmin import State, Status
+from quintant.operators.klight.plan.join_result import PeerHealth
+from quintant.wire.peeradmin import MemberState, StatusResponse
 
 SPLIT_SWEEPS = 2
 """A member must be missing from the contact's view so often in a row: views take time to spread."""
 
 
-def seen_by(status: Status) -> set[str]:
+def seen_by(status: StatusResponse) -> set[str]:
     """The members that a peer takes for alive, itself perhaps among them."""
-    return {member.address for member in status.members if member.state != State.DOWN}
+    return {member.address for member in status.members if member.state != MemberState.DOWN}
 
 
-def founding_order(status: Status | None) -> tuple[int, int]:
+def founding_order(status: StatusResponse | None) -> tuple[int, int]:
     """Orders founders: those who know most others, then those who have most, first.
 
     Whoever knows others or has contents must not be sent to somebody who has not.
@@ -39,18 +39,20 @@ def patience(down_after: float, interval: float) -> int:
     return max(1, math.ceil(down_after / interval))
 
 
-def counted(misses: Mapping[str, int], found: Iterable[tuple[Peer, Health]]) -> dict[str, int]:
+def counted(
+    misses: Mapping[str, int], found: Iterable[tuple[PeerView, PeerHealth]]
+) -> dict[str, int]:
     """The failed checks in a row of each peer, with what was just found."""
     left = dict(misses)
     for peer, health in found:
         failed = left.pop(peer.uid, 0) + 1
-        if health is not Health.SERVING:
+        if health is not PeerHealth.SERVING:
             left[peer.uid] = failed
     return left
 
 
 def down(
-    misses: Mapping[str, int], found: Iterable[tuple[Peer, Health]], options: Options
+    misses: Mapping[str, int], found: Iterable[tuple[PeerView, PeerHealth]], options: Options
 ) -> list[Drop]:
     """Who failed too often in a row, and is no member any more."""
     most = patience(options.down_after, options.probe_interval)
@@ -66,7 +68,7 @@ def down(
 
 
 def unseen(
-    missing: Mapping[str, int], alive: Iterable[Peer], contact: Peer, status: Status
+    missing: Mapping[str, int], alive: Iterable[PeerView], contact: PeerView, status: StatusResponse
 ) -> dict[str, int]:
     """Sweeps in a row in which live members were not in the contact's view, by uid."""
     seen = {contact.address} | seen_by(status)

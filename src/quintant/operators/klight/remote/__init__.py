@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from quintant.operators.klight.plan.join_result import Answer, Health
-from quintant.wire.peeradmin import Status
+from quintant.operators.klight.plan.join_result import Answer, PeerHealth
+from quintant.wire.peeradmin import StatusResponse
 
 
 class Peers(Protocol):
     """What the controller asks of peers; `within` is a deadline in seconds."""
 
-    async def check(self, address: str, within: float) -> Health:
+    async def check(self, address: str, within: float) -> PeerHealth:
         """Whether the peer at an address serves."""
 
-    async def inspect(self, address: str, within: float) -> Health:
+    async def inspect(self, address: str, within: float) -> PeerHealth:
         """A check that also tells whether what serves is a lightpeer at all."""
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
 
-    async def status(self, address: str, within: float) -> Status | None:
+    async def status(self, address: str, within: float) -> StatusResponse | None:
         """How one of our own peers is; None for any other, and for silence."""
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:

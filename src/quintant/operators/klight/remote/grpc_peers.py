@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 import grpc
 import grpc.aio
 
-from quintant.operators.klight.plan.join_result import OK, Answer, Health
+from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,
@@ -34,7 +34,7 @@ from quintant.wire.lightpeer import (
     Serving,
     Told,
 )
-from quintant.wire.peeradmin import GET_STATUS, LEAVE, LeaveRequest, Status, StatusRequest
+from quintant.wire.peeradmin import GET_STATUS, LEAVE, LeaveRequest, StatusRequest, StatusResponse
 from quintant.wire.protobuf import Malformed
 
 REASON = "klight-reason"
@@ -57,7 +57,7 @@ class GrpcPeers:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
-    async def check(self, address: str, within: float) -> Health:
+    async def check(self, address: str, within: float) -> PeerHealth:
         """Whether the peer at an address serves."""
         try:
             raw = await self._call(HEALTH_CHECK, address, HealthCheckRequest(), within)
@@ -65,13 +65,13 @@ class GrpcPeers:
         except grpc.aio.AioRpcError as error:
             return _silence(error)
         except Malformed:
-            return Health.FOREIGN
-        return Health.SERVING if status == Serving.SERVING else Health.NOT_SERVING
+            return PeerHealth.FOREIGN
+        return PeerHealth.SERVING if status == Serving.SERVING else PeerHealth.NOT_SERVING
 
-    async def inspect(self, address: str, within: float) -> Health:
+    async def inspect(self, address: str, within: float) -> PeerHealth:
         """A check that also tells whether what serves is a lightpeer at all."""
         health = await self.check(address, within)
-        if health is not Health.SERVING:
+        if health is not PeerHealth.SERVING:
             return health
         try:
             async with self._channel(address) as channel:
@@ -81,17 +81,19 @@ class GrpcPeers:
                 call.cancel()
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNIMPLEMENTED:
-                return Health.FOREIGN
-        return Health.SERVING
+                return PeerHealth.FOREIGN
+        return PeerHealth.SERVING
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
         return await self._told(JOIN_NETWORK, address, JoinRequest(contact), within)
 
-    async def status(self, address: str, within: float) -> Status | None:
+    async def status(self, address: str, within: float) -> StatusResponse | None:
         """How one of our own peers is; None for any other, and for silence."""
         try:
-            return Status.decode(await self._call(GET_STATUS, address, StatusRequest(), within))
+            return StatusResponse.decode(
+                await self._call(GET_STATUS, address, StatusRequest(), within)
+            )
         except (grpc.aio.AioRpcError, Malformed):
             return None
 
@@ -173,12 +175,12 @@ def _query(channel: grpc.aio.Channel, within: float) -> grpc.aio.UnaryStreamCall
     return ask(EmptyQueryRequest().encode(), timeout=within)
 
 
-def _silence(error: grpc.aio.AioRpcError) -> Health:
+def _silence(error: grpc.aio.AioRpcError) -> PeerHealth:
     """What a failed check says of whoever is there."""
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return Health.SILENT
+        return PeerHealth.SILENT
     text = error.details() or ""
     if error.code() is grpc.StatusCode.UNAVAILABLE:
         spoke = any(mark in text for mark in _NEVER_STARTED)
-        return Health.FOREIGN if spoke else Health.REFUSED
-    return Health.FOREIGN
+        return PeerHealth.FOREIGN if spoke else PeerHealth.REFUSED
+    return PeerHealth.FOREIGN

@@ -19,7 +19,7 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.observe import Observed, Tunnel
 from quintant.wire.portal import Close
-from quintant.wire.tunnelreport import RelayReport, State
+from quintant.wire.tunnelreport import DialState, RelayReport
 
 
 def relays_of(observed: Observed) -> tuple[RelayConnection, ...]:
@@ -81,8 +81,8 @@ def _connection(
     target: RelayTarget, tunnels: Sequence[Tunnel], before: RelayConnection | None
 ) -> RelayConnection:
     told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
-    up = [relay for ready, relay in told if ready and relay.state == State.CONNECTED]
-    down = [relay for _, relay in told if relay.state != State.CONNECTED]
+    up = [relay for ready, relay in told if ready and relay.state == DialState.CONNECTED]
+    down = [relay for _, relay in told if relay.state != DialState.CONNECTED]
     errors = sorted((relay.since, one_line(relay.last_error)) for relay in down if relay.last_error)
     status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
     return RelayConnection(

@@ -27,14 +27,14 @@ from quintant.operators.klight.lightnetwork.plan import (
 )
 from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, Peer
+from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.candidates import PACE_SECONDS
 from unit.operators.klight.plan.peers import peer
 
 KEY, NOW = Request("a", "ns"), datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def member(name: str) -> Peer:
+def member(name: str) -> PeerView:
     """A peer that is recorded as it is."""
     return replace(peer(name), record=Membership("ns/a", name, f"{name}:9081", "2026", "founder"))
 

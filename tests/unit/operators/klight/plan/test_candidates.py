@@ -18,7 +18,7 @@ from quintant.operators.klight.observe.view import Observed
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan import candidates
 from quintant.operators.klight.plan.candidates import WITNESSES, Proof, knows, proof_of, witnesses
-from quintant.wire.peeradmin import Member, State, Status
+from quintant.wire.peeradmin import Member, MemberState, StatusResponse
 from unit.operators.klight.plan.peers import peer
 
 KEY = Request("a", "ns")
@@ -67,9 +67,11 @@ def test_former_members_are_waited_for() -> None:
 
 def test_founder_knows_most_others_then_has_most_then_is_oldest() -> None:
     ready = [peer("young", made="3"), peer("old", made="1"), peer("rich", made="4"), peer("known")]
-    told: dict[str, Status | None] = {each.uid: Status(each.address) for each in ready}
-    told["rich"] = Status("rich:9081", clients=5)
-    told["known"] = Status("known:9081", members=(Member("x"), Member("known:9081")))
+    told: dict[str, StatusResponse | None] = {
+        each.uid: StatusResponse(each.address) for each in ready
+    }
+    told["rich"] = StatusResponse("rich:9081", clients=5)
+    told["known"] = StatusResponse("known:9081", members=(Member("x"), Member("known:9081")))
     told["old"] = None
     found = candidates.founder_first(ready, told)
     assert [each.uid for each in found] == ["known", "rich", "old", "young"]
@@ -133,15 +135,17 @@ def test_peer_of_another_make_needs_as_much_proof_as_there_is_doubt(
 def test_contacts_that_a_peer_knows_are_its_witnesses_but_not_too_many() -> None:
     stack = [peer(str(number)) for number in range(9)]
     known = tuple(Member(f"{number}:9081") for number in range(2, 9))
-    found = witnesses(peer("me"), Status("me:9081", members=known), stack)
+    found = witnesses(peer("me"), StatusResponse("me:9081", members=known), stack)
     assert found == stack[2 : 2 + WITNESSES]
-    assert witnesses(peer("me"), Status("me:9081"), stack) == []
+    assert witnesses(peer("me"), StatusResponse("me:9081"), stack) == []
 
 
 def test_witness_must_know_the_peer_too() -> None:
-    me, mine = peer("me"), Status("other:1")
-    assert knows(Status("c", members=(Member("me:9081"),)), me, mine)
-    assert knows(Status("c", members=(Member("other:1"),)), me, mine)
-    assert not knows(Status("c", members=(Member("me:9081", state=State.DOWN),)), me, mine)
-    assert not knows(Status("c"), me, mine)
+    me, mine = peer("me"), StatusResponse("other:1")
+    assert knows(StatusResponse("c", members=(Member("me:9081"),)), me, mine)
+    assert knows(StatusResponse("c", members=(Member("other:1"),)), me, mine)
+    assert not knows(
+        StatusResponse("c", members=(Member("me:9081", state=MemberState.DOWN),)), me, mine
+    )
+    assert not knows(StatusResponse("c"), me, mine)
     assert not knows(None, me, mine)

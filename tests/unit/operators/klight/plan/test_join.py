@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quintant.operators.klight.plan import join
 from quintant.operators.klight.plan.actions import Drop, End, Enrol, Postpone
 from quintant.operators.klight.plan.join import Ask, Attempt
-from quintant.operators.klight.plan.join_result import Answer, Health
+from quintant.operators.klight.plan.join_result import Answer, PeerHealth
 from unit.operators.klight.plan.peers import peer
 
 OK = Answer("OK")
@@ -26,7 +26,7 @@ def attempt_of(contacts: int, *, precheck: bool = True) -> Attempt:
     return join.begin(peer("me"), stack, precheck=precheck)
 
 
-def walked(found: list[Health]) -> Attempt:
+def walked(found: list[PeerHealth]) -> Attempt:
     """An attempt whose contacts all turned out as found, when the joiner could not join them."""
     attempt = attempt_of(len(found), precheck=False)
     for health in found:
@@ -50,7 +50,7 @@ def test_empty_stack_is_founded() -> None:
 def test_contact_is_checked_then_joined() -> None:
     attempt = attempt_of(1)
     assert attempt.ask is Ask.CHECK
-    attempt = join.after(attempt, Health.SERVING)
+    attempt = join.after(attempt, PeerHealth.SERVING)
     assert (attempt.ask, attempt.end) == (Ask.JOIN, None)
     attempt = join.after(attempt, OK)
     (action,) = join.conclude(attempt)
@@ -70,15 +70,15 @@ def test_contact_that_is_not_who_it_was_is_passed_over_without_blame() -> None:
 
 
 def test_joiner_that_blames_its_contact_has_the_contact_looked_at() -> None:
-    attempt = join.after(join.after(attempt_of(2), Health.SERVING), AWAY)
+    attempt = join.after(join.after(attempt_of(2), PeerHealth.SERVING), AWAY)
     assert (attempt.ask, attempt.end) == (Ask.INSPECT, None)
-    attempt = join.after(attempt, Health.SERVING)
+    attempt = join.after(attempt, PeerHealth.SERVING)
     assert [each.uid for each in attempt.unreachable] == ["0"]
     assert attempt.ask is Ask.CHECK
 
 
 def test_stack_of_the_dead_is_dropped_and_founded_by_nobody_yet() -> None:
-    attempt = walked([Health.REFUSED, Health.REFUSED])
+    attempt = walked([PeerHealth.REFUSED, PeerHealth.REFUSED])
     assert attempt.end is End.FOUND
     actions = join.conclude(attempt)
     assert [type(each) for each in actions] == [Drop, Drop]
@@ -107,10 +107,13 @@ def test_failed_join_is_postponed(
 
 @pytest.mark.parametrize(
     ("health", "end", "reason"),
-    [(Health.SERVING, End.UNREACHABLE, "Unreachable"), (Health.SILENT, End.SILENT, "Waiting")],
+    [
+        (PeerHealth.SERVING, End.UNREACHABLE, "Unreachable"),
+        (PeerHealth.SILENT, End.SILENT, "Waiting"),
+    ],
 )
 def test_joiner_that_gets_nowhere_waits_and_its_owner_is_told_whom_it_tried(
-    health: Health, end: End, reason: str
+    health: PeerHealth, end: End, reason: str
 ) -> None:
     (action,) = join.conclude(walked([health]))
     assert isinstance(action, Postpone)
@@ -118,16 +121,16 @@ def test_joiner_that_gets_nowhere_waits_and_its_owner_is_told_whom_it_tried(
     assert "0:9081" in action.waiting
 
 
-@given(st.lists(st.sampled_from(Health)))
-def test_nobody_founds_beside_one_that_may_live(found: list[Health]) -> None:
-    alive = {Health.SERVING, Health.SILENT, Health.NOT_SERVING}
+@given(st.lists(st.sampled_from(PeerHealth)))
+def test_nobody_founds_beside_one_that_may_live(found: list[PeerHealth]) -> None:
+    alive = {PeerHealth.SERVING, PeerHealth.SILENT, PeerHealth.NOT_SERVING}
     assert (walked(found).end is End.FOUND) is not bool(alive & set(found))
 
 
-@given(st.lists(st.sampled_from(Health)))
-def test_only_the_proven_dead_and_impostors_are_dropped(found: list[Health]) -> None:
+@given(st.lists(st.sampled_from(PeerHealth)))
+def test_only_the_proven_dead_and_impostors_are_dropped(found: list[PeerHealth]) -> None:
     dropped = {each.peer.uid for each in join.conclude(walked(found)) if isinstance(each, Drop)}
-    proven = (Health.REFUSED, Health.FOREIGN)
+    proven = (PeerHealth.REFUSED, PeerHealth.FOREIGN)
     assert dropped == {str(at) for at, health in enumerate(found) if health in proven}
 
 
@@ -138,7 +141,7 @@ def test_whatever_is_answered_an_attempt_ends_with_one_word_about_the_joiner(
     attempt, steps = attempt_of(contacts, precheck=precheck), 0
     while attempt.end is None:
         asked = attempt.ask
-        looks = st.sampled_from(Health) if asked is not Ask.JOIN else st.sampled_from(ANSWERS)
+        looks = st.sampled_from(PeerHealth) if asked is not Ask.JOIN else st.sampled_from(ANSWERS)
         gone = st.just(None) if asked is not Ask.INSPECT else st.nothing()
         attempt = join.after(attempt, data.draw(looks | gone))
         steps += 1

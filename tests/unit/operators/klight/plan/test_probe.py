@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan import probe
-from quintant.operators.klight.plan.join_result import Health
-from quintant.wire.peeradmin import Member, State, Status
+from quintant.operators.klight.plan.join_result import PeerHealth
+from quintant.wire.peeradmin import Member, MemberState, StatusResponse
 from unit.operators.klight.plan.peers import peer
 
 OPTIONS = Options(probe_interval=10.0, down_after=30.0)
 
 
-@given(st.lists(st.sampled_from(Health), max_size=12))
+@given(st.lists(st.sampled_from(PeerHealth), max_size=12))
 def test_member_is_down_after_as_many_failed_checks_in_a_row_as_its_patience(
-    looks: list[Health],
+    looks: list[PeerHealth],
 ) -> None:
     member, misses, row = peer("p"), dict[str, int](), 0
     for health in looks:
         found = [(member, health)]
         misses = probe.counted(misses, found)
-        row = 0 if health is Health.SERVING else row + 1
+        row = 0 if health is PeerHealth.SERVING else row + 1
         assert misses == ({"p": row} if row else {})
         assert bool(probe.down(misses, found, OPTIONS)) is (row >= 3)
 
@@ -38,17 +38,17 @@ def test_patience_covers_the_time_a_member_may_be_away(
 
 
 def test_member_that_is_down_is_named_with_what_was_found() -> None:
-    (action,) = probe.down({"p": 3}, [(peer("p"), Health.SILENT)], OPTIONS)
+    (action,) = probe.down({"p": 3}, [(peer("p"), PeerHealth.SILENT)], OPTIONS)
     assert (action.reason, action.long) == ("PeerDown", False)
     assert action.note == "p:9081 is not answering in time for 30 s; dropped"
 
 
 def test_live_member_out_of_the_contacts_view_splits_off_in_the_second_sweep() -> None:
     contact, seen, lost, gone = peer("c"), peer("s"), peer("l"), peer("g")
-    members = (Member("s:9081"), Member("g:9081", state=State.DOWN))
+    members = (Member("s:9081"), Member("g:9081", state=MemberState.DOWN))
     missing: dict[str, int] = {}
     for sweep in (1, 2):
-        status = Status("c:9081", members=members)
+        status = StatusResponse("c:9081", members=members)
         missing = probe.unseen(missing, [contact, seen, lost, gone], contact, status)
         assert missing == {"l": sweep, "g": sweep}
     assert probe.split_off(missing) == {"l", "g"}

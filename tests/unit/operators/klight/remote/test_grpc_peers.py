@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from quintant.operators.klight.plan.join_result import Health, JoinResult, join_result
+from quintant.operators.klight.plan.join_result import JoinResult, PeerHealth, join_result
 from quintant.operators.klight.remote.grpc_peers import REASON, GrpcPeers
 from quintant.wire.lightpeer import (
     HealthCheckResponse,
@@ -82,7 +82,7 @@ async def joined(asked: bytes, context: Any) -> bytes:
 async def test_check_asks_for_the_server_itself(peers: GrpcPeers) -> None:
     recorder = Recorder(Check=serving)
     async with listening(recorder) as address:
-        assert await peers.check(address, 5) is Health.SERVING
+        assert await peers.check(address, 5) is PeerHealth.SERVING
     assert recorder.asked == [("/grpc.health.v1.Health/Check", b"")]
 
 
@@ -101,31 +101,31 @@ async def test_draining_peer_does_not_serve(peers: GrpcPeers) -> None:
         return HealthCheckResponse(Serving.NOT_SERVING).encode()
 
     async with listening(Recorder(Check=draining)) as address:
-        assert await peers.check(address, 5) is Health.NOT_SERVING
+        assert await peers.check(address, 5) is PeerHealth.NOT_SERVING
 
 
 async def test_port_where_nobody_listens_is_refused_at_once(peers: GrpcPeers) -> None:
     async with listening(Recorder()) as address:
         pass
     began = asyncio.get_running_loop().time()
-    assert await peers.check(address, 5) is Health.REFUSED
+    assert await peers.check(address, 5) is PeerHealth.REFUSED
     assert asyncio.get_running_loop().time() - began < 2
 
 
 async def test_port_that_says_nothing_is_silent_until_the_deadline(peers: GrpcPeers) -> None:
     with mute() as address:
-        assert await peers.check(address, 0.3) is Health.SILENT
+        assert await peers.check(address, 0.3) is PeerHealth.SILENT
         assert join_result(await peers.join(address, "10.0.0.1:9081", 0.3)) is JoinResult.UNSETTLED
 
 
 async def test_web_server_is_no_lightpeer(peers: GrpcPeers) -> None:
     async with speaking(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as address:
-        assert await peers.check(address, 2) is Health.FOREIGN
+        assert await peers.check(address, 2) is PeerHealth.FOREIGN
 
 
 async def test_server_without_health_is_no_lightpeer(peers: GrpcPeers) -> None:
     async with listening(Recorder()) as address:
-        assert await peers.check(address, 5) is Health.FOREIGN
+        assert await peers.check(address, 5) is PeerHealth.FOREIGN
         assert join_result(await peers.join(address, "10.0.0.1:9081", 5)) is JoinResult.NOT_A_PEER
 
 
@@ -134,14 +134,14 @@ async def test_nonsense_in_an_answer_is_no_lightpeer(peers: GrpcPeers) -> None:
         return b"\xff\xff\xff"
 
     async with listening(Recorder(Check=nonsense)) as address:
-        assert await peers.check(address, 5) is Health.FOREIGN
+        assert await peers.check(address, 5) is PeerHealth.FOREIGN
 
 
 async def test_impostor_with_health_is_found_out_by_a_closer_look(peers: GrpcPeers) -> None:
     async with listening(Recorder(Check=serving)) as address:
-        assert await peers.inspect(address, 5) is Health.FOREIGN
+        assert await peers.inspect(address, 5) is PeerHealth.FOREIGN
     async with listening(Recorder(Check=serving, Query=joined)) as address:
-        assert await peers.inspect(address, 5) is Health.SERVING
+        assert await peers.inspect(address, 5) is PeerHealth.SERVING
 
 
 async def test_failed_join_carries_text_and_reason(peers: GrpcPeers) -> None:
@@ -174,12 +174,12 @@ async def test_contents_tell_peers_apart_and_empty_ones_from_all(peers: GrpcPeer
 
 async def test_peer_that_comes_back_is_reached_at_once(peers: GrpcPeers) -> None:
     async with listening(Recorder(Check=serving)) as address:
-        assert await peers.check(address, 5) is Health.SERVING
-    assert await peers.check(address, 5) is Health.REFUSED
+        assert await peers.check(address, 5) is PeerHealth.SERVING
+    assert await peers.check(address, 5) is PeerHealth.REFUSED
     server = grpc.aio.server(handlers=[Recorder(Check=serving)])
     server.add_insecure_port(address)
     await server.start()
-    assert await peers.check(address, 5) is Health.SERVING
+    assert await peers.check(address, 5) is PeerHealth.SERVING
     await server.stop(None)
 
 
