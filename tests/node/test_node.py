@@ -178,13 +178,13 @@ WHOAMI = """
 import asyncio
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import Call
+from quintant.client.transport import ApiRequest
 
 async def main():
     transport = HttpTransport(Config.discover())
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     headers = {"content-type": "application/json"}
-    print((await transport.request(Call("POST", path, {}, headers, b"{}"))).body.decode())
+    print((await transport.request(ApiRequest("POST", path, {}, headers, b"{}"))).body.decode())
     await transport.close()
 
 asyncio.run(main())
