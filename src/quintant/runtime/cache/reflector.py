@@ -214,6 +214,8 @@ class Reflector(Generic[K]):
         match pause:
             case WatchPause.NONE:
                 seconds = 0.0
+            case WatchPause.RECONNECT:
+                seconds = self._backoff.reconnect()
             case WatchPause.BACKOFF:
                 seconds = self._backoff.next()
             case WatchPause.LONGEST:

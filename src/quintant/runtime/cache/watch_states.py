@@ -7,6 +7,7 @@
     WATCHING   ended, idle, no connection, throttled: the same watch again
                expired: the state anew, not older than the version last seen
     the others expired: the state anew, whatever its version
+    expired    at once, for the server lives; with a pause if it goes on
 
 STREAMING asks for the initial state inside the watch itself (watch-list); a server that cannot is
 asked by pages from then on (LISTING). Who is WATCHING has a version to go on from. Nothing that
@@ -22,6 +23,9 @@ from msgspec.structs import replace
 
 # Server errors in a row are retried as the same watch for this long, then the state is read anew.
 PATIENCE_SECONDS = 60.0
+# Expired versions within PATIENCE_SECONDS that are answered at once: one is too old for the watch,
+# another for a server that lost its newest versions. A row of them is a server in trouble.
+EXPIRED_AT_ONCE = 2
 
 
 class WatchPhase(Enum):
@@ -66,6 +70,8 @@ class WatchPause(Enum):
     """How long to wait before going on."""
 
     NONE = auto()
+    RECONNECT = auto()
+    """Short: nobody is there who could be spared."""
     BACKOFF = auto()
     LONGEST = auto()
 
@@ -80,6 +86,10 @@ class WatchPosition(Struct, frozen=True):
     """Whether the server still counts as knowing watch-list."""
     failing_since: float | None = None
     """When the present row of server errors began."""
+    expired: int = 0
+    """How many versions have expired in a row, none long after the one before."""
+    expired_at: float = 0.0
+    """When the last of them did."""
 
 
 class WatchStep(Struct, frozen=True):
@@ -97,10 +107,8 @@ def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep
             return WatchStep(replace(calm, phase=WatchPhase.WATCHING))
         case WatchOutcome.REFUSED:
             return WatchStep(_anew(replace(calm, streaming=False)))
-        case WatchOutcome.EXPIRED if at.phase is WatchPhase.WATCHING:
-            return WatchStep(_anew(calm), WatchPause.BACKOFF)
         case WatchOutcome.EXPIRED:
-            return WatchStep(_anew(replace(calm, version="")), WatchPause.BACKOFF)
+            return _expired(calm, now)
         case WatchOutcome.ENDED if at.phase is WatchPhase.STREAMING:
             # The announced time passed without the closing bookmark.
             return WatchStep(_anew(replace(calm, streaming=False)))
@@ -110,7 +118,9 @@ def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep
             return WatchStep(calm, WatchPause.LONGEST)
         case WatchOutcome.MISSING:
             return WatchStep(_anew(replace(calm, version="")), WatchPause.BACKOFF)
-        case WatchOutcome.UNREACHABLE | WatchOutcome.THROTTLED | WatchOutcome.SHORT:
+        case WatchOutcome.UNREACHABLE:
+            return WatchStep(calm, WatchPause.RECONNECT)
+        case WatchOutcome.THROTTLED | WatchOutcome.SHORT:
             return WatchStep(calm, WatchPause.BACKOFF)
         case WatchOutcome.FAILED:
             return WatchStep(_patient(at, now), WatchPause.BACKOFF)
@@ -118,6 +128,13 @@ def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep
 
 def _anew(at: WatchPosition) -> WatchPosition:
     return replace(at, phase=WatchPhase.STREAMING if at.streaming else WatchPhase.LISTING)
+
+
+def _expired(at: WatchPosition, now: float) -> WatchStep:
+    row = at.expired + 1 if now - at.expired_at < PATIENCE_SECONDS else 1
+    version = at.version if at.phase is WatchPhase.WATCHING else ""
+    anew = _anew(replace(at, version=version, expired=row, expired_at=now))
+    return WatchStep(anew, WatchPause.NONE if row <= EXPIRED_AT_ONCE else WatchPause.BACKOFF)
 
 
 def _patient(at: WatchPosition, now: float) -> WatchPosition:

@@ -9,6 +9,7 @@ from quintant.runtime.cache.backoff import (
     CALM_SECONDS,
     CAP_SECONDS,
     FIRST_SECONDS,
+    RECONNECT_CAP_SECONDS,
     ReflectorBackoff,
 )
 from quintant.testing.loop import advance
@@ -29,6 +30,15 @@ async def test_waits_double_up_to_the_cap() -> None:
 
     assert waits[:7] == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0]
     assert waits[-1] == CAP_SECONDS
+
+
+async def test_waits_for_a_server_that_does_not_answer_stay_short_and_teach_no_patience() -> None:
+    backoff = ReflectorBackoff(Worst())
+
+    waits = [backoff.reconnect() for _ in range(10)]
+
+    assert waits[:3] == [0.8, RECONNECT_CAP_SECONDS, RECONNECT_CAP_SECONDS]
+    assert backoff.next() == RECONNECT_CAP_SECONDS
 
 
 async def test_waits_are_spread_over_all_they_may_be() -> None:

@@ -15,6 +15,7 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Undecodable
 from quintant.core.object import ObjectMeta, Request
+from quintant.runtime.cache.backoff import FIRST_SECONDS, RECONNECT_CAP_SECONDS
 from quintant.runtime.cache.reflector import Reflector
 from quintant.runtime.cache.reflector_target import InitialState
 from quintant.runtime.cache.scope import WatchScope
@@ -563,10 +564,22 @@ async def test_a_watch_that_cannot_be_opened_is_tried_again_as_it_was(world: Wor
         assert "sendInitialEvents" not in asked.query
         asked.refuse()
 
-    assert all(wait > 0 for wait in waits)
-    assert max(waits) <= 30
-    assert sum(waits) > 30
+    assert all(0 < wait <= RECONNECT_CAP_SECONDS for wait in waits)
+    assert sum(waits) > 5
     assert set(world.seen.outcomes) == {WatchOutcome.UNREACHABLE}
+
+
+async def test_who_could_not_connect_for_long_is_not_patient_with_the_server_that_is_back(
+    world: World,
+) -> None:
+    (await world.watching(version="5")).cut()
+    for _ in range(50):
+        (await world.next())[1].refuse()
+    (await world.next())[1].fail(503)
+
+    waited, _ = await world.next()
+
+    assert waited <= 2 * FIRST_SECONDS
 
 
 @pytest.mark.parametrize("code", [429, 503])
@@ -618,12 +631,27 @@ async def test_lost_history_means_the_state_anew_first_not_older_then_any(
     first.fail(410)
 
     waited, second = await world.next()
-    assert waited > 0
+    assert waited == 0
     assert "resourceVersion" not in second.query
     second.accept()
     second.say(added(ship("b", "3")), bookmark("4", initial=True))
     await settle()
     assert world.seen.told == ["=a@5", "=b@4"]
+
+
+async def test_history_that_is_lost_again_and_again_is_read_with_more_and_more_patience(
+    world: World,
+) -> None:
+    (await world.watching(version="5")).end()
+    waits = []
+    for _ in range(10):
+        waited, asked = await world.next()
+        waits.append(waited)
+        asked.fail(410)
+
+    assert waits[:3] == [0, 0, 0]
+    assert all(wait > 0 for wait in waits[3:])
+    assert sum(waits) > 30
 
 
 async def test_server_errors_mean_the_same_watch_for_a_minute_then_the_state_anew(

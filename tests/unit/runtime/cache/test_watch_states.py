@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.runtime.cache.watch_states import (
+    EXPIRED_AT_ONCE,
     PATIENCE_SECONDS,
     WatchOutcome,
     WatchPause,
@@ -27,9 +28,9 @@ TABLE = {
     (STREAMING, O.ENDED): (LISTING, True, False, P.NONE),
     (STREAMING, O.SHORT): (STREAMING, True, True, P.BACKOFF),
     (STREAMING, O.IDLE): (STREAMING, True, True, P.NONE),
-    (STREAMING, O.EXPIRED): (STREAMING, False, True, P.BACKOFF),
+    (STREAMING, O.EXPIRED): (STREAMING, False, True, P.NONE),
     (STREAMING, O.REFUSED): (LISTING, True, False, P.NONE),
-    (STREAMING, O.UNREACHABLE): (STREAMING, True, True, P.BACKOFF),
+    (STREAMING, O.UNREACHABLE): (STREAMING, True, True, P.RECONNECT),
     (STREAMING, O.THROTTLED): (STREAMING, True, True, P.BACKOFF),
     (STREAMING, O.FORBIDDEN): (STREAMING, True, True, P.LONGEST),
     (STREAMING, O.MISSING): (STREAMING, False, True, P.BACKOFF),
@@ -38,9 +39,9 @@ TABLE = {
     (LISTING, O.ENDED): (LISTING, True, False, P.NONE),
     (LISTING, O.SHORT): (LISTING, True, False, P.BACKOFF),
     (LISTING, O.IDLE): (LISTING, True, False, P.NONE),
-    (LISTING, O.EXPIRED): (LISTING, False, False, P.BACKOFF),
+    (LISTING, O.EXPIRED): (LISTING, False, False, P.NONE),
     (LISTING, O.REFUSED): (LISTING, True, False, P.NONE),
-    (LISTING, O.UNREACHABLE): (LISTING, True, False, P.BACKOFF),
+    (LISTING, O.UNREACHABLE): (LISTING, True, False, P.RECONNECT),
     (LISTING, O.THROTTLED): (LISTING, True, False, P.BACKOFF),
     (LISTING, O.FORBIDDEN): (LISTING, True, False, P.LONGEST),
     (LISTING, O.MISSING): (LISTING, False, False, P.BACKOFF),
@@ -49,9 +50,9 @@ TABLE = {
     (WATCHING, O.ENDED): (WATCHING, True, True, P.NONE),
     (WATCHING, O.SHORT): (WATCHING, True, True, P.BACKOFF),
     (WATCHING, O.IDLE): (WATCHING, True, True, P.NONE),
-    (WATCHING, O.EXPIRED): (STREAMING, True, True, P.BACKOFF),
+    (WATCHING, O.EXPIRED): (STREAMING, True, True, P.NONE),
     (WATCHING, O.REFUSED): (LISTING, True, False, P.NONE),
-    (WATCHING, O.UNREACHABLE): (WATCHING, True, True, P.BACKOFF),
+    (WATCHING, O.UNREACHABLE): (WATCHING, True, True, P.RECONNECT),
     (WATCHING, O.THROTTLED): (WATCHING, True, True, P.BACKOFF),
     (WATCHING, O.FORBIDDEN): (WATCHING, True, True, P.LONGEST),
     (WATCHING, O.MISSING): (STREAMING, False, True, P.BACKOFF),
@@ -81,9 +82,19 @@ def test_a_watch_starts_by_streaming_the_newest_state() -> None:
 def test_an_expired_watch_without_watch_list_reads_by_pages() -> None:
     at = WatchPosition(WATCHING, "7", streaming=False)
 
-    assert next_step(at, O.EXPIRED, 0.0) == WatchStep(
-        WatchPosition(LISTING, "7", streaming=False), P.BACKOFF
+    assert next_step(at, O.EXPIRED, 9.0) == WatchStep(
+        WatchPosition(LISTING, "7", streaming=False, expired=1, expired_at=9.0), P.NONE
     )
+
+
+def test_versions_that_expire_in_a_row_are_answered_with_pauses_until_a_minute_was_calm() -> None:
+    at, pauses = WatchPosition(WATCHING, "7"), []
+    for now in (1.0, 1.1, 1.2, 30.0, 80.0, 80.0 + PATIENCE_SECONDS):
+        step = next_step(at, O.EXPIRED, now)
+        pauses.append(step.pause)
+        at = next_step(step.position, O.DONE, now).position
+
+    assert pauses == [P.NONE, P.NONE, P.BACKOFF, P.BACKOFF, P.BACKOFF, P.NONE]
 
 
 def test_a_version_expired_twice_is_given_up() -> None:
@@ -137,7 +148,8 @@ def test_no_row_of_outcomes_forgets_that_watch_list_was_refused(
 @given(st.sampled_from(WatchPhase), st.sampled_from(WatchOutcome))
 def test_every_failure_is_followed_by_a_pause(phase: WatchPhase, outcome: WatchOutcome) -> None:
     harmless = {O.DONE, O.ENDED, O.IDLE, O.REFUSED}
+    at = WatchPosition(phase, "7", expired=EXPIRED_AT_ONCE)
 
-    paused = next_step(WatchPosition(phase, "7"), outcome, 0.0).pause is not P.NONE
+    paused = next_step(at, outcome, 0.0).pause is not P.NONE
 
     assert paused is (outcome not in harmless)
