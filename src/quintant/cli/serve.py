@@ -89,7 +89,7 @@ async def _serve(manager: Manager, config: Config, install_crds: bool) -> int:
     environment = production_environment(config)
     try:
         if install_crds:
-            await crds.install_crds(environment.transport, manager.kinds())
+            await crds.install_manager_crds(environment.transport, manager, environment.namespace)
         return await manager.main(environment)
     finally:
         await environment.transport.close()

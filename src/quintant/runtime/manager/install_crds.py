@@ -1,4 +1,8 @@
-"""Putting the definitions of our kinds on a cluster, and waiting until it serves them."""
+"""Putting the definitions of our kinds on a cluster, and waiting until it serves them.
+
+The kinds that a manager converts between versions are installed with their conversion: without it,
+for a moment at least, objects would lose what the other version does not know.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,19 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from quintant.api.admission import ServiceReference
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.client.rest import APPLY, Patch, Rest
+from quintant.client.rest import APPLY, MERGE, Patch, Rest
 from quintant.client.transport import Transport
 from quintant.core import codec
 from quintant.core.crd import definitions
-from quintant.core.errors import ConfigError, leaf_errors
+from quintant.core.errors import ConfigError, NotFound, leaf_errors
 from quintant.core.object import Object, Request
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.webhook.definitions import converted_definitions
+
+Plain = Mapping[str, Any]
 
 # A definition is served a moment after it is stored; much longer means that it was not accepted.
 ESTABLISH_SECONDS = 30.0
@@ -25,17 +34,33 @@ async def install_crds(transport: Transport, kinds: Iterable[type[Object]]) -> N
     Built-in kinds, and views of kinds that somebody else installs, are passed over. Of several
     failures, which as a rule have one cause, the first is raised.
     """
+    await _install_all(transport, definitions(kinds))
+
+
+async def install_manager_crds(transport: Transport, manager: Manager, namespace: str) -> None:
+    """Install the kinds of a manager, those that it converts with where its webhooks are.
+
+    That is its `webhook_url`, or else the Service of its name in `namespace`.
+    """
+    service = ServiceReference(name=manager.name, namespace=namespace)
+    place = manager.settings.webhook_url or service
+    await _install_all(transport, converted_definitions(manager.kinds(), manager.webhooks, place))
+
+
+async def _install_all(transport: Transport, found: Iterable[Plain]) -> None:
     client = Client(Rest(transport), manager="quintant-install")
     try:
         async with asyncio.TaskGroup() as group:
-            for definition in definitions(kinds):
+            for definition in found:
                 group.create_task(_install(client, definition))
     except ExceptionGroup as failed:
         raise leaf_errors(failed)[0] from None
 
 
-async def _install(client: Client, definition: Mapping[str, Any]) -> None:
+async def _install(client: Client, definition: Plain) -> None:
     name: str = definition["metadata"]["name"]
+    if "conversion" in definition["spec"]:
+        await _move_conversion(client, name, definition["spec"]["conversion"])
     patch = Patch(APPLY, codec.encode(definition), idempotent=True)
     query = {"fieldManager": client.manager, "force": "true"}
     await client.rest.patch(CustomResourceDefinition, Request(name), patch, query=query)
@@ -49,6 +74,23 @@ async def _install(client: Client, definition: Mapping[str, Any]) -> None:
             because=f"the server did not establish it within {ESTABLISH_SECONDS:g} s",
             hint=f"kubectl describe crd {name}",
         ) from None
+
+
+async def _move_conversion(client: Client, name: str, conversion: Plain) -> None:
+    """Have a definition that exists convert where this one does.
+
+    An apply alone would leave the address that another manager wrote beside ours, and a webhook has
+    one address.
+    """
+    address = {"service": None, "url": None} | conversion["webhook"]["clientConfig"]
+    webhook = conversion["webhook"] | {"clientConfig": address}
+    changed = {"spec": {"conversion": dict(conversion) | {"webhook": webhook}}}
+    patch = Patch(MERGE, codec.encode(changed), idempotent=True)
+    query = {"fieldManager": client.manager}
+    try:
+        await client.rest.patch(CustomResourceDefinition, Request(name), patch, query=query)
+    except NotFound:
+        return
 
 
 def _established(found: CustomResourceDefinition | None) -> bool:

@@ -53,10 +53,10 @@ from quintant.api.policy import BudgetSpec, PodDisruptionBudget
 from quintant.api.quantity import Quantity
 from quintant.core import codec
 from quintant.core.address import BindAddress
-from quintant.core.crd import definitions
 from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.rbac import NAME_LABEL, manager_rbac
+from quintant.runtime.webhook.definitions import converted_definitions
 
 Plain = dict[str, Any]
 # What an idle manager needs; what a busy one gets is the limit of its program.
@@ -100,11 +100,8 @@ def install_manifests(
     if program and manager.webhooks:
         found["deployment"] += (_service(manager, namespace),)
     plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
-    return {
-        part: objects
-        for part, objects in ({"crds": list(definitions(manager.kinds()))} | plain).items()
-        if objects
-    }
+    crds = {"crds": converted_definitions(manager.kinds(), manager.webhooks, service)}
+    return {part: objects for part, objects in (crds | plain).items() if objects}
 
 
 def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) -> Deployment:
