@@ -72,8 +72,6 @@ properties: $(READY) ## Try other examples of every property than make test does
 crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
 	@PYTHONPATH=scripts $(BIN)/python -m crashtest $(ARGS)
 
-# The names of before, until no page says them.
-
 fuzz: prepare ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
 
