@@ -7,10 +7,12 @@ import click
 from quintant.agents import AGENTS, main_of
 from quintant.cli.extras import require
 
+_HELP = {"-h", "--help"}
+
 
 @click.command(
     "agent",
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     epilog="\b\n" + "\n".join(f"{name}: {what}" for name, what in sorted(AGENTS.items())),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(AGENTS)))
@@ -18,7 +20,8 @@ from quintant.cli.extras import require
 def command(name: str, arguments: tuple[str, ...]) -> None:
     """Run a program that pods are made of.
 
-    What follows its name is for the program.
+    What follows its name is for the program; NAME --help tells what that may be.
     """
-    require(name)
+    if not _HELP & set(arguments):
+        require(name)
     main_of(name)(arguments)

@@ -39,13 +39,13 @@ class Parser(Struct, frozen=True):
     parse: Callable[[str], Any]
     """Raises ValueError for any other text."""
 
-    def read(self, name: str, text: str) -> Any:
+    def read(self, name: str, text: str, hint: str = "") -> Any:
         """What the text says; ConfigError with the name of the variable or flag."""
         try:
             return self.parse(text)
         except ValueError:
             raise ConfigError(
-                f"{name}={text} cannot be used", because=f"expected {self.expected}"
+                f"{name}={text} cannot be used", because=f"expected {self.expected}", hint=hint
             ) from None
 
 
@@ -69,7 +69,10 @@ def variable(field: str, prefix: str = "") -> str:
 
 def parse_option(kind: type[Any], field: str, text: str, *, name: str) -> Any:
     """The value of one field as a text gives it; `name` is the variable or flag it came by."""
-    return parser_of(kind, field).read(name, text)
+    default = next(each.default for each in fields(kind) if each.name == field)
+    # A text or number can be written as it is; nothing else is shown as a user would write it.
+    shown = isinstance(default, str | int) and not isinstance(default, bool) and default != ""
+    return parser_of(kind, field).read(name, text, f"{name}={default}" if shown else "")
 
 
 def parser_of(kind: type[Any], field: str) -> Parser:

@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from quintant.agents import AGENTS
 from quintant.cli import COMMANDS, main
 from quintant.version import KUBERNETES, QUINTANT
 
@@ -59,3 +60,18 @@ def test_completion_offers_the_commands() -> None:
     words = {"COMP_WORDS": "quintant c", "COMP_CWORD": "1", "_QUINTANT_COMPLETE": "bash_complete"}
     result = CliRunner().invoke(main, prog_name="quintant", env=words)
     assert result.stdout.split() == ["plain,completion", "plain,crd"]
+
+
+@pytest.mark.parametrize("name", sorted(AGENTS))
+@pytest.mark.parametrize("asks", ["--help", "-h"])
+def test_an_agents_help_is_help(name: str, asks: str) -> None:
+    result = CliRunner().invoke(main, ["agent", name, asks])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("usage: ")
+
+
+@pytest.mark.parametrize("asks", ["--help", "-h"])
+def test_help_about_agents_names_them_all(asks: str) -> None:
+    result = CliRunner().invoke(main, ["agent", asks])
+    assert result.exit_code == 0
+    assert all(f"{name}: " in result.stdout for name in AGENTS)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str]) -> None:
     """Run a lightpeer with a state file."""
-    from quintant.agents.lightpeer import program
     from quintant.agents.lightpeer.options import options, parser
 
     made = parser("klightpeer")
@@ -37,6 +36,9 @@ def main(arguments: Sequence[str]) -> None:
     chosen = options(made, arguments)
     if chosen.state is None:
         sys.exit("cannot run: -statePath names no file\ntry: -statePath=./state/index.html")
+    # Help needs no gRPC.
+    from quintant.agents.lightpeer import program
+
     program.main(chosen, partial(_keep, chosen))
 
 

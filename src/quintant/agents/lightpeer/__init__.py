@@ -19,7 +19,10 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str]) -> None:
     """Run a lightpeer with these arguments."""
-    from quintant.agents.lightpeer import program
     from quintant.agents.lightpeer.options import options, parser
 
-    program.main(options(parser("lightpeer"), arguments))
+    chosen = options(parser("lightpeer"), arguments)
+    # Help needs no gRPC.
+    from quintant.agents.lightpeer import program
+
+    program.main(chosen)

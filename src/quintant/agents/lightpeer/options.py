@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from quintant.wire.lightpeer import PORT
 
 POD_ADDRESSES = ("POD_IP", "QUINTANT_POD_IP")
 """Set by the downward API; set on the embedded node, where it is the only address to listen on."""
+PORTS = range(1, 65536)
+"""0 would be any free port, which nobody could be told of."""
 _ANYWHERE = ("", "0.0.0.0", "::")
 ROUTE = "8.8.8.8:80"
 """No packet is sent there: the address from which it would be sent is ours."""
@@ -43,7 +46,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog=program, allow_abbrev=False)
     _add(made, "repo", default="testdata", help="directory of the blocks")
     _add(made, "host", help="address to listen on; every one if empty")
-    _add(made, "port", type=int, default=PORT)
+    _add(made, "port", default=str(PORT), help="where to listen, and where others reach this peer")
     _add(made, "advertise", help="address or host:port at which other members reach this peer")
     _add(made, "name", help="a name for people")
     _add(made, "route", default=ROUTE, help="own address is the one that leads there")
@@ -67,17 +70,30 @@ def _add(made: argparse.ArgumentParser, name: str, **settings: object) -> None:
 def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> LightpeerOptions:
     """What the arguments and the environment say."""
     read = made.parse_args(arguments)
-    host = listening(read.host, os.environ)
+    host, port = listening(read.host, os.environ), checked_port("port", read.port)
+    own = advertised(read.advertise or _own(os.environ, host, read.route), port)
+    checked_port("advertise", own.rpartition(":")[2])
     return LightpeerOptions(
         repo=Path(read.repo),
         host=_bracketed(host),
-        port=read.port,
-        advertise=advertised(read.advertise or _own(os.environ, host, read.route), read.port),
+        port=port,
+        advertise=own,
         name=read.name,
         merge=read.on_join == "merge",
         verbose=read.v.lower() in ("true", "1", "t"),
         state=Path(read.statePath) if getattr(read, "statePath", "") else None,
         read_only=getattr(read, "readOnly", "false").lower() in ("true", "1", "t"),
+    )
+
+
+def checked_port(flag: str, text: str) -> int:
+    """The port that a flag names; the process ends with an explanation if it names none."""
+    if text.isascii() and text.isdecimal() and len(text) < 6 and int(text) in PORTS:
+        return int(text)
+    sys.exit(
+        f"cannot use port {text!r} of -{flag}\n"
+        f"because: a port is a number from {PORTS[0]} to {PORTS[-1]}\n"
+        f"try: -port={PORT}"
     )
 
 

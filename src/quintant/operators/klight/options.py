@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from quintant.core import options
 from quintant.core.errors import ConfigError
-from quintant.core.options import SWITCH, Duration, parse_option, parser_of
+from quintant.core.options import SWITCH, Duration, Parser, parse_option, parser_of
 from quintant.operators.klight.api import LABEL
 from quintant.operators.klight.lightnetwork.api import Repair
 from quintant.wire.lightpeer import PORT
 
 PREFIX = "KLIGHT_"
 """What the names of variables begin with; then the option's, in capitals, with underscores."""
+_LABEL = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+)
 _FLAG = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.S)
 _PROCESS = {
     "kubeconfig": "kubeconfig", "master": "master", "inCluster": "in_cluster",
@@ -34,16 +37,22 @@ _PROCESS = {
 """Flags of the process itself, beside those of `Options`, and the fields they give."""
 
 
+def _label(text: str) -> str:
+    if _LABEL.fullmatch(text) is None:
+        raise ValueError
+    return text
+
+
 class Options(Struct, frozen=True):
     """Durations are seconds; on the command line also 500ms, 10s, 5m."""
 
-    label: str = LABEL
+    label: Annotated[str, Parser(f"the key of a label, such as {LABEL}", _label)] = LABEL
     """The label that names a pod's network."""
     network_scope: Literal["namespace", "cluster"] = "namespace"
     """Whether equal ids in two namespaces are two networks, or one: tenants must not merge."""
     home: str = "default"
     """The namespace of the LightNetworks of networks that span namespaces."""
-    default_port: int = PORT
+    default_port: Annotated[int, Meta(ge=1, le=65535)] = PORT
     """Where a peer listens whose pod names no port."""
     infer_port: bool = False
     """Take the only TCP port of a container called lightpeer; off, for parity with upstream."""
@@ -79,7 +88,8 @@ class Flags(Struct, frozen=True):
     in_cluster: bool | None = None
     """None finds out by itself."""
     namespaces: tuple[str, ...] = ()
-    leader_elect: bool = False
+    leader_elect: bool = True
+    """Two controllers that join at once tear networks."""
     metrics: str | None = None
     probes: str | None = None
 

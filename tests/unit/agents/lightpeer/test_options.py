@@ -46,3 +46,16 @@ def test_peer_on_the_embedded_node_listens_on_its_pods_address_alone(host: str) 
 )
 def test_advertised_address_has_a_port(given: str, told: str) -> None:
     assert advertised(given, 9081) == told
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["-port=0", "-port=70000", "-port=-1", "-port=x", "-port=", "-advertise=10.0.0.1:70000"],
+)
+def test_port_that_is_none_is_refused_in_three_lines(flag: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        options(parser("p"), ["-host=127.0.0.2", flag])
+    what, because, hint = str(ended.value).splitlines()
+    assert what.startswith("cannot use port ")
+    assert because.startswith("because: ")
+    assert hint == "try: -port=9081"

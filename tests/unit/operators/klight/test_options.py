@@ -31,8 +31,17 @@ def test_every_option_is_a_variable() -> None:
 @pytest.mark.parametrize(
     "argument",
     ["--repair=maybe", "--workers=0", "--workers=x", "--settle=soon", "--settle=0", "-inCluster=5",
-     "--unknown=1", "word"],
+     "--unknown=1", "word", "-default-port=0", "-default-port=99999", "-label=", "-label=a b",
+     "-label=/a"],
 )  # fmt: skip
 def test_nonsense_is_named(argument: str) -> None:
     with pytest.raises(ConfigError, match=argument.lstrip("-").partition("=")[0]):
         from_arguments([argument])
+
+
+@pytest.mark.parametrize("argument", ["-default-port=99999", "-label="])
+def test_what_cannot_be_used_is_told_in_three_lines(argument: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        from_arguments([argument])
+    starts = [line.partition(":")[0] for line in str(refused.value).splitlines()[1:]]
+    assert starts == ["because", "try"]
