@@ -63,10 +63,10 @@ def _operators() -> dict[Path, str]:
 
 def _controller() -> dict[Path, str]:
     """Klight in one file, under the names of its original and for one namespace, as that was."""
-    manager = Manager(KLIGHT, namespaces=("default",))
+    manager = Manager(KLIGHT, namespaces=("default",), leader_elect=True)
     klight.controllers(manager, KlightOptions())
     arguments = ("-inCluster=true", "--namespaces=default")
-    program = DeploymentOptions(KLIGHT_IMAGE, arguments, memory=KLIGHT_MEMORY)
+    program = DeploymentOptions(KLIGHT_IMAGE, arguments, memory=KLIGHT_MEMORY, recreate=True)
     found = manifests(manager, "default", program)
     text = "---\n".join(part for name, part in found.items() if name != "namespace")
     return {ROOT / "deploy" / "klight" / "controller.yaml": HEADER + text}

@@ -53,7 +53,7 @@ def command(ctx: click.Context) -> None:
 
 
 def _manager(flags: Flags) -> Manager:
-    manager = Manager(NAME)
+    manager = Manager(NAME, leader_elect=True)
     klight.controllers(manager, flags.options)
     return manager
 

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from quintant.client.config.config import Config
+from quintant.client.rest import Rest
+from quintant.runtime.leader.rival import warn_of_rival
 from quintant.runtime.manager import install_crds as crds
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.manager.manager import Manager, production_environment
@@ -31,7 +33,9 @@ _FLAGS = (
         "--install-crds", is_flag=True, help="Apply the CRDs of its kinds before starting."
     ),
     click.option(
-        "--leader-elect/--no-leader-elect", default=None, help="Compete for a lease first."
+        "--leader-elect/--no-leader-elect",
+        default=None,
+        help="Compete for a lease first; Quintant's own operators do.",
     ),
     click.option("--metrics", help="host:port of /metrics; empty switches it off."),
     click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
@@ -79,15 +83,21 @@ def serve_at(
 ) -> None:
     """Serve a manager at the cluster that `find` finds, and end the process."""
     manager = load()
+    elects = manager.settings.leader_elect
     manager.configure(**{name: value for name, value in changes.items() if _given(value)})
-    config = find()
+    config, alone = find(), elects and not manager.settings.leader_elect
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        sys.exit(runner.run(_serve(manager, config, install_crds)))
+        sys.exit(runner.run(_serve(manager, config, install_crds, alone)))
 
 
-async def _serve(manager: Manager, config: Config, install_crds: bool) -> int:
-    environment = production_environment(config)
+async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bool) -> int:
+    """Serve it; `alone` says that it should compete for a lease, and was told not to."""
+    environment, settings = production_environment(config), manager.settings
     try:
+        if alone:
+            place = settings.lease_namespace or environment.namespace
+            rest = Rest(environment.transport)
+            await warn_of_rival(rest, settings.name, place, environment.clock)
         if install_crds:
             await crds.install_manager_crds(environment.transport, manager, environment.namespace)
         return await manager.main(environment)

@@ -18,7 +18,10 @@ OPERATORS: dict[str, str] = {
 
 
 def manager_of(name: str) -> Manager:
-    """An operator, ready to be served; it is loaded when it is asked for."""
-    manager = Manager(name)
+    """An operator, ready to be served; it is loaded when it is asked for.
+
+    It competes for a lease unless told otherwise: two that work at once undo each other's work.
+    """
+    manager = Manager(name, leader_elect=True)
     import_module(f"{__name__}.{name}").controllers(manager)
     return manager

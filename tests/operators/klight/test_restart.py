@@ -10,6 +10,7 @@ import pytest
 
 from quintant.api.core import Namespace, Pod
 from quintant.core.object import ObjectMeta, replace
+from quintant.operators import manager_of
 from quintant.operators.klight.api import GENERATION, PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.options import Options
@@ -248,6 +249,18 @@ async def test_second_replica_takes_over_without_two_joining_at_once(
     assert len(await testbed.stack()) == 30
     assert testbed.peers.overlaps == 0
     assert all(len(model.view) == 30 for model in testbed.alive())
+
+
+async def test_two_operators_as_they_are_run_join_nobody_twice(testbed: KlightTestbed) -> None:
+    elects = manager_of("klight").settings.leader_elect
+    await testbed.start(leader_elect=elects)
+    second = manager_with(testbed.peers, leader_elect=elects)
+    await testbed.cluster.run(second, started=False)
+    for number in range(58):
+        await testbed.pod(f"p{number:02}", peer={"own": False, "join_seconds": 0.01})
+    await testbed.cluster.advance(60)
+    assert len(testbed.peers.joins()) == 57
+    assert all(len(model.view) == 58 for model in testbed.alive())
 
 
 async def test_nothing_is_written_while_nothing_happens(testbed: KlightTestbed) -> None:

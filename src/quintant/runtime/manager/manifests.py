@@ -24,7 +24,7 @@ from typing import Any
 from msgspec.structs import replace as setting
 
 from quintant.api.admission import ServiceReference
-from quintant.api.apps import Deployment, DeploymentSpec
+from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy
 from quintant.api.core import (
     Capabilities,
     Container,
@@ -53,7 +53,7 @@ from quintant.api.policy import BudgetSpec, PodDisruptionBudget
 from quintant.api.quantity import Quantity
 from quintant.core import codec
 from quintant.core.address import BindAddress
-from quintant.core.object import Object, ObjectMeta, Opaque
+from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.rbac import NAME_LABEL, manager_rbac
 from quintant.runtime.webhook.definitions import converted_definitions
@@ -78,6 +78,8 @@ class DeploymentOptions:
     """The limit: twice what an idle manager needs, unless it was measured to need more."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Settings of its own."""
+    recreate: bool = False
+    """Whether the old pod ends before the new one starts; for one replica that must be alone."""
     given_keys: bool = False
     """Whether somebody else makes the Secret with the keys of its webhooks."""
 
@@ -117,14 +119,14 @@ def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) ->
         else (),
     )
     template = PodTemplate(metadata=ObjectMeta(labels=labels), spec=account)
-    return Deployment(
-        metadata=_meta(manager, namespace),
-        spec=DeploymentSpec(
-            replicas=program.replicas,
-            selector=LabelSelector(match_labels=labels),
-            template=Opaque.of(template),
-        ),
+    spec = DeploymentSpec(
+        replicas=program.replicas,
+        selector=LabelSelector(match_labels=labels),
+        template=Opaque.of(template),
     )
+    if program.recreate:
+        spec = replace(spec, strategy=DeploymentStrategy(type="Recreate"))
+    return Deployment(metadata=_meta(manager, namespace), spec=spec)
 
 
 def _budget(manager: Manager, namespace: str) -> PodDisruptionBudget:

@@ -1,0 +1,37 @@
+"""What every operator of ours does when it is run as `quintant operator NAME`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from quintant.operators import OPERATORS, manager_of
+from quintant.operators.klight.options import from_arguments
+from quintant.runtime.manager.manager import Manager
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_an_operator_competes_for_a_lease_unless_told_otherwise(name: str) -> None:
+    assert manager_of(name).settings.leader_elect
+
+
+def test_the_program_with_klights_flags_does_so_too() -> None:
+    assert from_arguments([]).leader_elect
+    assert not from_arguments(["-leader-elect=false"]).leader_elect
+
+
+def test_managers_of_users_compete_only_if_they_say_so() -> None:
+    assert not Manager("mine").settings.leader_elect
+
+
+def test_the_original_recipe_has_a_lease_and_never_two_pods() -> None:
+    parts = yaml.safe_load_all((ROOT / "deploy" / "klight" / "controller.yaml").read_text())
+    found = {(each["kind"], each["metadata"]["name"]): each for each in parts}
+    assert ("Role", "klight-controller-leader-election") in found
+    program = found["Deployment", "klight-controller"]["spec"]
+    assert program["strategy"] == {"type": "Recreate"}
+    assert "leader-elect" not in str(program["template"])
