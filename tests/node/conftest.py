@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 import uvloop
 
-from node.node_fixture import NodeCluster
+from node.node_fixture import INSPECTOR, NodeCluster
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.options import NodeOptions
@@ -35,6 +35,6 @@ async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
     python = ImageProgram(image="example/python", argv=(sys.executable,))
     async with run_cluster(
-        ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions((python,)))
+        ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions((python, INSPECTOR)))
     ) as cluster:
         yield NodeCluster(cluster)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,17 @@ import msgspec
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster
+from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.process.orphans import AGENT
 from unit.cluster.api import PODS, Api, JsonObject
 
 IMAGE = "quintant/echo"
+INSPECTOR = ImageProgram(
+    image="example/inspector",
+    argv=(sys.executable, str(Path(__file__).with_name("inspector.py"))),
+    env={"PYTHONUNBUFFERED": "1"},
+)
+"""An echo that shows what its program sees: for the image tables of tests alone."""
 PORT = 8080
 PATIENCE_SECONDS = 20.0
 """How long a test waits for something on a busy machine before it fails."""
@@ -31,7 +39,7 @@ class NodeCluster:
 
     async def run(self, name: str, *args: str, **more: Any) -> JsonObject:
         """Create a pod with one container, and wait until it answers."""
-        container: JsonObject = {"name": "main", "image": IMAGE, "args": list(args)}
+        container: JsonObject = {"name": "main", "image": INSPECTOR.image, "args": list(args)}
         container |= more.pop("container", {})
         await self.create(name, containers=[container], **more)
         pod = await self.until(name, ready)
@@ -81,6 +89,11 @@ async def ask(pod: JsonObject, path: str, port: int = PORT) -> str:
     return (await fetch(pod["status"]["podIP"], port, path))[1]
 
 
+async def tell(pod: JsonObject, path: str) -> str:
+    """What a pod's program answers when it is told to do something."""
+    return (await fetch(pod["status"]["podIP"], PORT, path, method="POST"))[1]
+
+
 async def answering(pod: JsonObject) -> None:
     """Wait until a pod's program listens; a probe would do so once in a second."""
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -92,10 +105,12 @@ async def answering(pod: JsonObject) -> None:
                 await asyncio.sleep(0.02)
 
 
-async def fetch(host: str, port: int, path: str) -> tuple[int, str]:
-    """Status and body of a GET."""
+async def fetch(
+    host: str, port: int, path: str, *, method: str = "GET", name: str = "localhost"
+) -> tuple[int, str]:
+    """Status and body of a request; `name` is its Host."""
     reader, writer = await asyncio.open_connection(host, port)
-    writer.write(f"GET {path} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+    writer.write(f"{method} {path} HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n".encode())
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     writer.close()
     await writer.wait_closed()

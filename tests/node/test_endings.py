@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from node.node_fixture import IMAGE, PATIENCE_SECONDS, alive, ask, children, vanished
+from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, alive, ask, children, tell, vanished
 from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
@@ -29,7 +30,10 @@ UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]
 @contextmanager
 def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A cluster as a program of its own, with its temporary files in a folder."""
-    command = die_with_parent([*UP, "--kubeconfig", str(folder / "kubeconfig"), *arguments])
+    table = folder / "images.yaml"
+    table.write_bytes(msgspec.json.encode({"images": [INSPECTOR]}))
+    files = ["--kubeconfig", str(folder / "kubeconfig"), "--images", str(table)]
+    command = die_with_parent([*UP, *files, *arguments])
     environ = {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen(
         command, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -45,7 +49,7 @@ def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 async def run(folder: Path, *args: str) -> JsonObject:
     """A pod of the cluster, once it answers."""
     transport = HttpTransport(Config.load(folder / "kubeconfig"))
-    container = {"name": "main", "image": IMAGE, "args": list(args)}
+    container = {"name": "main", "image": INSPECTOR.image, "args": list(args)}
     spec = {"nodeName": "local", "containers": [container]}
     requests = Requests(transport)
     await requests.create(PODS, {"metadata": {"name": "a"}, "spec": spec})
@@ -75,7 +79,7 @@ async def test_a_cluster_that_is_asked_to_end_takes_its_pods_with_it(
 ) -> None:
     with up(tmp_path) as process:
         pod = await run(tmp_path)
-        apart = int(await ask(pod, "/spawn?apart=yes"))
+        apart = int(await tell(pod, "/spawn?apart=yes"))
         pids = [*children(process.pid), apart]
         assert len(pids) > 1
         process.send_signal(number)
@@ -99,7 +103,7 @@ async def test_a_cluster_that_is_killed_takes_its_programs_and_the_next_one_the_
     with up(tmp_path) as process:
         pod = await run(tmp_path)
         program = children(process.pid)
-        apart = int(await ask(pod, "/spawn?apart=yes"))
+        apart = int(await tell(pod, "/spawn?apart=yes"))
         process.kill()
         await asyncio.to_thread(process.wait)
         await vanished(*program)

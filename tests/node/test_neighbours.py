@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from node.node_fixture import IMAGE, PATIENCE_SECONDS, PORT, NodeCluster, fetch
+from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, PORT, NodeCluster, fetch
 from quintant.cluster.instance.cluster import ClusterConfig, persistent, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -21,7 +21,7 @@ CLUSTERS = 5
 NODE_PORT = 30080
 SERVICES = "/api/v1/namespaces/default/services"
 ADDRESS = BindAddress("127.0.0.1", 0)
-PLAN = ClusterConfig(ADDRESS, controllers=True, fleet=Fleet(), node=NodeOptions())
+PLAN = ClusterConfig(ADDRESS, controllers=True, fleet=Fleet(), node=NodeOptions((INSPECTOR,)))
 LABELS = {"app": "web"}
 
 
@@ -44,7 +44,11 @@ async def serve(node: NodeCluster, who: str) -> JsonObject:
             "metadata": {"name": "web", "labels": LABELS},
             "spec": {
                 "containers": [
-                    {"name": "main", "image": IMAGE, "env": [{"name": "WHO", "value": who}]}
+                    {
+                        "name": "main",
+                        "image": INSPECTOR.image,
+                        "env": [{"name": "WHO", "value": who}],
+                    }
                 ]
             },
         },

@@ -14,6 +14,7 @@ from node.node_fixture import (
     ended,
     ready,
     restarted,
+    tell,
     vanished,
 )
 from unit.cluster.api import PODS
@@ -48,7 +49,7 @@ async def test_a_program_finds_its_files_variables_and_arguments(node: NodeClust
 
 async def test_a_program_that_ends_is_restarted_with_its_last_words_kept(node: NodeCluster) -> None:
     pod = await node.run("a", "--say=first")
-    await ask(pod, "/exit?code=3")
+    await tell(pod, "/exit?code=3")
     pod = await node.until("a", restarted)
     last = pod["status"]["containerStatuses"][0]["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"]) == (3, "Error")
@@ -64,7 +65,7 @@ async def test_a_program_that_hangs_is_restarted(node: NodeCluster) -> None:
     }
     spec = {"livenessProbe": probe}
     pod = await node.run("a", container=spec, terminationGracePeriodSeconds=1)
-    hanging = asyncio.ensure_future(ask(pod, "/hang"))
+    hanging = asyncio.ensure_future(tell(pod, "/hang"))
     pod = await node.until("a", restarted)
     assert pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"] == 137
     await asyncio.gather(hanging, return_exceptions=True)
@@ -100,7 +101,7 @@ async def test_init_containers_leave_files_for_the_others(node: NodeCluster) -> 
 
 async def test_what_a_program_started_ends_with_it(node: NodeCluster) -> None:
     pod = await node.run("a")
-    near, apart = int(await ask(pod, "/spawn")), int(await ask(pod, "/spawn?apart=yes"))
+    near, apart = int(await tell(pod, "/spawn")), int(await tell(pod, "/spawn?apart=yes"))
     assert alive(near)
     assert alive(apart)
     await node.api.delete(f"{PODS}/a")
@@ -110,7 +111,7 @@ async def test_what_a_program_started_ends_with_it(node: NodeCluster) -> None:
 
 async def test_who_ignores_sigterm_is_killed_with_its_children(node: NodeCluster) -> None:
     pod = await node.run("a", "--stubborn", terminationGracePeriodSeconds=1)
-    child = int(await ask(pod, "/spawn"))
+    child = int(await tell(pod, "/spawn"))
     await node.api.delete(f"{PODS}/a")
     await node.gone("a")
     await vanished(child)
@@ -120,7 +121,7 @@ async def test_who_ignores_sigterm_is_killed_with_its_children(node: NodeCluster
 async def test_too_much_memory_ends_a_container(node: NodeCluster) -> None:
     limit = {"resources": {"limits": {"memory": "48Mi"}}}
     pod = await node.run("a", container=limit, restartPolicy="Never")
-    await ask(pod, "/fill?mib=64")
+    await tell(pod, "/fill?mib=64")
     pod = await node.until("a", ended)
     state = pod["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (state["reason"], state["exitCode"]) == ("OOMKilled", 137)
@@ -193,7 +194,7 @@ asyncio.run(main())
 
 async def test_a_ready_pod_keeps_its_address_over_restarts(node: NodeCluster) -> None:
     pod = await node.run("a")
-    await ask(pod, "/exit?code=1")
+    await tell(pod, "/exit?code=1")
     await node.until("a", restarted)
     again = await node.until("a", ready)
     assert again["status"]["podIP"] == pod["status"]["podIP"]

@@ -1,11 +1,13 @@
 """A tiny web program to try a cluster with: answers, prints, and fails on request.
 
     quintant agent echo --port 8080
-    curl ADDRESS:8080/              who answers
-    curl ADDRESS:8080/healthz       200, or 500 after /sicken, as /readyz after /unready
-    curl ADDRESS:8080/exit?code=3   ends; /hang stops answering, /fill?mib=64 takes memory
+    curl ADDRESS:8080/                      who answers
+    curl ADDRESS:8080/healthz               200, or 500 after /sicken, as /readyz after /unready
+    curl -X POST ADDRESS:8080/exit?code=3   ends; /hang stops answering, /fill?mib=64 takes memory
 
-Only the standard library is loaded: it starts in a tenth of a second.
+What changes anything is a POST. On loopback it answers to addresses, localhost and names of the
+cluster, and to no name that a web page could bring along; `--host` adds one. It shows neither files
+nor variables. Only the standard library is loaded: it starts in a tenth of a second.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
+
+from quintant.http.hosts import MISDIRECTED, foreign, on_loopback
 
 ADDRESS = "QUINTANT_POD_IP"
 """Set on the embedded node: the pod's own address. In a container every address is the pod's."""
@@ -28,6 +32,25 @@ MIB = 1024 * 1024
 
 Query = dict[str, str]
 Answer = tuple[int, str]
+Page = Callable[[Query], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class EchoRequest:
+    """The head of a request, as far as this program looks at it."""
+
+    method: str
+    target: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The path alone."""
+        return urlsplit(self.target).path
+
+    def all(self, name: str) -> list[str]:
+        """The values of a field, its name in lower case."""
+        return [value for each, value in self.fields if each == name]
 
 
 class Echo:
@@ -41,11 +64,28 @@ class Echo:
         self.ending: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.began = time.monotonic()
 
-    def answer(self, path: str, query: Query) -> Answer:
+    def answer(self, request: EchoRequest) -> Answer:
         """The answer to a request."""
-        do: dict[str, Callable[[Query], Answer]] = {
+        changes, pages = self.changes(), self.pages()
+        query = dict(parse_qsl(urlsplit(request.target).query))
+        if request.path in changes:
+            if request.method != "POST":
+                return 405, f"{request.path} changes something: POST it"
+            return changes[request.path](query)
+        if request.path in pages:
+            return pages[request.path](query)
+        return 200, self._whoami(request.path)
+
+    def pages(self) -> dict[str, Page]:
+        """What may be looked at."""
+        return {
             "/healthz": lambda _: (500, "ill") if self.ill else (200, "ok"),
             "/readyz": lambda _: (200, "ok") if self.ready else (503, "not ready"),
+        }
+
+    def changes(self) -> dict[str, Page]:
+        """What may be asked for by POST."""
+        return {
             "/sicken": lambda _: self._set(ill=True),
             "/heal": lambda _: self._set(ill=False),
             "/unready": lambda _: self._set(unready=True),
@@ -53,12 +93,8 @@ class Echo:
             "/exit": self._exit,
             "/hang": self._hang,
             "/fill": self._fill,
-            "/spawn": self._spawn,
             "/print": self._print,
-            "/env": lambda asked: (200, os.environ.get(asked.get("name", ""), "")),
-            "/read": self._read,
         }
-        return do[path](query) if path in do else (200, self._whoami(path))
 
     @property
     def ready(self) -> bool:
@@ -92,33 +128,21 @@ class Echo:
         self.ballast.append(os.urandom(int(query.get("mib", "1")) * MIB))
         return 200, "full"
 
-    def _spawn(self, query: Query) -> Answer:
-        apart = query.get("apart") == "yes"
-        child = subprocess.Popen(["sleep", "3600"], start_new_session=apart)
-        return 200, str(child.pid)
-
     def _print(self, query: Query) -> Answer:
         for number in range(int(query.get("lines", "1"))):
             print(f"{query.get('text', 'line')} {number}", flush=True)
         return 200, "ok"
 
-    def _read(self, query: Query) -> Answer:
-        root = os.environ.get("QUINTANT_ROOT", "")
-        try:
-            with open(f"{root}{query.get('path', '')}") as file:
-                return 200, file.read()
-        except OSError as error:
-            return 404, str(error)
-
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program with these arguments."""
-    sys.exit(asyncio.run(_serve(_options(arguments))))
+    sys.exit(asyncio.run(run(Echo, arguments)))
 
 
-async def _serve(options: argparse.Namespace) -> int:
-    echo = Echo(options)
-    loop = asyncio.get_running_loop()
+async def run(make: Callable[[argparse.Namespace], Echo], arguments: Sequence[str]) -> int:
+    """Run an echo, or what is made of one; its exit code."""
+    options = _options(arguments)
+    echo, loop = make(options), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _signalled, echo, number)
     if options.exit_after is not None:
@@ -135,7 +159,8 @@ async def _serve(options: argparse.Namespace) -> int:
         lambda reader, writer: _talk(echo, reader, writer), options.listen, options.port
     )
     async with server:
-        print(f"listening on {options.listen}:{options.port}", flush=True)
+        port = server.sockets[0].getsockname()[1]
+        print(f"listening on {options.listen}:{port}", flush=True)
         code = await echo.ending
     print(f"ending with {code}", flush=True)
     return code
@@ -155,13 +180,12 @@ def _signalled(echo: Echo, number: signal.Signals) -> None:
 async def _talk(echo: Echo, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one request on a connection."""
     try:
-        line = (await reader.readline()).decode("latin-1").split()
-        while (await reader.readline()).strip():
-            pass
-        target = urlsplit(line[1] if len(line) > 1 else "/")
-        status, text = echo.answer(target.path, dict(parse_qsl(target.query)))
-        if target.path not in ("/healthz", "/readyz"):
-            print(f"{' '.join(line[:2])} {status}", flush=True)
+        request = await _read_head(reader)
+        over_loopback = on_loopback(writer.get_extra_info("sockname"))
+        why = _foreign(request, echo.options.host) if over_loopback else ""
+        status, text = (MISDIRECTED, why) if why else echo.answer(request)
+        if request.path not in ("/healthz", "/readyz"):
+            print(f"{request.method} {request.target} {status}", flush=True)
         body = text.encode()
         head = f"HTTP/1.1 {status} -\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
         writer.write(head.encode() + body)
@@ -172,12 +196,29 @@ async def _talk(echo: Echo, reader: asyncio.StreamReader, writer: asyncio.Stream
         writer.close()
 
 
+async def _read_head(reader: asyncio.StreamReader) -> EchoRequest:
+    words = (await reader.readline()).decode("latin-1").split()
+    method, target = words[:2] if len(words) > 1 else ("GET", "/")
+    fields = []
+    while line := (await reader.readline()).decode("latin-1").strip():
+        name, _, value = line.partition(":")
+        fields.append((name.strip().lower(), value.strip()))
+    return EchoRequest(method, target, tuple(fields))
+
+
+def _foreign(request: EchoRequest, more: Sequence[str]) -> str:
+    return foreign(request.all("host"), request.all("origin"), more)
+
+
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="quintant agent echo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     listen = os.environ.get(ADDRESS) or "0.0.0.0"
     parser.add_argument("--listen", default=listen, help="address to listen on")
     parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument(
+        "--host", action="append", default=[], help="another name it is asked by on loopback"
+    )
     parser.add_argument(
         "--ready-after", type=float, default=0.0, help="seconds until /readyz is ok"
     )

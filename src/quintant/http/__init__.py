@@ -4,6 +4,7 @@
     framing     which body a head announces           deadline    when a connection is late
     connection  a client's bytes, with backpressure   server      one request after another
     request, response      what a handler gets, and gives
+    hosts       which names are answered on loopback
     encode_request, response_parser      the same, as a client sends and gets it
 
 Whatever two programs might read differently is refused: that difference is what request smuggling

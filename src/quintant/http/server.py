@@ -2,7 +2,8 @@
 
 A handler gets a `Request` and gives a `Response`, or a `StreamingResponse` that goes on. It is
 cancelled when its client leaves. A request that cannot be read ends its connection: nobody knows
-where the next one would begin.
+where the next one would begin. Without TLS, what comes in over loopback must not be for a foreign
+Host (`quintant.http.hosts`); with TLS the certificate sees to that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any
 from quintant.http.body import LAST_CHUNK, encode_chunk
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.connections import Connections
-from quintant.http.head import ProtocolError
+from quintant.http.head import ProtocolError, RequestHead
+from quintant.http.hosts import MISDIRECTED, foreign, on_loopback
 from quintant.http.request import Request, RequestLimits, linger, next_request
 from quintant.http.response import Response, StreamingResponse, error_response
 
@@ -46,7 +48,7 @@ async def serving(
     No host is every address of this machine, port 0 any free port. Responses under way when the
     context is left have `goodbye` seconds to end.
     """
-    server = Server(handler, limits)
+    server = Server(handler, limits, secured=ssl is not None)
     listening = await asyncio.get_running_loop().create_server(
         partial(Connection, server.arrive),
         host or None,
@@ -64,8 +66,8 @@ async def serving(
 class Server:
     """Serves connections, wherever they come from."""
 
-    def __init__(self, handler: Handler, limits: RequestLimits) -> None:
-        self._handler, self._limits = handler, limits
+    def __init__(self, handler: Handler, limits: RequestLimits, *, secured: bool = False) -> None:
+        self._handler, self._limits, self._secured = handler, limits, secured
         self._connections = Connections(_failed)
         self._stopping = False
 
@@ -98,6 +100,8 @@ class Server:
         request = await next_request(connection, self._limits, first)
         if request is None:
             return False
+        if not self._secured and on_loopback(connection.transport.get_extra_info("sockname")):
+            _check_host(request.head)
         response = await self._respond(request)
         if isinstance(response, StreamingResponse):
             return await self._stream(request, response)
@@ -140,6 +144,14 @@ class Server:
             await linger(connection, self._limits.linger_seconds)
         except Disconnected:
             return
+
+
+def _check_host(head: RequestHead) -> None:
+    hosts, origins = (
+        [each.decode("latin-1") for each in head.all(name)] for name in (b"host", b"origin")
+    )
+    if why := foreign(hosts, origins):
+        raise ProtocolError(MISDIRECTED, why)
 
 
 async def _send_body(connection: Connection, response: StreamingResponse, chunked: bool) -> None:
