@@ -25,6 +25,9 @@ ORDER = "klight-order"
 SINCE = "klight-since-id"
 """Metadata of Query: at most so many, `oldest` first, and only what came after a block."""
 
+FAILING = "klight-failing"
+"""Trailing metadata of a health check: the last write failed; absent if it succeeded."""
+
 REASON = "klight-reason"
 """Trailing metadata of a failed JoinNetwork: why."""
 
@@ -50,6 +53,15 @@ class Member(Message):
 
 
 @dataclass(frozen=True, slots=True)
+class LastOrder(Message):
+    """How the last write that clients asked of a peer ended."""
+
+    at: Annotated[Timestamp | None, 1] = None
+    failure: Annotated[str, 2] = ""
+    """Why it failed; empty if it succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
 class StatusRequest(Message):
     """How are you?"""
 
@@ -70,6 +82,8 @@ class StatusResponse(Message):
     version: Annotated[str, 10] = ""
     calls: Annotated[int, 12] = 0
     """How many calls to other peers it has made since its start."""
+    order: Annotated[LastOrder | None, 13] = None
+    """The last write; None if there was none since the start."""
 
 
 @dataclass(frozen=True, slots=True)

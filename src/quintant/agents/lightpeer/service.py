@@ -71,7 +71,9 @@ class LightpeerService:
         self, request: wire.HealthCheckRequest, call: Call
     ) -> Reply[wire.HealthCheckResponse]:
         self.peer.membership.hear(call.card)
-        return Reply(wire.HealthCheckResponse(self._health), self.peer.store.card.metadata())
+        last, card = self.peer.ordering.last, self.peer.store.card.metadata()
+        told = {admin.FAILING: "yes"} if last is not None and last[1] else {}
+        return Reply(wire.HealthCheckResponse(self._health), {**card, **told})
 
     async def watch(
         self, request: wire.HealthCheckRequest, call: Call
@@ -126,17 +128,23 @@ class LightpeerService:
             started=_timestamp(peer.started),
             version=QUINTANT,
             calls=peer.dial.calls,
+            order=self._order(),
         )
 
     def _member(self, member: wire.PeerInfo) -> admin.Member:
         membership = self.peer.membership
         seen = membership.seen.get(member.address)
-        moment = None
-        if seen is not None:
-            age = asyncio.get_running_loop().time() - seen
-            moment = _timestamp(self.peer.now() - age)
+        moment = self._moment(seen) if seen is not None else None
         state = membership.state(member.address)
         return admin.Member(member.address, member.name, state, moment)
+
+    def _order(self) -> admin.LastOrder | None:
+        last = self.peer.ordering.last
+        return admin.LastOrder(self._moment(last[0]), last[1]) if last is not None else None
+
+    def _moment(self, at: float) -> wire.Timestamp:
+        """The time of day at a time of the loop."""
+        return _timestamp(self.peer.now() - (asyncio.get_running_loop().time() - at))
 
 
 def _timestamp(seconds: float) -> wire.Timestamp:

@@ -12,6 +12,7 @@ import pytest_asyncio
 from quintant.agents.lightpeer.rpc.calls import Code, Failed
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
+    HEALTH_CHECK,
     JOIN_NETWORK,
     NOTIFY_NEW_BLOCK,
     PERSIST,
@@ -19,6 +20,7 @@ from quintant.wire.lightpeer import (
     BlockType,
     ConnectRequest,
     EmptyQueryRequest,
+    HealthCheckRequest,
     JoinRequest,
     Lightblock,
     Method,
@@ -27,15 +29,18 @@ from quintant.wire.lightpeer import (
     Timestamp,
 )
 from quintant.wire.peeradmin import (
+    FAILING,
     GET_STATUS,
     LEAVE,
     SET_NETWORK,
+    LastOrder,
     LeaveRequest,
     MemberState,
     NetworkRequest,
     StatusRequest,
 )
 from unit.agents.lightpeer.peer_network import (
+    PeerHost,
     PeerNetwork,
     client,
     join,
@@ -290,6 +295,35 @@ async def test_full_disk_refuses_writes_says_so_and_recovers(network: PeerNetwor
     assert serving(host)
     await persist(host, b"c")
     assert await query(host) == [b"c", b"a"]
+
+
+async def last_order(host: PeerHost) -> tuple[LastOrder | None, bool]:
+    """What status and health check say of the last write."""
+    ask = client(host).ask
+    told = await ask(host.address, GET_STATUS, StatusRequest(), seconds=1, metadata={})
+    health = await ask(host.address, HEALTH_CHECK, HealthCheckRequest(), seconds=1, metadata={})
+    return told.message.order, FAILING in health.metadata
+
+
+async def test_peer_tells_whether_its_last_write_succeeded(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    assert await last_order(host) == (None, False)
+    await persist(host, b"a")
+    order, failing = await last_order(host)
+    assert order is not None
+    assert (order.failure, failing) == ("", False)
+    host.disk.room = 0
+    with pytest.raises(Failed):
+        await persist(host, b"b")
+    order, failing = await last_order(host)
+    assert order is not None
+    assert "No space left" in order.failure
+    assert failing
+    host.disk.room = float("inf")
+    await persist(host, b"c")
+    order, failing = await last_order(host)
+    assert order is not None
+    assert (order.failure, failing) == ("", False)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ DOUBT_SECONDS = 1.0
 """How long it may take before it is asked whether it is well."""
 SETTLE_SECONDS = 0.5
 """How long to wait for what a block follows before asking for it: somebody sends it right now."""
+FAIR_SECONDS = 1.0
+"""A write that had less time than that and failed says nothing about the network."""
 PAUSE_SECONDS = (0.005, 0.05)
 """Between two proposals of the same thing."""
 SUCCESSORS = 8
@@ -61,6 +63,8 @@ class Ordering:
         self.sync = sync
         self.broadcast = Broadcast(store, membership, scope)
         self.leadership = Leadership(store, membership, sync, self.broadcast)
+        self.last: tuple[float, str] | None = None
+        """When the last write ended (loop time), and why it failed; empty if it did not."""
         self._scope = scope
         self._chance = chance
 
@@ -78,7 +82,13 @@ class Ordering:
         def draft(previous: str) -> Lightblock | None:
             return Lightblock(next(names), payload, previous, BlockType.CLIENT)
 
-        await _within(seconds, self._carry(draft))
+        try:
+            await _within(seconds, self._carry(draft))
+        except Failed as failure:
+            if seconds >= FAIR_SECONDS:
+                self._note(failure.text)
+            raise
+        self._note("")
 
     async def change(self, amend: Callable[[Members], Members], seconds: float) -> None:
         """Change the members; nothing happens if they are so already."""
@@ -92,6 +102,9 @@ class Ordering:
             return Lightblock(fresh(self._chance), payload_of(members), previous)
 
         await _within(seconds, self._carry(draft))
+
+    def _note(self, failure: str) -> None:
+        self.last = asyncio.get_running_loop().time(), failure
 
     async def accept(self, block: Lightblock, card: Card) -> str:
         """Order what another peer proposes, and tell all members; what to answer it."""
