@@ -131,7 +131,7 @@ class OwnerReference(Model):
 
 
 class ObjectMeta(Model):
-    """The metadata every object has, without managedFields: nobody here reads them."""
+    """The metadata every object has, without managedFields: caches keep what they need of them."""
 
     name: str = ""
     generate_name: str = ""

@@ -2,7 +2,7 @@
 
 A reconcile runs often and seldom finds anything to change. An apply whose body equals the last one,
 on an object that nobody changed since, is not sent. The memory is small (a hash per object) and
-dies with the process: after a restart each object is applied once more, which the server ignores.
+dies with the process; what an earlier one applied is in `managed_fields`.
 """
 
 from __future__ import annotations

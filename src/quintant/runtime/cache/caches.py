@@ -15,6 +15,7 @@ from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.informer import Informer
+from quintant.runtime.cache.managed_fields import FieldManagers
 from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
@@ -38,6 +39,8 @@ class Caches:
     ) -> None:
         self._rest, self._random, self._metrics, self._timers = rest, random, metrics, timers
         self._namespaces = tuple(namespaces)
+        self.managers = FieldManagers()
+        """The field managers that controllers of this process write as."""
         self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
         self._by_kind: dict[Any, list[Informer[Any]]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
@@ -76,6 +79,13 @@ class Caches:
             if found is not None:
                 return cast(K, found)
         return None
+
+    def take_applied(self, obj: Object, manager: str, subresource: str = "") -> bytes | None:
+        """The fields of a cached object that a manager applied before this process; told once."""
+        told = None
+        for informer in self._by_kind.get(type(obj), ()):
+            told = informer.managed.take(obj, manager, subresource) or told
+        return told
 
     def record_write(self, obj: K, raw: bytes) -> None:
         """Make a write visible in every cache of its kind, whatever its projection."""
@@ -127,6 +137,7 @@ class Caches:
             labels=labels,
             fields=fields,
             observer=self._metrics,
+            managers=self.managers,
             timers=self._timers,
         )
         if self._metrics is not None:

@@ -21,6 +21,7 @@ from quintant.core import codec
 from quintant.core.errors import ConfigError, NotFound
 from quintant.core.object import K, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.cache.applied_fields import is_applied
 from quintant.runtime.cache.apply_cache import STATUS, ApplyCache, apply_body, status_body
 from quintant.runtime.cache.reader import Reader
 from quintant.runtime.cache.scope import WatchScope
@@ -60,13 +61,14 @@ class Client(Reader):
         """Make the server's object agree with every field set here (server-side apply).
 
         Fields this manager applied before and no longer sets are removed. Nothing is sent when
-        the same body was applied before and the object has not changed since. An object with a
-        uid is applied to that very object: Conflict if it is gone, Invalid if it was replaced.
+        the same body was applied before, by this process or an earlier one, and the object has not
+        changed since. An object with a uid is applied to that very object: Conflict if it is gone,
+        Invalid if it was replaced.
         """
         self.fence()
         body = apply_body(obj)
         known = self._known(obj)
-        if known is not None and self.applied.is_unchanged(known, body):
+        if known is not None and self._is_there(known, body):
             return known
         return await uninterrupted(self._apply(obj, body, force=force))
 
@@ -96,7 +98,7 @@ class Client(Reader):
                 hint="declare it: @resource(..., status=True)",
             )
         known, body = self._known(obj) or obj, status_body(obj, status)
-        if getattr(known, STATUS, None) == status or self.applied.is_unchanged(known, body, STATUS):
+        if self._is_there(known, body, STATUS) or getattr(known, STATUS, None) == status:
             return known
         return await uninterrupted(self._apply(obj, body, force=True, sub=STATUS))
 
@@ -194,6 +196,7 @@ class Client(Reader):
         stored = self._stored(obj, raw)
         if not self.dry_run:
             self.applied.record(stored, body, sub)
+            self._take_applied(stored, sub)
         return stored
 
     async def _patch(self, obj: K, patch: Patch, sub: str) -> K:
@@ -228,6 +231,22 @@ class Client(Reader):
         self.applied.forget(obj)
         if self.caches is not None:
             self.caches.record_delete(resource_of(type(obj)), obj.metadata)
+
+    def _is_there(self, known: Object, body: bytes, sub: str = "") -> bool:
+        """Whether applying `body` would change nothing, as far as this process or its caches know.
+
+        What the caches know of an earlier process is asked once, and remembered as our own.
+        """
+        if self.applied.is_unchanged(known, body, sub):
+            return True
+        fields = self._take_applied(known, sub)
+        if fields is None or not is_applied(fields, known, body):
+            return False
+        self.applied.record(known, body, sub)
+        return True
+
+    def _take_applied(self, obj: Object, sub: str) -> bytes | None:
+        return self.caches.take_applied(obj, self.manager, sub) if self.caches is not None else None
 
     def _known(self, obj: K) -> K | None:
         """What the caches hold of this very object; of its name, if it has no uid."""

@@ -18,6 +18,7 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.indexer import Indexer
+from quintant.runtime.cache.managed_fields import FieldManagers, ManagedFieldsStore
 from quintant.runtime.cache.observer import REASONS, CacheObserver
 from quintant.runtime.cache.overlay import Overlay, version_reached
 from quintant.runtime.cache.reflector import Reflector
@@ -57,6 +58,7 @@ class Informer(Generic[K]):
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
         observer: CacheObserver | None = None,
+        managers: FieldManagers | None = None,
         timers: Timers = Timers(),
     ) -> None:
         self.kind = kind
@@ -64,6 +66,8 @@ class Informer(Generic[K]):
         self.labels, self.fields = labels or {}, fields or {}
         self.store: Indexer[K] = Indexer()
         self.overlay = Overlay(self.store)
+        self.managed = ManagedFieldsStore(kind, managers or FieldManagers(), self.store.get)
+        """What our field managers applied before this process began."""
         self.undecodable: dict[Request, ObjectMeta] = {}
         """Objects that exist and do not fit their type."""
         self._observer = observer
@@ -72,7 +76,12 @@ class Informer(Generic[K]):
         watched = namespaces if self.resource.namespaced and namespaces else ("",)
         self._by_namespace = {
             namespace: Reflector(
-                rest, WatchScope(kind, namespace, self.labels, self.fields), self, random, timers
+                rest,
+                WatchScope(kind, namespace, self.labels, self.fields),
+                self,
+                random,
+                timers,
+                self.managed,
             )
             for namespace in watched
         }
@@ -186,6 +195,7 @@ class Informer(Generic[K]):
         self.undecodable.pop(key, None)
         old = self.overlay.delivered(key)
         self.overlay.observe_delete(key, meta.uid, meta.resource_version)
+        self.managed.forget(meta.uid)
         if old is not None:
             self._deliver(ObjectChange(obj if old.metadata.uid == meta.uid else old, None))
 
@@ -227,6 +237,7 @@ class Informer(Generic[K]):
         old = self.overlay.delivered(key)
         self.overlay.observe_absence(key, version)
         if old is not None:
+            self.managed.forget(old.metadata.uid)
             self._deliver(ObjectChange(old, None, final=False))
 
     def _deliver(self, change: ObjectChange[K]) -> None:

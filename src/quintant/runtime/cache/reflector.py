@@ -22,6 +22,7 @@ from quintant.core.resource import resource_of
 from quintant.runtime.cache import watch_states
 from quintant.runtime.cache.backoff import ReflectorBackoff
 from quintant.runtime.cache.interning import interner
+from quintant.runtime.cache.managed_fields import ManagedFieldsStore
 from quintant.runtime.cache.reflector_target import InitialState, ReflectorTarget
 from quintant.runtime.cache.scope import WatchScope
 from quintant.runtime.cache.stream_timers import NAG_SECONDS
@@ -45,10 +46,12 @@ class Reflector(Generic[K]):
         sink: ReflectorTarget[K],
         random: Random,
         timers: Timers = Timers(),
+        managed: ManagedFieldsStore | None = None,
     ) -> None:
         self.scope = scope
         self.last_failure = ""
         self._rest, self._sink, self._random = rest, sink, random
+        self._managed = managed
         self._timers, self._rhythm, self._backoff = (
             timers,
             BookmarkRhythm(timers),
@@ -117,7 +120,7 @@ class Reflector(Generic[K]):
         life = int(self._random.uniform(*self._timers.life))
         initial = self._position.phase is WatchPhase.STREAMING
         run = self._run = WatchStream(
-            self.scope, self._sink, self._rhythm, life=life, initial=initial
+            self.scope, self._sink, self._rhythm, self._managed, life=life, initial=initial
         )
         try:
             async with self._rest.watch(
@@ -173,6 +176,8 @@ class Reflector(Generic[K]):
             return
         interner(self.scope.kind)(obj)
         state.put(obj)
+        if self._managed is not None:
+            self._managed.record_object(obj, bytes(raw))
 
     def _reached(self, version: str) -> None:
         """Everything up to `version` is with the sink: from now on, follow it."""

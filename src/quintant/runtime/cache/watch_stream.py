@@ -21,6 +21,7 @@ from quintant.core.errors import ApiError
 from quintant.core.object import K
 from quintant.runtime.cache.interning import interner
 from quintant.runtime.cache.line_buffer import LineBuffer
+from quintant.runtime.cache.managed_fields import ManagedFieldsStore
 from quintant.runtime.cache.reflector_target import InitialState, ReflectorTarget
 from quintant.runtime.cache.scope import WatchScope
 from quintant.runtime.cache.stream_timers import ProgressWarning, SilenceTimer
@@ -64,6 +65,7 @@ class WatchStream(Generic[K]):
         scope: WatchScope[K],
         sink: ReflectorTarget[K],
         rhythm: BookmarkRhythm,
+        managed: ManagedFieldsStore | None = None,
         *,
         life: float,
         initial: bool,
@@ -76,6 +78,7 @@ class WatchStream(Generic[K]):
         """Loop time of the last byte received; 0 before the first."""
         self.events = 0
         self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
+        self._managed = managed
         self._state: InitialState[K] = InitialState()
         self._opened = math.inf
         self._bookmarked_at: float | None = None
@@ -112,6 +115,9 @@ class WatchStream(Generic[K]):
         frame = parse_event(self._scope.kind, line)
         if isinstance(frame, ApiError):
             raise frame
+        if self._managed is not None and isinstance(frame, ChangedEvent):
+            # Before the sink: what is new to the cache is so until it has it.
+            self._managed.record_event(frame.obj, line)
         if isinstance(frame, BookmarkEvent):
             self._bookmarked(frame)
         elif self.initial:

@@ -56,6 +56,7 @@ class ReconcileHandler(Generic[K]):
         self._declared, self._primary, self._services = declared, primary, services
         self._wake = wake
         self._client = services.client.with_field_manager(declared.name)
+        services.caches.managers.add(declared.name)
         self._log = log.bind()
         self._name = declared.finalizer.name if declared.finalizer is not None else None
         self._blocked = StuckCleanups()

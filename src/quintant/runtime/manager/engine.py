@@ -87,6 +87,7 @@ class Engine:
         )
         fence = self.elector.fence if self.elector else unfenced
         self.client = Client(rest, self.caches, settings.name, fence, random=random)
+        self.caches.managers.add(settings.name)
         self.recorder = Recorder(
             rest,
             settings.name,
