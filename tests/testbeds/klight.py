@@ -179,6 +179,12 @@ class KlightTestbed:
         found = condition_of(pod.status.conditions, JOINED)
         return found.status if found is not None else None
 
+    async def wipe(self, name: str) -> None:
+        """Take every annotation off a pod."""
+        pod = await self.cluster.client.get(Pod, name, "default")
+        wiped = replace(pod, metadata=replace(pod.metadata, annotations={}))
+        await self.cluster.client.patch(wiped, since=pod)
+
     async def annotate(self, name: str, annotations: Mapping[str, str]) -> None:
         """Add annotations to a pod."""
         pod = await self.cluster.client.get(Pod, name, "default")

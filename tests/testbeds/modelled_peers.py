@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from quintant.core.clock import monotonic
 from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
+from quintant.operators.klight.remote.contents import Contents
 from quintant.wire.peeradmin import Member, StatusResponse
 
 EVICTION_SECONDS = 1.0
@@ -55,6 +56,10 @@ class Model:
     lag: float = 0.0
     """How long it takes to answer anything; shorter than any deadline."""
     join_seconds: float = 0.0
+    mute: bool = False
+    """Whether the answer to a join gets lost, though it joins."""
+    blank: bool = True
+    """Whether it has no chain: it was never in a network, and nothing was written."""
     gives_up: bool = False
     """Whether it stops joining when nobody waits for it any more."""
     answer: Answer | None = None
@@ -76,6 +81,7 @@ class ModelledPeers:
     def add(self, address: str, **traits: object) -> Model:
         """A fresh peer at an address, alone."""
         model = self.models[address] = Model(address, view=[address], **traits)  # type: ignore[arg-type]
+        model.blank = not model.contents
         return model
 
     def kill(self, address: str) -> None:
@@ -85,13 +91,31 @@ class ModelledPeers:
         asyncio.get_running_loop().call_later(EVICTION_SECONDS, self._bury, model)
 
     def persist(self, address: str, word: str) -> bool:
-        """Have a peer keep something; acknowledged if somebody else keeps it, too."""
+        """Have a peer keep something; acknowledged if somebody else keeps it, too.
+
+        A peer of another make tells its members one after another, until one refuses.
+        """
         model = self.models[address]
+        if not model.own:
+            return self._announce(model, word)
         seen = [self.models[each] for each in model.view if each in self.models]
         keepers = [each for each in seen if each.mood is not Mood.DEAD]
         for each in keepers:
             each.contents.append(word)
+            each.blank = False
         return sum(each.mood is Mood.SERVING for each in keepers) > 1
+
+    def _announce(self, model: Model, word: str) -> bool:
+        before = list(model.contents)
+        for each in (self.models[name] for name in model.view if name != model.address):
+            if each.mood is not Mood.SERVING:
+                continue
+            if each.contents != before:
+                return each.own and each.contents[-1:] == [word]
+            each.contents.append(word)
+        model.contents.append(word)
+        model.blank = False
+        return True
 
     def joins(self, address: str = "") -> list[tuple[str, str]]:
         """The joins so far: joiner and contact."""
@@ -136,10 +160,19 @@ class ModelledPeers:
         model.view, model.contents = [address], []
         return Answer(OK)
 
-    async def contents(self, address: str, within: float) -> str:
+    async def contents(self, address: str, within: float) -> Contents:
         """Everything a peer has; empty if it has nothing, or does not say."""
         mood = await self._reach("contents", address, within)
-        return ",".join(self.models[address].contents) if mood is Mood.SERVING else ""
+        told = self.models[address].contents if mood is Mood.SERVING else []
+        return tuple(each.encode() for each in reversed(told))
+
+    async def blank(self, address: str, within: float) -> bool | None:
+        """Whether a peer of another make has no chain at all; None if it does not say."""
+        mood = await self._reach("blank", address, within)
+        model = self.models.get(address)
+        if model is None or model.own or mood not in (Mood.SERVING, Mood.HANGING):
+            return None
+        return model.blank
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
@@ -171,7 +204,11 @@ class ModelledPeers:
             return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
         if model.mood is not Mood.SERVING:
             return Answer("UNAVAILABLE", "Socket closed")
-        return self._merge(model, contact)
+        answer = self._merge(model, contact)
+        if model.mute:
+            await asyncio.sleep(within)
+            return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
+        return answer
 
     def _merge(self, model: Model, contact: str) -> Answer:
         mood = self._mood(contact)
@@ -182,6 +219,9 @@ class ModelledPeers:
             text = "connect new peer request failed: rpc error: code = Unavailable desc = refused"
             return Answer("UNKNOWN", text)
         host = self.models[contact]
+        if not host.own and model.address in host.view and model.contents != host.contents:
+            text = "could not send new block notifications: new block links to invalid parent"
+            return Answer("UNKNOWN", f"could not process block stream: {text}")
         if model.address not in host.view or not host.own:
             host.view.append(model.address)
         host.contents += [each for each in model.contents if each not in host.contents]
@@ -190,6 +230,7 @@ class ModelledPeers:
             # One that pauses gets everything when it goes on.
             if member is not None and member.mood is not Mood.DEAD:
                 member.view, member.contents = list(host.view), list(host.contents)
+                member.blank = False
         return Answer(OK)
 
     async def _reach(self, method: str, address: str, within: float, contact: str = "") -> Mood:

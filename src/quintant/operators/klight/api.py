@@ -34,6 +34,8 @@ ADDRESS = f"{GROUP}/address"
 JOINED_AT = f"{GROUP}/joined-at"
 JOINED_VIA = f"{GROUP}/joined-via"
 GENERATION = f"{GROUP}/generation"
+JOINING = f"{GROUP}/joining"
+"""That a peer which cannot tell is being joined: through which contact, and which life of it."""
 
 JOINED = f"{GROUP}/Joined"
 """The condition of pods that list it among their readiness gates: ready means joined, too."""

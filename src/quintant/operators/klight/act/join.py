@@ -37,6 +37,8 @@ STATUS_SECONDS = 2.0
 """How long a peer may take to tell whom it sees."""
 READ_SECONDS = 5.0
 """How long everything a peer has may take to be read."""
+LOOKS = 3
+"""How often two chains are compared before they count as two: somebody may write meanwhile."""
 LONG_SECONDS = 300.0
 """Between tries where only a human can help: no lightpeer listens, or the chain cannot be sent."""
 
@@ -121,6 +123,9 @@ class JoinTurn:
     async def _join(self, joiner: PeerView, contact: PeerView) -> Answer:
         # Nobody but the leader may join: two at once would tear the network.
         self._context.ctx.client.fence()
+        if joiner.uid in self._memory.foreign:
+            # It could not tell afterwards: whoever starts after a crash has to know what to ask.
+            await self._context.writer.intend(joiner, contact.address)
         began, late = monotonic(), self._wait(joiner).late
         within = candidates.join_deadline(self._context.options, late, len(self._stack))
         answer = await self._context.peers.join(joiner.address, contact.address, within)
@@ -134,7 +139,7 @@ class JoinTurn:
             case Enrol():
                 await self._enrol(action)
             case Postpone():
-                self._postpone(action)
+                await self._postpone(action)
 
     async def _drop(self, action: Drop) -> None:
         self._stack.remove(action.peer)
@@ -151,10 +156,12 @@ class JoinTurn:
         self._stack.insert(0, replace(action.peer, record=membership))
         self._context.writer.say(action.peer.pod, action.reason, action.note)
 
-    def _postpone(self, action: Postpone) -> None:
+    async def _postpone(self, action: Postpone) -> None:
         peer, wait = action.peer, self._wait(action.peer)
         if action.end is not None:
             self._context.metrics.joins.labels(action.end.value).inc()
+            if action.end.known:
+                await self._context.writer.withdraw(peer)
         self._fail(peer, long=action.long)
         wait.reason = action.waiting
         if action.unsettled is not None:
@@ -191,8 +198,15 @@ async def _is_member(
 async def _alike(context: JoinContext, joiner: PeerView, contact: PeerView, wait: Wait) -> bool:
     """Whether a peer of another make is to be taken for a member already."""
     older = candidates.precedes(joiner, context.began)
-    proof = candidates.proof_of(context.options, unsettled=wait.unsettled, older=older)
+    proof = candidates.proof_of(
+        context.options, unsettled=wait.unsettled, older=older, intended=joiner.intended
+    )
     if proof is not candidates.Proof.CONTENTS:
         return proof is candidates.Proof.ASSUMED
-    mine = await context.peers.contents(joiner.address, READ_SECONDS)
-    return bool(mine) and mine == await context.peers.contents(contact.address, READ_SECONDS)
+    blank = await context.peers.blank(joiner.address, STATUS_SECONDS)
+    for _ in range(LOOKS if not blank else 0):
+        mine = await context.peers.contents(joiner.address, READ_SECONDS)
+        theirs = await context.peers.contents(contact.address, READ_SECONDS)
+        if candidates.same_chain(blank, mine, theirs):
+            return True
+    return False

@@ -15,7 +15,7 @@ from quintant.core.clock import micro_timestamp, monotonic, parse_timestamp
 from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import PeerPod, PeerStatus
-from quintant.operators.klight.observe.membership import Membership, cleared
+from quintant.operators.klight.observe.membership import Membership, cleared, intent
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.plan.actions import gate_condition
@@ -42,17 +42,34 @@ class RecordWriter:
         await self.save(peer.pod, record)
         return record
 
+    async def intend(self, peer: PeerView, contact: str) -> None:
+        """Note that a peer is about to be joined, for whoever comes after a crash."""
+        if peer.uid not in self.memory.intents and not peer.intended:
+            noted = intent(peer.pod.metadata.annotations, contact, peer.incarnation)
+            await self._write(peer.pod, noted)
+        self.memory.intents.add(peer.uid)
+
+    async def withdraw(self, peer: PeerView) -> None:
+        """Note that a peer was not joined."""
+        if peer.uid in self.memory.intents or peer.intended:
+            await self._write(peer.pod, cleared(peer.pod.metadata.annotations))
+        self.memory.intents.discard(peer.uid)
+
     async def save(self, pod: PeerPod, record: Membership) -> None:
         """Write a record down; a pod that is gone needs none."""
         await self._write(pod, record.annotations())
         self.memory.unsaved.pop(pod.metadata.uid, None)
+        self.memory.intents.discard(pod.metadata.uid)
 
     async def clear(self, pod: PeerPod) -> None:
         """Note that a pod is no member any more."""
-        self.memory.unsaved.pop(pod.metadata.uid, None)
-        self.memory.misses.pop(pod.metadata.uid, None)
-        self.memory.missing.pop(pod.metadata.uid, None)
+        self._forget(pod)
         await self._write(pod, cleared(pod.metadata.annotations))
+
+    async def erase(self, pod: PeerPod) -> None:
+        """Take everything off a pod that has nothing to do with networks any more."""
+        self._forget(pod)
+        await self._write(pod, {})
 
     def say(self, pod: PeerPod, reason: str, note: str) -> None:
         """Tell what happened to a pod."""
@@ -69,6 +86,12 @@ class RecordWriter:
         if condition is not None:
             with suppress(Conflict, Invalid, NotFound):  # This very pod is gone.
                 await self.ctx.client.set_status(pod, PeerStatus(conditions=(condition,)))
+
+    def _forget(self, pod: PeerPod) -> None:
+        memory = self.memory
+        for held in (memory.unsaved, memory.misses, memory.missing):
+            held.pop(pod.metadata.uid, None)
+        memory.intents.discard(pod.metadata.uid)
 
     async def _write(self, pod: PeerPod, annotations: Mapping[str, str]) -> None:
         meta = ObjectMeta.like(pod, uid=pod.metadata.uid, annotations=annotations)

@@ -3,6 +3,9 @@
 A record is current while network, incarnation and address are the pod's. When a membership ends,
 two things stay: the generation, which counts how often the pod was joined, and the incarnation,
 which tells a peer that was a member before from one that is new.
+
+An intent is written before a peer is joined that could not tell afterwards: whoever finds one and
+no record asks before it joins. The record replaces it.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from quintant.operators.klight.api import (
     INCARNATION,
     JOINED_AT,
     JOINED_VIA,
+    JOINING,
     NETWORK,
 )
 
@@ -58,6 +62,16 @@ def generation_of(annotations: Mapping[str, str]) -> int:
     """How often a pod was joined so far."""
     text = annotations.get(GENERATION, "")
     return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def intent(annotations: Mapping[str, str], contact: str, incarnation: str) -> dict[str, str]:
+    """What stands on a pod while its peer is being joined."""
+    return {**cleared(annotations), JOINING: f"{contact} {incarnation}"}
+
+
+def intended(annotations: Mapping[str, str]) -> str:
+    """The incarnation that was about to be joined; empty if none was."""
+    return annotations.get(JOINING, "").rpartition(" ")[2]
 
 
 def cleared(annotations: Mapping[str, str]) -> dict[str, str]:

@@ -43,6 +43,8 @@ class Memory:
     """Failed checks in a row."""
     unsaved: dict[str, Membership] = field(default_factory=dict)
     """Records of joins that happened and could not be written down yet."""
+    intents: set[str] = field(default_factory=set)
+    """Pods on which stands that they are being joined."""
     asked: set[str] = field(default_factory=set)
     """Pods that vanished from sight and were looked for."""
     pods: int = 0
@@ -101,5 +103,6 @@ class Memory:
             for uid in each.keys() - alive:
                 del each[uid]
         self.foreign &= alive
+        self.intents &= alive
         self.attempts.retain(alive)
         self.warnings.retain(alive)

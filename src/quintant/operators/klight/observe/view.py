@@ -13,7 +13,7 @@ from functools import cached_property
 
 from quintant.core.object import Request
 from quintant.operators.klight.api import INCARNATION, PeerPod
-from quintant.operators.klight.observe.membership import Membership, generation_of
+from quintant.operators.klight.observe.membership import Membership, generation_of, intended
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import (
     EVERYWHERE,
@@ -66,6 +66,12 @@ class PeerView:
     def lapsed(self) -> bool:
         """Whether this very life of the peer was a member before."""
         return self.pod.metadata.annotations.get(INCARNATION) == self.incarnation
+
+    @property
+    def intended(self) -> bool:
+        """Whether somebody was about to join this very life of the peer, and did not say how it
+        went."""
+        return intended(self.pod.metadata.annotations) == self.incarnation
 
     @property
     def generation(self) -> int:

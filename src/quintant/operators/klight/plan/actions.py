@@ -35,6 +35,11 @@ class End(Enum):
     """No member answers, and none is proven dead."""
     TOO_LARGE = "too-large"
 
+    @property
+    def known(self) -> bool:
+        """Whether it is certain that the pod was not joined."""
+        return self in (End.NOT_A_PEER, End.REFUSED, End.UNREACHABLE, End.SILENT, End.TOO_LARGE)
+
 
 @dataclass(frozen=True, slots=True)
 class Drop:

@@ -2,7 +2,7 @@
 
 A peer without a record may be a member already: then it is not joined again. One of our own peers
 is one if it and a contact know each other. A peer of another make tells nobody whom it sees: where
-there is reason to doubt, contents that equal the contact's decide.
+there is reason to doubt, it is one if its chain is the contact's, and none if it has no chain.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.probe import founding_order, seen_by
+from quintant.operators.klight.remote.contents import Contents
 from quintant.wire.peeradmin import StatusResponse
 
 BATCH = 64
@@ -81,11 +82,25 @@ def founder_first(
     return sorted(ready, key=lambda peer: (founding_order(told[peer.uid]), peer.age))
 
 
-def proof_of(options: Options, *, unsettled: bool, older: bool) -> Proof:
+def proof_of(options: Options, *, unsettled: bool, older: bool, intended: bool = False) -> Proof:
     """What is asked of a peer of another make that may have been joined, by us or before us."""
+    if intended:
+        return Proof.CONTENTS
     if options.adopt == "join" or not (unsettled or older):
         return Proof.NONE
     return Proof.ASSUMED if options.adopt == "assume" and not unsettled else Proof.CONTENTS
+
+
+def same_chain(blank: bool | None, mine: Contents, theirs: Contents) -> bool:
+    """Whether a peer of another make and a contact have one chain, as far as they tell.
+
+    One that is not blank has been in a network: if neither has contents, in the contact's. One may
+    have what the other has not yet: somebody writes right now.
+    """
+    shared = min(len(mine), len(theirs))
+    if blank or (not shared and (mine or theirs)):
+        return False
+    return mine[-shared:] == theirs[-shared:] if shared else blank is False
 
 
 def witnesses(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from quintant.operators.klight.plan.join_result import Answer, PeerHealth
+from quintant.operators.klight.remote.contents import Contents
 from quintant.wire.peeradmin import StatusResponse
 
 
@@ -30,5 +31,8 @@ class Peers(Protocol):
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
 
-    async def contents(self, address: str, within: float) -> str:
-        """A digest of everything a peer has; empty if it has nothing, or does not say."""
+    async def contents(self, address: str, within: float) -> Contents:
+        """Everything a peer has, as digests; empty if it has nothing, or does not say."""
+
+    async def blank(self, address: str, within: float) -> bool | None:
+        """Whether a peer of another make has no chain at all; None if it does not say."""

@@ -18,9 +18,11 @@ import grpc
 import grpc.aio
 
 from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
+from quintant.operators.klight.remote.contents import Contents
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,
+    NOTIFY_NEW_BLOCK,
     PERSIST,
     QUERY,
     Asked,
@@ -28,6 +30,7 @@ from quintant.wire.lightpeer import (
     HealthCheckRequest,
     HealthCheckResponse,
     JoinRequest,
+    Lightblock,
     Method,
     PersistRequest,
     QueryResponse,
@@ -47,6 +50,8 @@ _CHANNEL = (
     ("grpc.keepalive_time_ms", 2**31 - 1),
     ("grpc.use_local_subchannel_pool", 1),
 )
+_BLANK = (("invalid parent", False), ("could not unmarshal network block", True))
+"""What the original says of a block without anything: it has a chain, or none."""
 _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 """What gRPC says of a port that speaks something else."""
 
@@ -101,16 +106,26 @@ class GrpcPeers:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
         return await self._told(LEAVE, address, LeaveRequest(reason), within)
 
-    async def contents(self, address: str, within: float) -> str:
-        """A digest of everything a peer has; empty if it has nothing, or does not say."""
-        digest, count = hashlib.sha256(), 0
+    async def contents(self, address: str, within: float) -> Contents:
+        """Everything a peer has, as digests; empty if it has nothing, or does not say."""
         try:
-            async for payload in self.payloads(address, within):
-                digest.update(hashlib.sha256(payload).digest())
-                count += 1
+            return tuple(
+                [hashlib.sha256(each).digest() async for each in self.payloads(address, within)]
+            )
         except (grpc.aio.AioRpcError, Malformed):
-            return ""
-        return digest.hexdigest() if count else ""
+            return ()
+
+    async def blank(self, address: str, within: float) -> bool | None:
+        """Whether a peer of another make has no chain at all; None if it does not say.
+
+        It is told of a block without anything: whoever has a chain says that it does not follow
+        it; whoever has none would have taken it, and says that it lists no members. Neither
+        changes anything.
+        """
+        answer = await self._told(NOTIFY_NEW_BLOCK, address, Lightblock(), within)
+        if answer.code != "UNKNOWN":
+            return None
+        return next((told for mark, told in _BLANK if mark in answer.text), None)
 
     async def payloads(self, address: str, within: float) -> AsyncIterator[bytes]:
         """Everything a peer has, newest first; gRPC's error if it does not say."""

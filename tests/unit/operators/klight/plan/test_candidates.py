@@ -149,3 +149,24 @@ def test_witness_must_know_the_peer_too() -> None:
     )
     assert not knows(StatusResponse("c"), me, mine)
     assert not knows(None, me, mine)
+
+
+@pytest.mark.parametrize(
+    ("blank", "mine", "theirs", "same"),
+    [
+        (True, (), (), False),
+        (False, (), (), True),
+        (None, (), (), False),
+        (False, (b"b", b"a"), (b"b", b"a"), True),
+        (None, (b"b", b"a"), (b"b", b"a"), True),
+        (False, (b"c", b"b", b"a"), (b"b", b"a"), True),
+        (False, (b"b", b"a"), (b"c", b"b", b"a"), True),
+        (False, (b"x",), (b"b", b"a"), False),
+        (False, (), (b"a",), False),
+        (False, (b"a",), (), False),
+    ],
+)
+def test_one_chain_is_told_by_what_was_written_first(
+    blank: bool | None, mine: tuple[bytes, ...], theirs: tuple[bytes, ...], same: bool
+) -> None:
+    assert candidates.same_chain(blank, mine, theirs) is same

@@ -168,8 +168,33 @@ async def test_contents_tell_peers_apart_and_empty_ones_from_all(peers: GrpcPeer
         listening(Recorder(Query=joined)) as second,
         listening(Recorder()) as third,
     ):
-        assert await peers.contents(first, 5) == await peers.contents(second, 5) != ""
-        assert await peers.contents(third, 5) == ""
+        assert await peers.contents(first, 5) == await peers.contents(second, 5) != ()
+        assert await peers.contents(third, 5) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "blank"),
+    [
+        ("new block links to invalid parent", False),
+        ("could not unmarshal network block: unexpected end of JSON input", True),
+        ("something else", None),
+    ],
+)
+async def test_peer_of_another_make_shows_whether_it_has_a_chain(
+    peers: GrpcPeers, said: str, blank: bool | None
+) -> None:
+    async def refuse(asked: bytes, context: Any) -> bytes:
+        assert asked == b"", "anything else would stay in its chain"
+        await context.abort(grpc.StatusCode.UNKNOWN, said)
+        raise AssertionError
+
+    async with listening(Recorder(NotifyNewBlock=refuse)) as address:
+        assert await peers.blank(address, 5) is blank
+
+
+async def test_silence_shows_no_chain_and_no_lack_of_one(peers: GrpcPeers) -> None:
+    async with listening(Recorder()) as address:
+        assert await peers.blank(address, 5) is None
 
 
 async def test_peer_that_comes_back_is_reached_at_once(peers: GrpcPeers) -> None:
