@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 K ?=
 COVERAGE ?=
-TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node
+TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node tests/security
 # Tests take twice as long where it is measured what they reach: only those of the runtime are.
 COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
 	tests/unit/test_docs.py tests/scenarios tests/examples

@@ -21,8 +21,10 @@ from quintant.cluster.apiserver.meta.continue_token import (
     write_token,
 )
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
+from quintant.cluster.apiserver.meta.selectors import Operator, Selector, SelectorRequirement
 from quintant.cluster.apiserver.meta.status import (
     StatusError,
+    bad_request,
     resource_expired,
     resource_version_too_large,
     unknown_error,
@@ -50,6 +52,7 @@ SLOW_SLICE = 50
 """Entries written between two turns: a row of a table takes a hundred times longer than a look."""
 WATCH_SECONDS = (1800.0, 3600.0)
 """How long a watch lasts that does not say: at random, so that clients do not return together."""
+_NAME = "metadata.name"
 _TOO_OLD = "The resourceVersion for the provided list is too old."
 _TOO_LATE = StatusError(500, "InternalError", "context deadline exceeded")
 _LOST = (
@@ -61,14 +64,20 @@ _LOST = (
 )
 
 
-def watch_filter(encoder: ObjectEncoder, namespace: str, query: Mapping[str, str]) -> WatchFilter:
-    """The objects of the form's kind that a query asks for."""
-    return WatchFilter(
-        encoder,
-        namespace,
-        parse_labels(query.get("labelSelector", "")),
-        parse_fields(query.get("fieldSelector", ""), encoder.kind.field_path),
-    )
+def watch_filter(
+    encoder: ObjectEncoder, namespace: str, name: str, query: Mapping[str, str]
+) -> WatchFilter:
+    """The objects of the form's kind that a path and a query ask for."""
+    labels = parse_labels(query.get("labelSelector", ""))
+    fields = parse_fields(query.get("fieldSelector", ""), encoder.kind.field_path)
+    return WatchFilter(encoder, namespace, labels, _named(name, fields) if name else fields)
+
+
+def _named(name: str, fields: Selector) -> Selector:
+    """The selection of one name; a selector beside it may repeat that name and nothing else."""
+    if fields and fields.exact(_NAME) != name:
+        raise bad_request(f"fieldSelector {_NAME} doesn't match requested name")
+    return fields or Selector((SelectorRequirement(_NAME, Operator.IN, frozenset({name})),))
 
 
 class Reads:

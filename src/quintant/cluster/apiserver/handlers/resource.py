@@ -61,8 +61,11 @@ def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
 
 
 def authorization_attributes(call: ApiRequest, asked: RequestInfo) -> RequestInfo:
-    """What authorisation looks at: a list of one named object is about that object."""
-    if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
+    """What authorisation looks at: a list of one named object is about that object.
+
+    The name in a path comes before one in a selector, here and where objects are selected.
+    """
+    if asked.verb not in _COLLECTION or asked.name or "fieldSelector" not in call.query:
         return asked
     for term in call.query["fieldSelector"].split(","):
         field, _, value = term.partition("=")

@@ -112,7 +112,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def watch(self, call: ApiRequest, route: RequestInfo, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
-        _check_method(call)
+        _check_watch_method(call)
         encoder = encoder_for(call, kind, self.clock, watching=True)
         selection = await self._filter(call, route, encoder)
         options = self.reads.watch_options(selection, read_list_options(call.query, watch=True))
@@ -129,7 +129,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def _filter(
         self, call: ApiRequest, route: RequestInfo, encoder: ObjectEncoder
     ) -> WatchFilter:
-        selecting = partial(watch_filter, encoder, route.namespace, call.query)
+        place = _target(route, encoder.kind)
+        selecting = partial(watch_filter, encoder, place.namespace, place.name, call.query)
         return await self.offload.run(selecting, selector_cost(call))
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
@@ -235,6 +236,12 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 def _check_method(call: ApiRequest) -> None:
     """405 for who only wants to know what an answer would be like."""
     if call.method == "HEAD":
+        raise method_not_supported()
+
+
+def _check_watch_method(call: ApiRequest) -> None:
+    """405 for anything but reading through the path of a watch."""
+    if call.method != "GET":
         raise method_not_supported()
 
 

@@ -77,10 +77,12 @@ def _resource_route(
 
 
 def _verb(call: ApiRequest, name: str, watching: bool) -> str:
+    if watching:
+        return "watch"
     if call.method in ("GET", "HEAD"):
-        if name and not watching:
+        if name:
             return "get"
-        return "watch" if watching or flag(call.query, "watch") else "list"
+        return "watch" if flag(call.query, "watch") else "list"
     if call.method == "DELETE" and not name:
         return "deletecollection"
     return _VERBS.get(call.method, call.method.lower())
