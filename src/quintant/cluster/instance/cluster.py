@@ -179,7 +179,7 @@ class _Site(Struct, frozen=True):
         from quintant.cluster.kubeproxy.component import service_network
 
         # Services are there as long as programs are, and a little longer.
-        opened = service_network(self.server, self.share.host, self.clock, Random())
+        opened = service_network(self.server, self.share, self.clock, Random())
         network = await stack.enter_async_context(opened)
         names, api = network.environment, _reachable(self.address)
         made = local_node(self.config.node, self.share, api, names, self.clock, Random())

@@ -19,6 +19,7 @@ from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, run_component
+from quintant.cluster.host.loopback import LoopbackShare
 from quintant.cluster.kubeproxy.dns.server import serve_dns
 from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
 from quintant.cluster.kubeproxy.proxy import Proxy, running_proxy
@@ -39,8 +40,8 @@ class ServiceNetwork(Struct):
     proxy: Proxy
     zone: Zone
     dns_server: RealServer
-    host: str
-    """Where node ports are."""
+    share: LoopbackShare
+    """Where services and node ports are, and nothing else is listened on."""
     _told: dict[str, str] | None = None
 
     def environment(self, namespace: str) -> dict[str, str]:
@@ -75,7 +76,7 @@ class ServiceNetwork(Struct):
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
         )
         await self.proxy.serve(
-            request, service_routes(service, slices, self.host) if service else ()
+            request, service_routes(service, slices, self.share) if service else ()
         )
         found = service_records(service, slices, self.proxy.address_of) if service else ()
         self.zone.put(request, found)
@@ -87,12 +88,12 @@ class ServiceNetwork(Struct):
 
 @asynccontextmanager
 async def service_network(
-    server: ApiServer, host: str, clock: Clock, random: Random
+    server: ApiServer, share: LoopbackShare, clock: Clock, random: Random
 ) -> AsyncIterator[ServiceNetwork]:
     """Let the services of a cluster be dialled and named for as long as the context lasts."""
     zone = Zone()
     async with running_proxy() as proxy, serve_dns(zone) as nameserver:
-        network = ServiceNetwork(proxy, zone, nameserver, host)
+        network = ServiceNetwork(proxy, zone, nameserver, share)
         async with run_component(server, Component(network.manager()), clock, random):
             yield network
 

@@ -1,6 +1,7 @@
 """All services of a cluster, listening: kept in line with their routes, one service at a time.
 
-Fronts come and go with their services. Connections outlive their route; they end with the proxy,
+Fronts come and go with their services. A front has one owner: who asks for one that another service
+has is served when that one lets go of it. Connections outlive their route; they end with the proxy,
 and when it has ended nothing of it listens or is connected.
 """
 
@@ -24,7 +25,8 @@ class Proxy:
         self._group = group
         self._sockets: set[SplicedSocket] = set()
         self._listeners: dict[VirtualServer, TcpListener | UdpListener] = {}
-        self._owned: dict[Request, frozenset[VirtualServer]] = {}
+        self._owners: dict[VirtualServer, Request] = {}
+        self._wanted: dict[Request, dict[VirtualServer, ServiceRoute]] = {}
 
     @property
     def connections(self) -> int:
@@ -34,16 +36,12 @@ class Proxy:
     @property
     def displaced(self) -> dict[Request, dict[VirtualServer, RealServer]]:
         """The virtual servers that are not where they should be, and where they are, by service."""
-        found = {
-            service: {
-                virtual_server: place
-                for virtual_server in sorted(virtual_servers)
-                if (place := self._listeners[virtual_server].place)
-                != (virtual_server.address, virtual_server.port)
-            }
-            for service, virtual_servers in self._owned.items()
-        }
-        return {service: moved for service, moved in sorted(found.items()) if moved}
+        found: dict[Request, dict[VirtualServer, RealServer]] = {}
+        for virtual_server, service in sorted(self._owners.items()):
+            place = self._listeners[virtual_server].place
+            if place != (virtual_server.address, virtual_server.port):
+                found.setdefault(service, {})[virtual_server] = place
+        return dict(sorted(found.items()))
 
     def address_of(self, virtual_server: VirtualServer) -> RealServer:
         """Where to connect to reach a virtual server."""
@@ -61,16 +59,28 @@ class Proxy:
             for route in routes
             if route.virtual_server.protocol in (TCP, UDP)
         }
-        for virtual_server in self._owned.get(service, frozenset()) - wanted.keys():
-            self._listeners.pop(virtual_server).close()
-        self._owned[service] = frozenset()
-        for virtual_server, route in wanted.items():
-            if virtual_server not in self._listeners:
-                self._listeners[virtual_server] = self._opened(route)
-            self._owned[service] |= {virtual_server}
-            await self._listeners[virtual_server].set_route(route)
+        held = {front for front, owner in self._owners.items() if owner == service}
+        self._wanted[service] = wanted
         if not wanted:
-            del self._owned[service]
+            del self._wanted[service]
+        for front in held - wanted.keys():
+            self._listeners.pop(front).close()
+            del self._owners[front]
+        for front in [*wanted, *(held - wanted.keys())]:
+            await self._open(front)
+
+    async def _open(self, front: VirtualServer) -> None:
+        """Serve a front for its owner; if it has none, for the first service that asks for it."""
+        owner = self._owners.get(front) or next(
+            (service for service in sorted(self._wanted) if front in self._wanted[service]), None
+        )
+        if owner is None:
+            return
+        route = self._wanted[owner][front]
+        if front not in self._listeners:
+            self._listeners[front] = self._opened(route)
+            self._owners[front] = owner
+        await self._listeners[front].set_route(route)
 
     def close(self) -> None:
         """End every virtual server and every connection."""

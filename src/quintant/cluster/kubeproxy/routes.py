@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointSlice
+from quintant.cluster.host.loopback import LoopbackShare, is_service_ip
 
 AFFINITY_SECONDS = 10_800.0
 """How long a client stays with its backend where the service does not say: Kubernetes' default."""
 TCP = "TCP"
 UDP = "UDP"
-_ADDRESSLESS = ("", "None")
 
 
 class RealServer(NamedTuple):
@@ -46,17 +46,21 @@ class ServiceRoute(Struct, frozen=True):
 
 
 def service_routes(
-    service: Service, slices: Iterable[EndpointSlice], host: str
+    service: Service, slices: Iterable[EndpointSlice], share: LoopbackShare
 ) -> tuple[ServiceRoute, ...]:
-    """The routes of a service, node ports at a host; none for a service without an address."""
+    """The routes of a service, node ports at the host of a share.
+
+    None for a service without an address, or with one that is not of the share: whatever an object
+    says, nothing listens where the cluster is not at home.
+    """
     spec, given = service.spec, tuple(slices)
-    if spec.cluster_ip in _ADDRESSLESS:
+    if not is_service_ip(share, spec.cluster_ip):
         return ()
     stay = _affinity(service)
     return tuple(
         ServiceRoute(virtual_server, _real_servers(port, given), stay)
         for port in spec.ports
-        for virtual_server in _virtual_servers(spec.cluster_ip, port, host)
+        for virtual_server in _virtual_servers(spec.cluster_ip, port, share.host)
     )
 
 

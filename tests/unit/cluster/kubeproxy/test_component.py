@@ -21,7 +21,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.host.loopback import HOST
+from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.kubeproxy.component import TABLE, ServiceNetwork, service_network
 from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer
 from quintant.core.clock import Random, SystemClock
@@ -48,7 +48,7 @@ def client(server: ApiServer) -> Client:
 
 @pytest.fixture
 async def network(server: ApiServer) -> AsyncIterator[ServiceNetwork]:
-    async with service_network(server, HOST, SystemClock(), Random()) as made:
+    async with service_network(server, FIRST, SystemClock(), Random()) as made:
         yield made
 
 

@@ -76,6 +76,24 @@ async def test_service_without_backends_refuses(
             await heard(proxy.address_of(virtual_server))
 
 
+async def test_front_of_a_service_cannot_be_taken_and_is_passed_on(
+    proxy: Proxy, virtual_server: VirtualServer
+) -> None:
+    thief = Request("a-thief", "default")
+    async with program(saying(b"mine")) as mine, program(saying(b"theirs")) as theirs:
+        await proxy.serve(KEY, [ServiceRoute(virtual_server, (mine,))])
+        await proxy.serve(thief, [ServiceRoute(virtual_server, (theirs,))])
+        assert await heard(proxy.address_of(virtual_server)) == b"mine"
+        await proxy.serve(thief, [])
+        assert await heard(proxy.address_of(virtual_server)) == b"mine"
+        await proxy.serve(thief, [ServiceRoute(virtual_server, (theirs,))])
+        await proxy.serve(KEY, [])
+        assert await heard(proxy.address_of(virtual_server)) == b"theirs"
+        await proxy.serve(thief, [])
+    with pytest.raises(ConnectionRefusedError):
+        await heard(proxy.address_of(virtual_server))
+
+
 async def test_last_word_of_one_side_leaves_the_other_its_own(
     proxy: Proxy, virtual_server: VirtualServer
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
-from quintant.cluster.host.loopback import HOST
+from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.kubeproxy.routes import (
     AFFINITY_SECONDS,
     RealServer,
@@ -27,7 +27,7 @@ def slice_of(*members: tuple[str, EndpointConditions], port: SlicePort = HTTP) -
 
 
 def addresses(*members: tuple[str, EndpointConditions]) -> list[str]:
-    (route,) = service_routes(service(cluster_ip="127.96.0.20"), [slice_of(*members)], HOST)
+    (route,) = service_routes(service(cluster_ip="127.96.0.20"), [slice_of(*members)], FIRST)
     return [real_server.address for real_server in route.real_servers]
 
 
@@ -49,9 +49,17 @@ def test_condition_that_nobody_stated_counts_as_ready() -> None:
     assert addresses(("10.0.0.2", EndpointConditions())) == ["10.0.0.2"]
 
 
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0", "127.0.0.1", "127.97.0.20", "8.8.8.8", "::", "127.96.0.20.", "localhost"]
+)
+def test_service_with_an_address_outside_the_share_has_no_routes(address: str) -> None:
+    given = service("web", ServicePort(port=80, node_port=30080), cluster_ip=address)
+    assert service_routes(given, [slice_of(("10.0.0.1", READY))], FIRST) == ()
+
+
 @pytest.mark.parametrize("address", ["", "None"])
 def test_service_without_an_address_has_no_routes(address: str) -> None:
-    assert service_routes(service(cluster_ip=address), [slice_of(("10.0.0.1", READY))], HOST) == ()
+    assert service_routes(service(cluster_ip=address), [slice_of(("10.0.0.1", READY))], FIRST) == ()
 
 
 def test_each_port_has_its_own_backends_and_node_port() -> None:
@@ -61,12 +69,10 @@ def test_each_port_has_its_own_backends_and_node_port() -> None:
     )
     one = slice_of(("10.0.0.1", READY), port=SlicePort(name="a", port=1, protocol="TCP"))
     two = slice_of(("10.0.0.1", READY), port=SlicePort(name="b", port=2, protocol="UDP"))
-    found = service_routes(
-        service("web", *ports, cluster_ip="127.96.0.20"), [one, two], "127.0.0.9"
-    )
+    found = service_routes(service("web", *ports, cluster_ip="127.96.0.20"), [one, two], FIRST)
     assert {route.virtual_server: route.real_servers for route in found} == {
         VirtualServer("TCP", "127.96.0.20", 80): (RealServer("10.0.0.1", 1),),
-        VirtualServer("TCP", "127.0.0.9", 30080): (RealServer("10.0.0.1", 1),),
+        VirtualServer("TCP", FIRST.host, 30080): (RealServer("10.0.0.1", 1),),
         VirtualServer("UDP", "127.96.0.20", 81): (RealServer("10.0.0.1", 2),),
     }
 
@@ -80,6 +86,6 @@ def test_affinity_lasts_as_long_as_the_service_says(
 ) -> None:
     (route,) = service_routes(
         service(cluster_ip="127.96.0.20", session_affinity="ClientIP",
-                session_affinity_config=config), [], HOST
+                session_affinity_config=config), [], FIRST
     )  # fmt: skip
     assert route.affinity == seconds

@@ -7,7 +7,7 @@ follows from its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from functools import partial
 from ipaddress import IPv4Network, ip_address
 from itertools import chain
@@ -18,6 +18,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.service_allocation import (
+    HEADLESS,
+    NODE_PORTS,
+    check_addresses_agree,
+    check_given_ip,
+    check_given_ports,
+    node_ports,
+)
 from quintant.cluster.apiserver.meta.status import internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject, OtherObjects
 from quintant.cluster.host.loopback import FIRST
@@ -26,8 +34,6 @@ NETWORK = FIRST.services
 """Where services are unless the cluster has another share."""
 RESERVED = 10
 """Addresses at the beginning of the network for services that belong to the cluster."""
-NODE_PORTS = range(30000, 32768)
-HEADLESS = "None"
 
 _NODE_PORT_TYPES = ("NodePort", "LoadBalancer")
 _ADDRESSED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
@@ -68,13 +74,18 @@ def assign_service_ips(
         return
     metadata = service["metadata"]
     key = f"{metadata['namespace']}/{metadata.get('name', '')}"
-    if not spec.get("clusterIP"):
+    check_addresses_agree(service)
+    # An address that a service has stays; that it is not changed is for validation to see.
+    if not before.get("clusterIP") and spec.get("clusterIP") != HEADLESS:
         taken = {other["spec"].get("clusterIP") for other in others()}
-        spec["clusterIP"] = _free("an IP", key, _Addresses(network), taken)
+        if spec.get("clusterIP"):
+            check_given_ip(service, network, taken)
+        else:
+            spec["clusterIP"] = _free("an IP", key, _Addresses(network), taken)
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     _families(spec)
-    if spec["type"] in _NODE_PORT_TYPES and spec.get("allocateLoadBalancerNodePorts", True):
-        _node_ports(key, spec, others)
+    if spec["type"] in _NODE_PORT_TYPES:
+        _node_ports(key, service, before, others)
 
 
 def _drop(spec: JsonObject, before: JsonObject) -> None:
@@ -119,23 +130,22 @@ def _families(spec: JsonObject) -> None:
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if anywhere else ["IPv4"])
 
 
-def _node_ports(key: str, spec: JsonObject, others: OtherObjects) -> None:
-    wanting = [port for port in spec.get("ports") or () if not port.get("nodePort")]
+def _node_ports(key: str, service: JsonObject, before: JsonObject, others: OtherObjects) -> None:
+    spec, kept = service["spec"], set(node_ports(before))
+    ports = (spec.get("ports") or ()) if spec.get("allocateLoadBalancerNodePorts", True) else ()
+    wanting = [port for port in ports if not port.get("nodePort")]
     local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     unchecked = local and not spec.get("healthCheckNodePort")
-    if not wanting and not unchecked:
+    if not wanting and not unchecked and kept.issuperset(filter(None, node_ports(spec))):
         return
-    taken = set(chain(_ports(spec), *(_ports(other["spec"]) for other in others())))
+    foreign = set(chain.from_iterable(node_ports(other["spec"]) for other in others()))
+    check_given_ports(service, kept, foreign)
+    taken = {*node_ports(spec), *foreign}
     for port in wanting:
         port["nodePort"] = _free("a nodePort", f"{key}:{port['port']}", NODE_PORTS, taken)
         taken.add(port["nodePort"])
     if unchecked:
         spec["healthCheckNodePort"] = _free("a nodePort", f"{key}:health", NODE_PORTS, taken)
-
-
-def _ports(spec: JsonObject) -> Iterator[Any]:
-    yield spec.get("healthCheckNodePort")
-    yield from (port.get("nodePort") for port in spec.get("ports") or ())
 
 
 def _identity(port: JsonObject) -> tuple[Any, Any]:

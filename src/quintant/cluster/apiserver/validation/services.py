@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver.golang.printing import GoStruct
-from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
+from quintant.cluster.apiserver.kinds.service_allocation import (
+    HEADLESS,
+    NODE_PORTS,
+    PORT_RANGE_ERROR,
+)
+from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden,
@@ -36,10 +41,6 @@ _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _POLICIES = ("Cluster", "Local")
 _AFFINITIES = ("ClientIP", "None")
 _FAMILIES = ("FQDN", "IPv4", "IPv6")
-_RANGE_TEXT = (
-    "provided port is not in the valid range. The range of valid ports is "
-    f"{NODE_PORTS.start}-{NODE_PORTS.stop - 1}"
-)
 
 
 def validate_service(service: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
@@ -174,7 +175,7 @@ def _node_port_causes(where: str, each: JsonObject, kind: str) -> Iterator[Cause
         text = "may not be used when `type` is 'ClusterIP'"
         yield forbidden(f"{where}.nodePort", text)
     elif number and number not in NODE_PORTS:
-        yield invalid(f"{where}.nodePort", number, _RANGE_TEXT)
+        yield invalid(f"{where}.nodePort", number, PORT_RANGE_ERROR)
 
 
 def _address_causes(spec: JsonObject) -> Iterator[Cause]:

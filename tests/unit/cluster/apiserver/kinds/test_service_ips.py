@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from quintant.cluster.apiserver.kinds.service_ips import NETWORK, NODE_PORTS
+from quintant.cluster.apiserver.kinds.service_allocation import NODE_PORTS
+from quintant.cluster.apiserver.kinds.service_ips import NETWORK
 from unit.cluster.api import JsonObject, api
 
 SERVICES = "/api/v1/namespaces/default/services"

@@ -18,7 +18,7 @@ from quintant.agents.dns.resolver import (
     ClusterResolver,
     SocketAddress,
 )
-from quintant.cluster.host.loopback import HOST
+from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.kubeproxy.component import ServiceNetwork
 from quintant.cluster.kubeproxy.dns.server import serve_dns
 from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
@@ -45,7 +45,7 @@ async def network() -> AsyncIterator[ServiceNetwork]:
     zone.put(Request("many"), [ResourceRecord("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
                                for n in range(600)])  # fmt: skip
     async with running_proxy() as proxy, serve_dns(zone) as place:
-        yield ServiceNetwork(proxy, zone, place, HOST)
+        yield ServiceNetwork(proxy, zone, place, FIRST)
 
 
 @pytest.mark.parametrize("host", ["web", "web.default", "web.default.svc", BASE, f"{BASE}.", "WEB"])
