@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 from quintant.cluster.apiserver.meta.user import User
 from unit.cluster.api import Api, server
@@ -35,7 +35,7 @@ async def _alice() -> tuple[Api, Api]:
     return root, alice
 
 
-async def _seen(user: Api, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
+async def _seen(user: Api, path: str, query: dict[str, Any]) -> tuple[int, bytes]:
     reply = await user.send("GET", path, timeoutSeconds="1", **query)
     return reply.status, reply.body
 
