@@ -14,8 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
-from quintant.operators.klight.remote.contents import Contents
+from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
 from quintant.wire.peeradmin import Member, StatusResponse
 
 EVICTION_SECONDS = 1.0

@@ -15,8 +15,8 @@ from quintant.core.clock import timestamp
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.join_result import Contents
 from quintant.operators.klight.plan.probe import founding_order, seen_by
-from quintant.operators.klight.remote.contents import Contents
 from quintant.wire.peeradmin import StatusResponse
 
 BATCH = 64

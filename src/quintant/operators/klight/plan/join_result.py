@@ -25,6 +25,9 @@ class Answer:
 
 NO_ANSWER = Answer("")
 
+Contents = tuple[bytes, ...]
+"""A digest of everything that clients wrote to a peer, newest first."""
+
 
 class PeerHealth(Enum):
     """What our own look at a peer found."""

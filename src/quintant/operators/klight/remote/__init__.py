@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from quintant.operators.klight.plan.join_result import Answer, PeerHealth
-from quintant.operators.klight.remote.contents import Contents
+from quintant.operators.klight.plan.join_result import Answer, Contents, PeerHealth
 from quintant.wire.peeradmin import StatusResponse
 
 

@@ -17,8 +17,7 @@ from contextlib import asynccontextmanager
 import grpc
 import grpc.aio
 
-from quintant.operators.klight.plan.join_result import OK, Answer, PeerHealth
-from quintant.operators.klight.remote.contents import Contents
+from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,
