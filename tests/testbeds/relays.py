@@ -187,10 +187,12 @@ async def opened(folder: Path) -> AsyncIterator[RelayTestbed]:
 
 @asynccontextmanager
 async def visiting(
-    relay: Relay,
+    relay: Relay, address: str = "127.0.0.1"
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A visitor's bare connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", relay.http_port)
+    """A visitor's bare connection, from an address of loopback."""
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", relay.http_port, local_addr=(address, 0)
+    )
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             yield reader, writer

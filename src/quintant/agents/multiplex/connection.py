@@ -106,6 +106,11 @@ class MultiplexConnection:
         self._flush()
         await self._socket.close(reason)
 
+    def give_up(self, reason: Reason) -> None:
+        """The peer breaks the rules, or may not stay, and is told so."""
+        self._broken = True
+        self.over(reason)
+
     # What the socket calls.
 
     def message(self, payload: Bytes) -> None:
@@ -114,12 +119,12 @@ class MultiplexConnection:
             try:
                 self._session.receive(payload)
             except ProtocolViolation as violation:
-                self._give_up(Reason(violation.code, str(violation)))
+                self.give_up(Reason(violation.code, str(violation)))
             if self._session.backlog > BACKLOG_FRAMES:
-                self._give_up(Reason(Close.LIMIT, "answers are not read"))
+                self.give_up(Reason(Close.LIMIT, "answers are not read"))
 
     def nonsense(self, what: str) -> None:
-        self._give_up(Reason(Close.BAD_FRAME, what))
+        self.give_up(Reason(Close.BAD_FRAME, what))
 
     def over(self, reason: Reason) -> None:
         if not self._ended.done():
@@ -158,14 +163,9 @@ class MultiplexConnection:
             return
         if session.state is SessionState.GREETING:
             if age >= GREETING_SECONDS:
-                self._give_up(Reason(Close.BAD_FRAME, "no greeting in time"))
+                self.give_up(Reason(Close.BAD_FRAME, "no greeting in time"))
         elif silent >= self._keepalive.dead:
             self.over(Reason(0, f"no sign of life for {silent:.0f} s"))
             self._socket.abort()
         else:
             self.ping(session)
-
-    def _give_up(self, reason: Reason) -> None:
-        """The peer breaks the rules, and is told so."""
-        self._broken = True
-        self.over(reason)

@@ -8,12 +8,12 @@ Needs `cryptography`, which is loaded only when something has to be made.
 
 from __future__ import annotations
 
-import os
 import ssl
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from quintant.keys.private_files import PUBLIC_MODE, write_private
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 
@@ -28,7 +28,6 @@ def ensure(folder: Path, domains: Sequence[str], now: datetime) -> tuple[Path, P
     """The files of a certificate for these domains that is good for a while."""
     certificate, key = folder / "tls.crt", folder / "tls.key"
     if not _good(certificate, key, domains, now):
-        folder.mkdir(parents=True, exist_ok=True)
         _make(folder, domains, now)
     return certificate, key
 
@@ -63,16 +62,8 @@ def _make(folder: Path, domains: Sequence[str], now: datetime) -> None:
 
 
 def _keep(pair: KeyPair, certificate: Path, key: Path) -> None:
-    _write(key, pair.key.reveal(), 0o600)
-    _write(certificate, pair.certificate.reveal(), 0o644)
-
-
-def _write(path: Path, raw: bytes, mode: int) -> None:
-    """Write a file that is never seen half, nor by others before its mode is set."""
-    beside = path.with_suffix(path.suffix + ".new")
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(raw)
-    beside.replace(path)
+    write_private(key, pair.key.reveal())
+    write_private(certificate, pair.certificate.reveal(), PUBLIC_MODE)
 
 
 class ServedCertificate:

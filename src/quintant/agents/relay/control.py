@@ -22,6 +22,7 @@ from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
 
 _BEARER = "Bearer "
 _NAME = PROTOCOL.encode()
+_UNKNOWN = Reason(Close.UNAUTHENTICATED, "no token that is known here")
 
 
 def upgrade_response(head: RequestHead) -> bytes:
@@ -60,7 +61,8 @@ class Control:
     ) -> None:
         self._options, self._names, self._tokens = options, names, tokens
         self._metrics, self._random = metrics, random
-        self._connections: set[MultiplexConnection] = set()
+        self._sessions: dict[TunnelConnection, Principal] = {}
+        self._checked = tokens.version if tokens else 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS
 
@@ -70,10 +72,25 @@ class Control:
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
+    def recheck(self) -> None:
+        """Close the sessions that the tokens of now would not let in."""
+        if self._tokens is None or self._tokens.version == self._checked:
+            return
+        self._checked = self._tokens.version
+        for tunnel, who in list(self._sessions.items()):
+            now = self._tokens.renew(who)
+            if now is None:
+                tunnel.connection.give_up(_UNKNOWN)
+            elif tunnel.app and not now.may(tunnel.app):
+                why = f"the token does not allow the name {tunnel.app} any more"
+                tunnel.connection.give_up(Reason(Close.NOT_ALLOWED, why))
+            else:
+                self._sessions[tunnel] = now
+
     async def close(self) -> None:
         """Close every connection: the relay is going down."""
         reason = Reason(Close.DRAINING, "the relay is restarting", 1000)
-        await asyncio.gather(*(connection.close(reason) for connection in list(self._connections)))
+        await asyncio.gather(*(each.connection.close(reason) for each in list(self._sessions)))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -88,8 +105,7 @@ class Control:
         try:
             if who is None:
                 self._metrics.denied.inc()
-                reason = Reason(Close.UNAUTHENTICATED, "no token that is known here")
-                await socket.close(reason)
+                await socket.close(_UNKNOWN)
             elif not spoken(head):
                 await socket.close(Reason(Close.VERSION, f"only {PROTOCOL} is spoken here"))
             else:
@@ -99,13 +115,13 @@ class Control:
 
     async def _serve(self, socket: WebSocket, who: Principal) -> None:
         connection = MultiplexConnection(socket, self._options.keepalive)
-        tunnel = TunnelConnection(connection, lambda tunnel, hello: self._join(tunnel, hello, who))
-        self._connections.add(connection)
+        tunnel = TunnelConnection(connection, self._join)
+        self._sessions[tunnel] = who
         reason = Reason(0, "cancelled")
         try:
             reason = await connection.run(tunnel.session)
         finally:
-            self._connections.discard(connection)
+            del self._sessions[tunnel]
             self._metrics.stalled(connection.stalled)
             self._leave(tunnel, reason)
 
@@ -123,8 +139,8 @@ class Control:
             return None
         return self._tokens.find(header.removeprefix(_BEARER).strip())
 
-    def _join(self, tunnel: TunnelConnection, hello: Hello, who: Principal) -> Welcome:
-        now = asyncio.get_running_loop().time()
+    def _join(self, tunnel: TunnelConnection, hello: Hello) -> Welcome:
+        now, who = asyncio.get_running_loop().time(), self._sessions[tunnel]
         if not LABEL.fullmatch(hello.app) or not hello.group:
             raise ProtocolViolation("a name that is no DNS label, or no group", Close.NOT_ALLOWED)
         try:

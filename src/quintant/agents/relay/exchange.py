@@ -11,12 +11,12 @@ body never looks like a whole one.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.relay.fields import to_visitor
-from quintant.agents.relay.upload import Upload, stopped
+from quintant.agents.relay.upload import Upload, UploadLimits, stopped
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
 from quintant.http.deadline import Deadline
@@ -74,8 +74,7 @@ class ExchangeLimits:
 
     first_byte: float = FIRST_BYTE_SECONDS
     idle: float = IDLE_SECONDS
-    body: int = 0
-    """Bytes of a request's body; 0 is any."""
+    upload: UploadLimits = field(default_factory=UploadLimits)
 
 
 class Exchange:
@@ -126,6 +125,8 @@ class Exchange:
                 await self._visitor.write(to_visitor(head, _NONE, False, self._head.method))
             head = await self._awaited(upload)
         self.status, self.first_byte = head.status, asyncio.get_running_loop().time()
+        if upload is not None:
+            upload.answered = True
         if head.status == 101:
             await self._upgrade(head)
         else:

@@ -79,7 +79,15 @@ def _passed(head: RequestHead | ResponseHead, without: frozenset[bytes]) -> list
     """The fields that are of more than one hop."""
     if named := head.words(b"connection"):
         without |= frozenset(named) - _KEPT
-    return [each for each in head.fields if each[0].lower() not in without]
+    return [
+        each for each in head.fields if each[0].lower() not in without and not _disguised(each[0])
+    ]
+
+
+def _disguised(name: bytes) -> bool:
+    """Whether a Service may take it for a field that is the relay's to write: CGI, and what follows
+    it, makes no difference between `X_Forwarded_For` and `X-Forwarded-For`."""
+    return b"_" in name and name.lower().replace(b"_", b"-") in _UNTOLD
 
 
 def _length(framing: Framing) -> list[Field]:

@@ -27,6 +27,7 @@ from quintant.agents.relay.hosts import target_of
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.responses import RelayResponse
+from quintant.agents.relay.shares import AddressShares, share_address
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.upload import Upload
 from quintant.agents.relay.visitor import Visitor
@@ -80,12 +81,22 @@ class Forwarder:
     ) -> None:
         self._names, self._random = names, random
         self._limits, self._metrics = limits, metrics
+        self._shares = AddressShares()
 
     async def forward(
         self, app: str, head: RequestHead, visitor: Visitor, origin: ClientOrigin
     ) -> bool:
         """Answer a request; whether the visitor's connection may carry another."""
-        request = self._request(app, head, visitor, origin)
+        request, address = self._request(app, head, visitor, origin), share_address(head, origin)
+        free = sum(tunnel.free for tunnel in self._names.sessions(app))
+        if free and not self._shares.fits(app, address, free):
+            return await self._refuse(request, responses.SHARE)
+        with self._shares.hold(app, address):
+            return await self._try(request)
+
+    async def _try(self, request: ForwardedRequest) -> bool:
+        """Lead a request through one tunnel or another."""
+        app, origin = request.app, request.origin
         failed: set[TunnelConnection] = set()
         answer: RelayResponse | None = None
         for _ in range(1 + RETRIES):
@@ -110,10 +121,11 @@ class Forwarder:
         self, app: str, head: RequestHead, visitor: Visitor, origin: ClientOrigin
     ) -> ForwardedRequest:
         target, framing = target_of(head), request_framing(head)
-        if self._limits.body and framing.size > self._limits.body:
+        if 0 < self._limits.upload.most < framing.size:
             raise ProtocolError(413, responses.TOO_LARGE.text)
         id = f"{self._random.getrandbits(128):032x}"
-        upload = Upload(visitor, framing, self._limits.body) if _has_body(framing) else None
+        limits = self._limits.upload
+        upload = Upload(visitor, framing, limits) if _has_body(framing) else None
         raw = to_service(head, target, framing, origin, id)
         return ForwardedRequest(app, head, visitor, origin, upload, raw, id)
 

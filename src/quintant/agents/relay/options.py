@@ -19,6 +19,7 @@ from pathlib import Path
 from quintant.agents.multiplex.connection import Keepalive
 from quintant.agents.relay.exchange import ExchangeLimits
 from quintant.agents.relay.name_registry import GROUP_SESSIONS, SESSIONS
+from quintant.agents.relay.upload import UploadLimits
 
 DOMAIN = "relay.localhost"
 TLS_PORT, HTTP_PORT, ADMIN_PORT = 8443, 8080, 9809
@@ -96,7 +97,9 @@ def _options(given: argparse.Namespace) -> RelayOptions:
         folder=given.state,
         tokens=given.tokens if given.auth == "token" else None,
         trust=TrustedProxies(tuple(given.trusted_proxy)),
-        limits=ExchangeLimits(given.first_byte, given.idle, given.max_body),
+        limits=ExchangeLimits(
+            given.first_byte, given.idle, UploadLimits(given.max_body, given.min_rate)
+        ),
         sessions=given.max_sessions,
         group_sessions=given.max_group_sessions,
         keepalive=Keepalive(given.ping, given.dead),
@@ -130,7 +133,11 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     add("--trusted-proxy", action="append", default=[], metavar="NETWORK")
     add("--first-byte", type=float, default=limits.first_byte, metavar="SECONDS")
     add("--idle", type=float, default=limits.idle, metavar="SECONDS")
-    add("--max-body", type=int, default=limits.body, metavar="BYTES", help="0 for any")
+    add("--max-body", type=int, default=limits.upload.most, metavar="BYTES", help="0 for any")
+    add(
+        "--min-rate", type=float, default=limits.upload.rate, metavar="BYTES",
+        help="per second of a request's body; 0 for any",
+    )  # fmt: skip
     add("--max-sessions", type=int, default=SESSIONS)
     add("--max-group-sessions", type=int, default=GROUP_SESSIONS)
     add("--ping", type=float, default=keepalive.ping, metavar="SECONDS")

@@ -141,7 +141,9 @@ class Relay:
             self.names.sweep(now)
             for tunnel in self.names.everybody():
                 tunnel.pool.sweep(now)
-            for what, wrong in self._reloads().items():
+            reloads = self._reloads()
+            self._control.recheck()
+            for what, wrong in reloads.items():
                 if wrong:
                     say("not reloaded", file=what, because=wrong)
 

@@ -5,7 +5,7 @@
 | 400, 405, 501, 505 | BAD_REQUEST | a request that is not passed on |
 | 404 | UNKNOWN_APP | nobody has this name |
 | 421 | MISDIRECTED | a host that this relay does not serve |
-| 408 | TIMEOUT | a head that does not come to its end |
+| 408 | TIMEOUT | a head that does not come to its end, a body that comes too slowly |
 | 413, 429, 431 | LIMIT | too large, too many |
 | 502 | SERVICE_UNREACHABLE, BAD_RESPONSE | the Service refuses, or does not speak HTTP |
 | 503 | NO_TUNNEL | the app is known, and no tunnel of it is connected |
@@ -54,6 +54,7 @@ NOT_FOUND = RelayResponse(404, "", "a relay of tunnels; apps are below its name"
 MISDIRECTED = RelayResponse(421, "MISDIRECTED", "this host is not served here")
 NO_TUNNEL = RelayResponse(503, "NO_TUNNEL", "the app is known, but no tunnel of it is connected")
 BUSY = RelayResponse(429, "LIMIT", "every tunnel of the app has as many visitors as it takes")
+SHARE = RelayResponse(429, "LIMIT", "this address has its share of the app's visitors already")
 TOO_LARGE = RelayResponse(413, "LIMIT", "the body is larger than this relay takes")
 SLOW = RelayResponse(504, "TIMEOUT", "the Service did not answer in time")
 LOST = RelayResponse(503, "NO_TUNNEL", "the tunnel was lost before the Service answered")

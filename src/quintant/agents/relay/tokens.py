@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 SESSIONS = 1024
 """Connections of one subject unless its entry says otherwise."""
@@ -27,7 +29,8 @@ class TokenEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
 
     sha256: str
     subject: str
-    names: tuple[str, ...] = ("*",)
+    names: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """Globs. Nobody gets every name by leaving them out: `["*"]` has to be written."""
     max_sessions: int = SESSIONS
 
 
@@ -40,15 +43,17 @@ class Principal:
     """Who connected."""
 
     subject: str = ""
-    names: tuple[str, ...] = ("*",)
+    names: tuple[str, ...] = ()
     max_sessions: int = SESSIONS
+    token: str = ""
+    """The hash of its token."""
 
     def may(self, app: str) -> bool:
         """Whether it may be reached under a name."""
         return any(fnmatchcase(app, pattern) for pattern in self.names)
 
 
-ANYBODY = Principal()
+ANYBODY = Principal(names=("*",))
 """Where no tokens are asked for: the group alone is the claim."""
 
 
@@ -57,12 +62,12 @@ def digest(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def find(entries: Iterable[TokenEntry], token: str) -> Principal | None:
-    """Whose token that is. Looks at every entry, whichever fits."""
-    given, found = digest(token), None
+def find(entries: Iterable[TokenEntry], given: str) -> Principal | None:
+    """Whose token has this hash. Looks at every entry, whichever fits."""
+    found = None
     for entry in entries:
         if hmac.compare_digest(entry.sha256.lower().encode(), given.encode()):
-            found = Principal(entry.subject, entry.names, entry.max_sessions)
+            found = Principal(entry.subject, entry.names, entry.max_sessions, given)
     return found
 
 
@@ -81,6 +86,8 @@ class TunnelTokens:
         self._path = path
         self._seen = _stamp(path)
         self._entries = parse(path.read_bytes())
+        self.version = 1
+        """Grows whenever the entries change."""
 
     def reload(self) -> str:
         """Read the file if it changed; what is wrong with it, if anything is."""
@@ -89,13 +96,18 @@ class TunnelTokens:
             if stamp == self._seen:
                 return ""
             self._seen, self._entries = stamp, parse(self._path.read_bytes())
+            self.version += 1
         except (OSError, ValueError) as error:
             return str(error)
         return ""
 
     def find(self, token: str) -> Principal | None:
         """Whose token that is."""
-        return find(self._entries, token)
+        return find(self._entries, digest(token))
+
+    def renew(self, who: Principal) -> Principal | None:
+        """What somebody who is in may do by now; None if the token is not known any more."""
+        return find(self._entries, who.token)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

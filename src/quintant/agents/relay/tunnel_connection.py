@@ -52,6 +52,11 @@ class TunnelConnection:
         """How many visitors it has."""
         return len(self.session.streams) - len(self.pool)
 
+    @property
+    def free(self) -> int:
+        """How many more it takes."""
+        return max(0, self.session.limit - self.load) if self.live else 0
+
     def stream(self, peer: str, request: str, reuse: bool) -> tuple[DuplexStream, bool]:
         """A stream to the Service, and whether it was used before."""
         duplex = self.pool.take() if reuse else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.relay.visitor import Visitor
@@ -13,13 +14,35 @@ from quintant.http.head import ProtocolError
 
 KEPT_BYTES = 64 * 1024
 """What is kept of a body for another attempt."""
+UPLOAD_RATE = 500.0
+"""Bytes per second: less than any network that a visitor has to use today."""
+GRACE_SECONDS = 20.0
+"""That a body may take beyond what its size allows at that rate: networks pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """How large a request's body may be, and how slow."""
+
+    most: int = 0
+    """Bytes; 0 is any."""
+    rate: float = UPLOAD_RATE
+    """Bytes per second, at least, on average; 0 is any."""
+    grace: float = GRACE_SECONDS
 
 
 class Upload:
-    """One body. `run` may be called again with another stream while `repeatable`."""
+    """One body. `run` may be called again with another stream while `repeatable`.
 
-    def __init__(self, visitor: Visitor, framing: Framing, most: int) -> None:
-        self._visitor, self._most = visitor, most
+    Until the Service answers, it has to come at the least rate on average; the time in which the
+    Service does not take it is not counted. What goes on after that is a conversation.
+    """
+
+    def __init__(self, visitor: Visitor, framing: Framing, limits: UploadLimits) -> None:
+        self._visitor, self._limits = visitor, limits
+        self._waited = 0.0
+        self.answered = False
+        """Whether the Service began to answer."""
         self._body, self._chunked = BodyParser(framing), framing.kind is FramingKind.CHUNKED
         self._kept: list[bytes] = []
         self._size = 0
@@ -58,7 +81,7 @@ class Upload:
             return  # Whoever reads the answer is told as well.
 
     async def _more(self, duplex: DuplexStream) -> None:
-        raw = await self._visitor.read()
+        raw = await self._read()
         if not raw:
             raise Disconnected
         content = self._body.feed(raw)
@@ -68,9 +91,32 @@ class Upload:
         self._keep(content)
         await self._send(duplex, content)
 
+    async def _read(self) -> bytes:
+        """What comes next. ProtocolError if the visitor is slower than the least rate."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while True:
+            spent = self._waited + loop.time() - began
+            try:
+                async with asyncio.timeout(self._left(spent)):
+                    raw = await self._visitor.read()
+            except TimeoutError:
+                if not self.answered:
+                    raise ProtocolError(408, "the body comes too slowly") from None
+            else:
+                self._waited += loop.time() - began
+                return raw
+
+    def _left(self, spent: float) -> float | None:
+        """Seconds until the visitor is too slow; None if it cannot be."""
+        limits = self._limits
+        if self.answered or not limits.rate:
+            return None
+        return limits.grace + self._size / limits.rate - spent
+
     def _keep(self, content: bytes) -> None:
         self._size += len(content)
-        if self._most and self._size > self._most:
+        if self._limits.most and self._size > self._limits.most:
             raise ProtocolError(413, "the body is larger than this relay takes")
         if self._size <= KEPT_BYTES:
             self._kept.append(content)

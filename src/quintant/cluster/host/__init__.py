@@ -1,1 +1,1 @@
-"""This machine: private files, files in YAML, and loopback addresses."""
+"""This machine: files in YAML, the removal of trees, and loopback addresses."""

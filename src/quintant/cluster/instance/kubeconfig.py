@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.host.private_files import write_private
 from quintant.cluster.instance.pki import ADMIN, NAME, Pki
 from quintant.core.errors import ConfigError
+from quintant.keys.private_files import write_private
 from quintant.keys.sensitive import Sensitive
 
 

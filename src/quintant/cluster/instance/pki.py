@@ -16,9 +16,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from quintant.cluster.apiserver.meta.user import MASTERS
-from quintant.cluster.host.private_files import write_private
 from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Validity, new_key, private_pem
+from quintant.keys.private_files import write_private
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, load_key_pair, memory_file
 

@@ -260,8 +260,9 @@ async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(
     relay, _ = await testbed.exposed("hello", silent)
     (held,) = relay.names.everybody()
     async with AsyncExitStack() as stack:
-        for _ in range(held.session.limit):
-            _, writer = await stack.enter_async_context(visiting(relay))
+        for number in range(held.session.limit):
+            visit = visiting(relay, f"127.0.1.{number + 1}")  # no address has more than its share
+            _, writer = await stack.enter_async_context(visit)
             writer.write(request("hello"))
             await arrived.get()
         found = await asked(relay, request("hello"))

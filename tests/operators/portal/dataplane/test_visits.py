@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientSession, WSMsgType, web
 
 from quintant.agents.relay.exchange import ExchangeLimits
+from quintant.agents.relay.upload import UploadLimits
 from testbeds.relays import (
     DOMAIN,
     RelayTestbed,
@@ -130,7 +131,7 @@ async def test_a_silent_service_is_given_up(testbed: RelayTestbed) -> None:
 
 
 async def test_limits_of_size_are_told(testbed: RelayTestbed) -> None:
-    relay = await testbed.relay(limits=ExchangeLimits(body=10))
+    relay = await testbed.relay(limits=ExchangeLimits(upload=UploadLimits(most=10)))
     tunnel = testbed.tunnel("hello", await testbed.service(saying("never")), testbed.target(relay))
     await tunnel.connected()
     long = "X: " + "x" * 40_000 + "\r\n"

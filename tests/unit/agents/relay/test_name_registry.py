@@ -34,9 +34,9 @@ def test_a_group_shares_its_name_and_others_do_not_get_it() -> None:
 
 def test_the_same_group_of_another_subject_is_another() -> None:
     held = names()
-    held.join("hello", "one", Principal("a"), Held(), 0)
+    held.join("hello", "one", Principal("a", ("*",)), Held(), 0)
     with pytest.raises(NameDenied) as caught:
-        held.join("hello", "one", Principal("b"), Held(), 0)
+        held.join("hello", "one", Principal("b", ("*",)), Held(), 0)
     assert caught.value.code is Close.HELD
 
 
@@ -70,7 +70,7 @@ def test_limits_are_told_and_freed() -> None:
     held.leave("a", session, 0)
     held.join("c", "g", ANYBODY, Held(), 0)
     with pytest.raises(NameDenied, match="token"):
-        held.join("d", "g", Principal("poor", max_sessions=0), Held(), 0)
+        held.join("d", "g", Principal("poor", ("*",), max_sessions=0), Held(), 0)
 
 
 def test_two_tunnels_share_the_visitors() -> None:

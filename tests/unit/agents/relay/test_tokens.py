@@ -9,7 +9,9 @@ from quintant.agents.relay.tokens import TunnelTokens, digest, parse
 
 
 def written(path: Path, *tokens: str) -> Path:
-    entries = [{"sha256": digest(each), "subject": f"of-{each}"} for each in tokens]
+    entries = [
+        {"sha256": digest(each), "subject": f"of-{each}", "names": ["app"]} for each in tokens
+    ]
     path.write_text(json.dumps({"tokens": entries}))
     return path
 
@@ -44,7 +46,7 @@ def test_a_broken_file_leaves_the_last_good_one_in_force(tmp_path: Path) -> None
 
 def test_a_field_that_nobody_knows_is_an_error() -> None:
     with pytest.raises(ValueError, match="unknown field"):
-        parse(b'{"tokens": [{"sha256": "x", "subject": "a", "name": "typo"}]}')
+        parse(b'{"tokens": [{"sha256": "x", "subject": "a", "names": ["a"], "name": "typo"}]}')
 
 
 def test_names_are_globs() -> None:

@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 
 from quintant.cluster.apiserver.storage.history import StoredEntry
-from quintant.cluster.host.private_files import FILE_MODE, private_folder
 from quintant.core.errors import ConfigError, QuintantError, error_text
+from quintant.keys.private_files import FILE_MODE, private_folder
 
 FILE = "cluster.db"
 FORMAT = 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.host.private_files import private_folder, write_private
+from quintant.keys.private_files import private_folder, write_private
 
 
 def test_a_file_is_for_its_owner_alone_whoever_wrote_it_before(tmp_path: Path) -> None:

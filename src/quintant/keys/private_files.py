@@ -10,16 +10,22 @@ import secrets
 from pathlib import Path
 
 FILE_MODE = 0o600
+PUBLIC_MODE = 0o644
+"""Of what lies beside a key and may be read by everybody: its certificate."""
 FOLDER_MODE = 0o700
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, in one step; its folder is made if need be."""
+def write_private(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
+    """Write a file that only its owner may read, in one step; its folder is made if need be.
+
+    It is a new file of a name that nobody knows before: whatever somebody else put into the folder
+    beforehand, a link or a file of theirs, is not written through.
+    """
     private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        with os.fdopen(os.open(beside, flags, FILE_MODE), "wb") as file:
+        with os.fdopen(os.open(beside, flags, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
