@@ -29,6 +29,8 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 
 MOST_DECIDED = 10_000
 """Decisions remembered, a few megabytes; when there are more, all are forgotten."""
+LONGEST = 1024
+"""Characters of a path that a decision is remembered for: no path that is served is longer."""
 
 
 class Decision(Struct, frozen=True):
@@ -100,9 +102,12 @@ class Rbac:
         key, known = (user.name, user.groups, route), self._decided
         found = known.get(key)
         if found is None:
-            if len(known) >= MOST_DECIDED:
-                known.clear()
-            found = known[key] = self._decide(user, route)
+            found = self._decide(user, route)
+            # Of who is refused nothing is kept: anybody can ask for anything.
+            if found.allowed and len(route.path) + len(route.name) <= LONGEST:
+                if len(known) >= MOST_DECIDED:
+                    known.clear()
+                known[key] = found
         return found
 
     def rules_for(self, user: User, namespace: str) -> ResolvedRules:

@@ -1,7 +1,8 @@
 """The request log: who asked for what, what came of it, and which permissions that took.
 
 Bounded, in memory, for assertions and for deriving the smallest role that would have sufficed.
-It holds neither bodies nor headers.
+It holds neither bodies nor headers, and of a long text its beginning: whoever may not do anything
+could fill the memory with paths otherwise.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from quintant.runtime.manager.permissions import Permission, Permissions, policy
 
 KEEP = 10_000
 """Requests remembered: enough for a test's run, a few megabytes."""
+LONGEST = 512
+"""Characters of one text that are remembered: more than any name or path that is served has."""
 MOST_USED = 10_000
 """Permissions remembered per user: more than there are, if it does not ask for odd paths."""
 
@@ -51,21 +54,21 @@ class Audit:
         """Remember a request; subresources are named as roles name them."""
         self._records.append(
             AuditRecord(
-                user,
-                route.verb,
-                route.group,
-                route.full_resource or route.path,
-                route.namespace,
-                route.name,
+                user[:LONGEST],
+                route.verb[:LONGEST],
+                route.group[:LONGEST],
+                (route.full_resource or route.path)[:LONGEST],
+                route.namespace[:LONGEST],
+                route.name[:LONGEST],
                 code,
             )
         )
 
     def record_allowed(self, user: str, route: RequestInfo) -> None:
         """Remember that somebody was allowed something, and so made use of a permission."""
-        used = self._used[user]
-        if len(used) < MOST_USED:
-            used.add(Permission(route.group, route.full_resource or route.path, route.verb))
+        used, asked = self._used[user], route.full_resource or route.path
+        if len(used) < MOST_USED and max(map(len, (asked, route.group, route.verb))) <= LONGEST:
+            used.add(Permission(route.group, asked, route.verb))
 
     def by(self, user: str) -> list[AuditRecord]:
         """The requests of one user."""

@@ -30,6 +30,8 @@ MOST = 1_000
 """Media types of an Accept header that are looked at: far more than anybody knows."""
 REMEMBERED = 256
 """Accept headers whose meaning is kept: clients send few different ones."""
+LONGEST = 1024
+"""Characters of a header whose meaning is kept: longer ones would fill the memory."""
 _BROWSERS = ("curl", "Wget", "Mozilla/5.0")
 _META = "meta.k8s.io"
 _META_VERSIONS = frozenset({"v1", "v1beta1"})
@@ -84,9 +86,17 @@ def negotiate(
     return negotiated
 
 
-@lru_cache(REMEMBERED)
 def clauses(accept: str) -> tuple[AcceptClause, ...]:
     """The media types of an Accept header, the most liked first."""
+    return _remembered(accept) if len(accept) <= LONGEST else _clauses(accept)
+
+
+@lru_cache(REMEMBERED)
+def _remembered(accept: str) -> tuple[AcceptClause, ...]:
+    return _clauses(accept)
+
+
+def _clauses(accept: str) -> tuple[AcceptClause, ...]:
     found = []
     for text in (accept or "*/*").split(",", MOST)[:MOST]:
         media, *rest = (part.strip() for part in text.split(";"))

@@ -51,6 +51,7 @@ LIMITS = RequestLimits(
 )
 """What a client may send and how long it may take, as on a real server."""
 
+_IMPERSONATE = "impersonate-"
 _BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -82,8 +83,9 @@ class _Edge:
 
     async def handle(self, request: Request) -> Response | StreamingResponse:
         """The answer of the server."""
-        call = await _call(request)
-        answer = await self._server.handle(call, self._peer(request.connection))
+        call = _call(request)
+        receive = None if request.body_complete else partial(request.body, REQUEST_LIMIT)
+        answer = await self._server.handle(call, self._peer(request.connection), receive)
         if not isinstance(answer, ApiResponse):
             return self._flow(call, answer)
         if len(answer.body) <= PIECE:
@@ -109,14 +111,23 @@ class _Edge:
         return StreamingResponse(pieces, over, headers=headers, write_timeout=patience)
 
 
-async def _call(request: Request) -> ApiRequest:
+def _call(request: Request) -> ApiRequest:
+    """The head of a request. What is no text in it is shown as such, and is nobody's name."""
     headers: dict[str, str] = {}
     for raw, value in request.head.fields:
-        key, said = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
-        between = SEPARATOR if key.startswith("impersonate-") else ","
+        key, said = raw.decode("ascii").lower(), value.decode("utf-8", "replace")
+        if key.startswith(_IMPERSONATE):
+            _check_text(value)
+        between = SEPARATOR if key.startswith(_IMPERSONATE) else ","
         headers[key] = f"{headers[key]}{between}{said}" if key in headers else said
-    body = None if request.body_complete else await request.body(REQUEST_LIMIT)
-    return ApiRequest(request.method, _path(request), read_pairs(request.query), headers, body)
+    return ApiRequest(request.method, _path(request), read_pairs(request.query), headers, None)
+
+
+def _check_text(value: bytes) -> None:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        raise ProtocolError(400, "a header that is not UTF-8") from None
 
 
 def _path(request: Request) -> str:

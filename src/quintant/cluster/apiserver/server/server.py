@@ -13,7 +13,7 @@ leaves before what it may tell of is safe from a crash.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from ipaddress import IPv4Network
 
@@ -56,6 +56,8 @@ from quintant.core.clock import Clock, Random, SystemClock
 from quintant.keys.sensitive import Sensitive
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
+Receive = Callable[[], Awaitable[bytes]]
+"""Waits for the body of a request."""
 Flow = Watcher | LogStream | ListStream
 """An answer that goes on."""
 
@@ -133,17 +135,21 @@ class ApiServer:
         finally:
             self.leave(answer)
 
-    async def handle(self, call: ApiRequest, peer: User | None = None) -> ApiResponse | Flow:
+    async def handle(
+        self, call: ApiRequest, peer: User | None = None, receive: Receive | None = None
+    ) -> ApiResponse | Flow:
         """The whole answer, or one that goes on and that `leave` must end.
 
         `peer` is whom the connection proves, by a client certificate; no header says that.
+        `receive` waits for a body that has not come yet: for who may send one, and no longer than
+        the request may take.
         """
         call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
         asked = request_info(call)
         user: User | None = None
         try:
             user = self._access.authenticate(call, asked, peer)
-            answer = await self._answer(call, asked, user)
+            answer = await self._answer(call, asked, user, receive)
         except StatusError as error:
             answer = await self._refusal(call, error)
         answer = await self._safe(call, answer)
@@ -187,16 +193,21 @@ class ApiServer:
         self.store.restore(snapshot)
         self._machinery.reload()
 
-    async def _answer(self, call: ApiRequest, asked: RequestInfo, user: User) -> ApiResponse | Flow:
+    async def _answer(
+        self, call: ApiRequest, asked: RequestInfo, user: User, receive: Receive | None
+    ) -> ApiResponse | Flow:
         if asked.verb == "watch":
-            return await self._allowed(call, asked, user)
+            # It has no end, and so its body would have none.
+            return await self._allowed(call, asked, user, None)
         async with request_timeout(timeout_seconds(call.query)):
-            return await self._allowed(call, asked, user)
+            return await self._allowed(call, asked, user, receive)
 
     async def _allowed(
-        self, call: ApiRequest, asked: RequestInfo, user: User
+        self, call: ApiRequest, asked: RequestInfo, user: User, receive: Receive | None
     ) -> ApiResponse | Flow:
         self._access.authorize(user, authorization_attributes(call, asked))
+        if receive is not None:
+            call = replace(call, body=await receive())
         if len(call.body or b"") > REQUEST_LIMIT:
             raise request_entity_too_large()
         answer = await self._found(call, asked, user)

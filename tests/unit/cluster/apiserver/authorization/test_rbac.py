@@ -9,7 +9,6 @@ import pytest
 from quintant.cluster.apiserver.authorization.rbac import MOST_DECIDED, Rbac
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import User, admin, service_account
-from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from unit.cluster.api import CMS, PODS, Api, JsonObject, config_map, server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -194,12 +193,27 @@ async def test_decisions_are_remembered_but_never_longer_than_they_hold() -> Non
 
 
 async def test_remembered_decisions_fill_no_memory() -> None:
-    rbac = Rbac(RevisionStore())
-    alice, asked = User("alice"), RequestInfo("get", "/first")
-    first = rbac.decide(alice, asked)
-    assert rbac.decide(alice, asked) is first
+    world = World()
+    await world.grant(rule("list"))
+    rbac, alice = Rbac(world.server.store), User("alice")
+    first = rbac.decide(alice, _listing("/first"))
+    assert first.allowed
+    assert rbac.decide(alice, _listing("/first")) is first
     for number in range(MOST_DECIDED):
-        rbac.decide(alice, RequestInfo("get", f"/{number}"))
-    again = rbac.decide(alice, asked)
+        rbac.decide(alice, _listing(f"/{number}"))
+    again = rbac.decide(alice, _listing("/first"))
     assert again == first
     assert again is not first
+
+
+def _listing(path: str) -> RequestInfo:
+    return RequestInfo("list", path, version="v1", resource="configmaps", namespace="default")
+
+
+async def test_refusals_and_long_paths_are_not_remembered() -> None:
+    world = World()
+    await world.grant(rule("list"))
+    rbac, alice = Rbac(world.server.store), User("alice")
+    refused, long = RequestInfo("get", "/other"), _listing("/" + "x" * 2000)
+    assert rbac.decide(alice, refused) is not rbac.decide(alice, refused)
+    assert rbac.decide(alice, long) is not rbac.decide(alice, long)
