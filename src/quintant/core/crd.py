@@ -21,6 +21,8 @@ from quintant.core.resource import (
     Resource,
     Scale,
     definition_of,
+    is_custom_kind,
+    is_external_kind,
     resource_of,
 )
 
@@ -57,11 +59,11 @@ def crds(module: ModuleType) -> list[Plain]:
 def definitions(kinds: Iterable[Kind]) -> list[Plain]:
     """One definition for each custom kind, all its versions in it, sorted by name.
 
-    Built-in kinds and views of other kinds have none, and are passed over.
+    Built-in kinds, kinds of others and views have none of ours, and are passed over.
     """
     versions: dict[str, list[Kind]] = {}
     for kind in dict.fromkeys(kinds):
-        if "__definition__" in vars(kind):
+        if is_custom_kind(kind):
             versions.setdefault(resource_of(kind).full_name, []).append(kind)
     return [crd(*versions[name]) for name in sorted(versions)]
 
@@ -129,6 +131,12 @@ def _stored(kinds: Sequence[Kind]) -> Kind:
 
 
 def _check(kinds: Sequence[Kind]) -> None:
+    for kind in filter(is_external_kind, kinds):
+        raise ConfigError(
+            f"cannot make the definition of {kind.__name__}",
+            because=f"{resource_of(kind).full_name} is defined by others",
+            hint="install theirs; leave out external=True if the kind is yours",
+        )
     resources = [resource_of(kind) for kind in kinds]
     names = {(r.group, r.kind, r.plural, r.namespaced) for r in resources}
     if len(names) != 1:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from quintant.core.errors import BadRequest, ConfigError, Status
 from quintant.core.object import Custom, Metadata, Object
+from quintant.core.resource_names import check_resource_names, is_kubernetes_group
 
 C = TypeVar("C", bound=type[Object])
 
@@ -108,6 +109,8 @@ class Definition(Struct, frozen=True):
     deprecated: str = ""
     selectable: tuple[str, ...] = ()
     conversion: ConversionWebhook | None = None
+    external: bool = False
+    """Somebody else defines the kind: no definition of ours is ever printed or installed."""
 
 
 def resource(
@@ -129,6 +132,7 @@ def resource(
     deprecated: str = "",
     selectable: Sequence[str] = (),
     conversion: ConversionWebhook | None = None,
+    external: bool = False,
 ) -> Callable[[C], C]:
     """Give a kind its place on the API server, and a custom kind its definition.
 
@@ -136,18 +140,26 @@ def resource(
     `columns` are what `kubectl get` shows, by title; `selectable` are paths that field selectors
     may use. Of several versions of one kind exactly one has `storage=True`; `deprecated` is the
     warning sent to whoever uses the version.
+
+    `external=True` is for kinds of others, such as cert-manager's: they are used and watched, and
+    their definition is left alone. Kinds in groups of Kubernetes are external anyhow.
     """
 
     def decorate(cls: C) -> C:
         name = kind or cls.__name__
+        others = external or is_kubernetes_group(group)
+        check_resource_names(
+            cls.__name__, group=group, version=version, kind=name, plural=plural or _plural(name),
+            defined=issubclass(cls, Custom) and not others,
+        )  # fmt: skip
         _set(cls, "__resource__", Resource(
             group, version, name, plural or _plural(name), namespaced, status
         ))  # fmt: skip
-        if issubclass(cls, Custom):
+        if external or issubclass(cls, Custom):
             _set(cls, "__definition__", Definition(
                 tuple(short), tuple(categories), _columns(columns or {}), tuple(rules), scale,
                 singular or name.lower(), served, storage, deprecated,
-                tuple(selectable), conversion,
+                tuple(selectable), conversion, others,
             ))  # fmt: skip
         return cls
 
@@ -188,7 +200,14 @@ def resource_of(kind: type[Object]) -> Resource:
 
 def is_custom_kind(kind: type[Object]) -> bool:
     """Whether a class is a custom kind of our own: its type is the whole truth, not a view."""
-    return "__definition__" in vars(kind)
+    found: Definition | None = vars(kind).get("__definition__")
+    return found is not None and not found.external
+
+
+def is_external_kind(kind: type[Object]) -> bool:
+    """Whether a class is declared like a custom kind, of which somebody else has the definition."""
+    found: Definition | None = vars(kind).get("__definition__")
+    return found is not None and found.external
 
 
 def definition_of(kind: type[Object]) -> Definition:
@@ -198,6 +217,7 @@ def definition_of(kind: type[Object]) -> Definition:
         raise ConfigError(
             f"{kind.__name__} has no CustomResourceDefinition",
             because="it is not a Custom[Spec, Status] decorated with @resource",
+            hint=f"class {kind.__name__}(Custom[Spec, Status]) under @resource(group=..., ...)",
         )
     return found
 

@@ -24,14 +24,15 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random, seconds_of
-from quintant.core.object import Custom, K, Object, ObjectMeta, replace
-from quintant.core.resource import resource_of
+from quintant.core.object import K, Object, ObjectMeta, replace
+from quintant.core.resource import is_custom_kind, is_external_kind, resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import configuration_publisher
+from quintant.testing.external_kinds import install_external_kinds
 from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.mutation_detector import CacheMutationDetector
 from quintant.testing.webhooks import InProcessDialer, webhook_url
@@ -115,10 +116,11 @@ class InProcessCluster:
         return Environment(transport, self.clock, random)
 
     async def install(self, *kinds: type[Object]) -> None:
-        """Put the definitions of custom kinds on the server."""
-        new = [kind for kind in kinds if _custom(kind) and kind not in self._installed]
+        """Put the definitions of custom kinds on the server; kinds of others take any field."""
+        new = [kind for kind in kinds if _defined(kind) and kind not in self._installed]
         self._installed |= set(new)
         await install_crds(self.admin, new)
+        await install_external_kinds(self.admin, new)
 
     async def create(self, obj: K) -> K:
         """Create an object, in the namespace "default" if it names none; its kind is installed."""
@@ -227,8 +229,8 @@ class InProcessCluster:
             await asyncio.gather(waiting, return_exceptions=True)
 
 
-def _custom(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Custom)
+def _defined(kind: Any) -> bool:
+    return isinstance(kind, type) and (is_custom_kind(kind) or is_external_kind(kind))
 
 
 def _placed(obj: K) -> K:

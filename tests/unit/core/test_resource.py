@@ -103,7 +103,7 @@ def test_only_custom_kinds_have_a_definition() -> None:
 
 
 def test_columns_may_be_bare_paths() -> None:
-    @resource(group="g", version="v1", columns={"A": ".spec.a", "B": Column(".spec.b", "date")})
+    @resource(group="g.dev", version="v1", columns={"A": ".spec.a", "B": Column(".spec.b", "date")})
     class Printed(Custom[Model, Model]):
         pass
 

@@ -31,10 +31,10 @@ ESTABLISH_SECONDS = 30.0
 async def install_crds(transport: Transport, kinds: Iterable[type[Object]]) -> None:
     """Apply the CRD of every custom kind, and return once each is served.
 
-    Built-in kinds, and views of kinds that somebody else installs, are passed over. Of several
+    Built-in kinds, kinds of others and views are passed over. Of several
     failures, which as a rule have one cause, the first is raised.
     """
-    await _install_all(transport, definitions(kinds))
+    await install_definitions(transport, definitions(kinds))
 
 
 async def install_manager_crds(transport: Transport, manager: Manager, namespace: str) -> None:
@@ -44,10 +44,11 @@ async def install_manager_crds(transport: Transport, manager: Manager, namespace
     """
     service = ServiceReference(name=manager.name, namespace=namespace)
     place = manager.settings.webhook_url or service
-    await _install_all(transport, converted_definitions(manager.kinds(), manager.webhooks, place))
+    await install_definitions(transport, converted_definitions(manager.kinds(), manager.webhooks, place))
 
 
-async def _install_all(transport: Transport, found: Iterable[Plain]) -> None:
+async def install_definitions(transport: Transport, found: Iterable[Plain]) -> None:
+    """Apply definitions as they are given, and return once each is served."""
     client = Client(Rest(transport), manager="quintant-install")
     try:
         async with asyncio.TaskGroup() as group:
