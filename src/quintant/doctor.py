@@ -14,7 +14,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -58,9 +58,11 @@ class Finding:
     hint: str = ""
 
 
-async def examine(environ: Mapping[str, str], clock: Clock) -> list[Finding]:
-    """Look at this machine, and at the cluster that the environment leads to."""
-    return [*machine(environ), *await cluster(clock)]
+async def examine(
+    environ: Mapping[str, str], clock: Clock, find: Callable[[], Config] = Config.discover
+) -> list[Finding]:
+    """Look at this machine, and at the cluster that `find` finds."""
+    return [*machine(environ), *await cluster(clock, find)]
 
 
 def machine(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -74,10 +76,10 @@ def machine(environ: Mapping[str, str]) -> Iterator[Finding]:
     yield _kubectl(environ)
 
 
-async def cluster(clock: Clock) -> list[Finding]:
+async def cluster(clock: Clock, find: Callable[[], Config] = Config.discover) -> list[Finding]:
     """How the cluster of the kubeconfig, or of the pod, can be reached."""
     try:
-        config = Config.discover()
+        config = find()
     except QuintantError as error:
         first, _, rest = str(error).partition("\n")
         return [Finding("cluster", Verdict.ODD, first, rest or "quintant up starts one")]

@@ -19,6 +19,8 @@ from typing import (
 
 import msgspec
 
+from quintant.core.errors import error_text
+
 if TYPE_CHECKING:
     # mypy ignores dataclass_transform on a subclass of StructMeta, so checkers see this twin.
     @dataclass_transform(
@@ -43,14 +45,33 @@ else:
         "gc": False,
     }
 
+    def _refuse_assignment(self, name, value):
+        raise _frozen(self, name, "assign to")
+
+    def _refuse_deletion(self, name):
+        raise _frozen(self, name, "delete")
+
     class ModelMeta(msgspec.StructMeta):
         """Gives every Model the same options, so that subclasses need not repeat them."""
 
         def __new__(mcls, name, bases, namespace, **options):
-            return super().__new__(mcls, name, bases, namespace, **{**_OPTIONS, **options})
+            made = super().__new__(mcls, name, bases, namespace, **{**_OPTIONS, **options})
+            made.__setattr__, made.__delattr__ = _refuse_assignment, _refuse_deletion
+            return made
 
     class Model(msgspec.Struct, metaclass=ModelMeta):
         """A frozen value that travels as JSON."""
+
+
+def _frozen(model: Model, name: str, verb: str) -> AttributeError:
+    kind = type(model).__name__
+    return AttributeError(
+        error_text(
+            f"cannot {verb} {name} of a {kind}",
+            "objects are frozen: caches and other reconciles share them",
+            f"changed = replace({kind.lower()}, {name}=...), from quintant import replace",
+        )
+    )
 
 
 M = TypeVar("M", bound=Model)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
@@ -75,3 +76,12 @@ def test_help_about_agents_names_them_all(asks: str) -> None:
     result = CliRunner().invoke(main, ["agent", asks])
     assert result.exit_code == 0
     assert all(f"{name}: " in result.stdout for name in AGENTS)
+
+
+def test_doctor_looks_at_the_cluster_of_the_kubeconfig_it_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("apiVersion: v1\nkind: Config\ncurrent-context: nowhere\n")
+    result = CliRunner().invoke(main, ["doctor", "--kubeconfig", str(path)])
+    assert 'cannot use context "nowhere"' in result.output
+    chosen = CliRunner().invoke(main, ["doctor", "--kubeconfig", str(path), "--context", "there"])
+    assert 'cannot use context "there"' in chosen.output

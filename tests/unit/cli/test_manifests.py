@@ -41,4 +41,4 @@ def test_file_without_a_manager_is_explained(tmp_path: Path) -> None:
     path.write_text("")
     result = CliRunner().invoke(main, ["manifests", str(path)])
     assert result.exit_code == 1
-    assert "declares 0 managers" in result.output
+    assert "declares no manager" in result.output

@@ -19,6 +19,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.indexer import IndexFunction
+from quintant.runtime.controller.async_functions import check_async
 from quintant.runtime.controller.context import KeyReconciler, Reconciler
 from quintant.runtime.controller.declaration import (
     ByIndex,
@@ -131,13 +132,11 @@ class _Wiring:
     def _end(self, reconcile: Reconciler[Any] | KeyReconciler) -> None:
         if self._ended:
             raise ConfigError(
-                f"controller {self._draft.name!r} has two reconcilers", hint="declare a second one"
+                f"controller {self._draft.name!r} has two reconcilers",
+                because=".reconcile(...) ends a declaration",
+                hint="begin a second one: manager.controls(Kind, name=...)",
             )
-        if not callable(reconcile):
-            raise ConfigError(
-                f"controller {self._draft.name!r}: {reconcile!r} cannot be called",
-                hint="pass an async function of (object, context)",
-            )
+        check_async(reconcile, f"controller {self._draft.name!r}", "(object, context)")
         self._ended = True
         self._register(replace(self._draft, reconcile=reconcile))
 
@@ -179,6 +178,7 @@ class Builder(_Wiring, Generic[K]):
             )
         if self._draft.finalizer is not None:
             raise ConfigError("a controller has one finalizer", hint="do both in one cleanup")
+        check_async(cleanup, f"finalizer {name!r}", "(object, context)")
         return self._with(finalizer=Finalizer(name, cleanup))
 
     def on_deleted(self, forget: OnDeleted) -> Self:

@@ -44,7 +44,9 @@ async def install_manager_crds(transport: Transport, manager: Manager, namespace
     """
     service = ServiceReference(name=manager.name, namespace=namespace)
     place = manager.settings.webhook_url or service
-    await install_definitions(transport, converted_definitions(manager.kinds(), manager.webhooks, place))
+    await install_definitions(
+        transport, converted_definitions(manager.kinds(), manager.webhooks, place)
+    )
 
 
 async def install_definitions(transport: Transport, found: Iterable[Plain]) -> None:

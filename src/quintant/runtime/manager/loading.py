@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -40,15 +41,46 @@ def load(target: str) -> ModuleType:
 
 
 def load_manager(target: str) -> Manager:
-    """The one Manager that a module or file declares at its top level."""
-    found = [value for value in vars(load(target)).values() if isinstance(value, Manager)]
-    if len(found) != 1:
+    """The Manager that a module or file declares at its top level, all of it ended.
+
+    Of several, `shops.py:manager` or `shop.greeter:manager` names the variable.
+    """
+    place, wanted = _split(target)
+    found = {name: value for name, value in vars(load(place)).items() if isinstance(value, Manager)}
+    manager = _chosen(place, found, wanted)
+    manager.check()
+    return manager
+
+
+def _split(target: str) -> tuple[str, str]:
+    place, colon, name = target.rpartition(":")
+    return (place, name) if colon and name.isidentifier() else (target, "")
+
+
+def _chosen(place: str, found: Mapping[str, Manager], wanted: str) -> Manager:
+    if wanted in found:
+        return found[wanted]
+    names = ", ".join(f'{name} = Manager("{found[name].name}")' for name in found)
+    if wanted:
         raise ConfigError(
-            f"cannot use {target}",
-            because=f"it declares {len(found)} managers at its top level, and one is needed",
-            hint='manager = Manager("name")',
+            f"cannot use {place}:{wanted}",
+            because=f"{place} has at its top level {names or 'no Manager'}",
+            hint=f"{place}:{next(iter(found), 'manager')}",
         )
-    return found[0]
+    # Two names of one manager leave nothing to choose.
+    if len(set(found.values())) == 1:
+        return next(iter(found.values()))
+    if found:
+        raise ConfigError(
+            f"cannot choose a manager of {place}",
+            because=f"it declares {len(found)} at its top level: {names}",
+            hint=" or ".join(f"{place}:{name}" for name in found),
+        )
+    raise ConfigError(
+        f"cannot use {place}",
+        because="it declares no manager at its top level",
+        hint='manager = Manager("name")',
+    )
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -25,6 +25,7 @@ from quintant.core.resource import resource_of
 from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.controller.async_functions import check_async
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.predicates import Predicate
@@ -71,7 +72,11 @@ class Manager:
         `rate` holds requests to so many per second after a `burst`, and there is no limit without.
         """
         if not name:
-            raise ConfigError("a manager needs a name", because="its lease and role carry it")
+            raise ConfigError(
+                "a manager needs a name",
+                because="its lease and role carry it",
+                hint='Manager("shops")',
+            )
         self.settings = Settings(
             name=name,
             namespaces=tuple(namespaces),
@@ -126,6 +131,7 @@ class Manager:
 
     def add(self, function: RunnableFunction, *, leader: bool = False) -> None:
         """Run a task with a client: a poller, a server. If it raises, the program ends."""
+        check_async(function, "runnable", "(client)")
         self.runnables.append(Runnable(function, leader))
 
     def add_collectors(self, *collectors: Collector) -> None:
@@ -205,16 +211,7 @@ class Manager:
 
     def bind(self, environment: Environment) -> Engine:
         """The declarations bound to an environment, ready to run."""
-        for name in filter(None, (builder.unfinished for builder in self._builders)):
-            raise ConfigError(
-                f"controller {name!r} has no reconciler",
-                hint="end its declaration: .reconcile(function)",
-            )
-        if not (self.declarations or self.runnables or self.webhooks):
-            raise ConfigError(
-                f"manager {self.name!r} has nothing to run",
-                hint="declare a controller: manager.controls(Kind).reconcile(function)",
-            )
+        self.check()
         engine = Engine(
             self.settings, self.declarations, self.runnables, self.webhooks, environment
         )
@@ -225,6 +222,21 @@ class Manager:
         for word, page in self.json_pages.items():
             engine.json_pages[word] = partial(page, engine.client)
         return engine
+
+    def check(self) -> None:
+        """ConfigError if a declaration was begun and not ended, or there is none."""
+        for name in filter(None, (builder.unfinished for builder in self._builders)):
+            raise ConfigError(
+                f"controller {name!r} has no reconciler",
+                because="its declaration was begun and never ended",
+                hint="end it: manager.controls(Kind).reconcile(function)",
+            )
+        if not (self.declarations or self.runnables or self.webhooks):
+            raise ConfigError(
+                f"manager {self.name!r} has nothing to run",
+                because="it has no controller, no runnable and no webhook",
+                hint="declare a controller: manager.controls(Kind).reconcile(function)",
+            )
 
     def _begun(self, builder: B) -> B:
         self._builders.append(builder)

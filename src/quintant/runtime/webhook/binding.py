@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from quintant.api.admission import ServiceReference
 from quintant.core.clock import Clock
+from quintant.core.errors import ConfigError
 from quintant.core.object import Request
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
@@ -52,10 +53,21 @@ def _laptop(
 ) -> CertificateSource:
     from quintant.runtime.webhook.selfsigned import SelfSignedCertificates
 
-    names = (urlsplit(url).hostname or "",)
+    names = (_host(url),)
     return SelfSignedCertificates(
         names, clock=clock, publish=configuration_publisher(webhooks, url, client)
     )
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise ConfigError(
+            f"cannot register webhooks at {url!r}",
+            because="an API server asks webhooks at https:// addresses only",
+            hint="--webhook-url https://127.0.0.1:9443, as the API server reaches this process",
+        )
+    return parts.hostname
 
 
 def _shared(

@@ -85,7 +85,8 @@ class CertificateWatcher:
             raise ConfigError(
                 "cannot serve webhooks without a certificate",
                 because=_why(error),
-                hint="check the certificate and key files, or use self-signed ones",
+                hint="--webhook-url https://HOST:9443 signs one itself, on a laptop; "
+                "in a cluster --webhook-secret NAME, or --certificates FOLDER with both files",
             ) from error
 
     def trouble(self) -> str:

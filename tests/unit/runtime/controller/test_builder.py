@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -204,3 +206,72 @@ def test_child_wakes_its_controller_or_every_owner_of_the_kind(
     )
     mapper: Any = found.watches[0].to
     assert list(mapper(child)) == woken
+
+
+class _PlainCall:
+    def __call__(self, obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+class _AsyncCall:
+    async def __call__(self, obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+def _plain(obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+def _generating(obj: Parent, ctx: Context[Parent]) -> Any:
+    yield obj
+
+
+async def _asynchronous(obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+def _forwarding(obj: Parent, ctx: Context[Parent]) -> Awaitable[None]:
+    return _asynchronous(obj, ctx)
+
+
+@functools.wraps(_asynchronous)
+def _wrapped(*given: Any) -> Any:
+    return _asynchronous(*given)
+
+
+@pytest.mark.parametrize(
+    "given", [_plain, _PlainCall(), _PlainCall().__call__, functools.partial(_plain), _generating]
+)
+def test_reconciler_that_is_not_async_is_told_at_once_in_three_lines(given: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Manager("m").controls(Parent).reconcile(given)
+    told = str(caught.value).splitlines()
+    assert told[0].startswith("controller 'parent': ")
+    assert told[0].endswith("is not async")
+    assert told[1:] == [
+        "because: the loop awaits what it returns; a plain function would block all others",
+        "try: async def, and ctx.in_thread(function, ...) for calls that block",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        _asynchronous,
+        _AsyncCall(),
+        _AsyncCall().__call__,
+        functools.partial(_asynchronous),
+        _forwarding,
+        _wrapped,
+        lambda obj, ctx: _asynchronous(obj, ctx),
+        AsyncMock(),
+    ],
+)
+def test_whatever_can_be_awaited_is_a_reconciler(given: Any) -> None:
+    manager = Manager("m")
+    manager.controls(Parent).reconcile(given)
+    assert [declared.name for declared in manager.declarations] == ["parent"]
+
+
+def test_cleanup_and_runnable_that_are_not_async_are_told_at_once() -> None:
+    manager = Manager("m")
+    with pytest.raises(ConfigError, match="finalizer 'demo.dev/x': _plain is not async"):
+        manager.controls(Parent).finalize("demo.dev/x", _plain)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="runnable: _plain is not async"):
+        manager.add(_plain)  # type: ignore[arg-type]

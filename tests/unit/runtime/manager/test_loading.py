@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.manager.loading import load
+from quintant.runtime.manager.loading import load, load_manager
 
 
 def write(folder: Path, name: str, text: str) -> str:
@@ -83,3 +83,56 @@ def test_a_syntax_error_names_file_and_line(tmp_path: Path) -> None:
 def test_errors_of_the_users_own_code_are_left_to_the_user(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         load(write(tmp_path, "divides.py", "1 / 0"))
+
+
+TWO = """
+from quintant import Manager
+async def run(client): ...
+shops = Manager("shops")
+shops.add(run)
+harbours = Manager("harbours")
+harbours.add(run)
+again = shops
+"""
+
+
+def test_two_managers_are_named_with_how_to_choose_one(tmp_path: Path) -> None:
+    path = write(tmp_path, "two.py", TWO.replace("again = shops", ""))
+    with pytest.raises(ConfigError) as caught:
+        load_manager(path)
+    assert str(caught.value).splitlines() == [
+        f"cannot choose a manager of {path}",
+        "because: it declares 2 at its top level: "
+        'shops = Manager("shops"), harbours = Manager("harbours")',
+        f"try: {path}:shops or {path}:harbours",
+    ]
+
+
+def test_manager_is_chosen_by_the_name_of_its_variable(tmp_path: Path) -> None:
+    path = write(tmp_path, "chosen.py", TWO)
+    assert load_manager(f"{path}:harbours").name == "harbours"
+
+
+def test_name_that_is_no_manager_is_told_with_those_that_are(tmp_path: Path) -> None:
+    path = write(tmp_path, "misnamed.py", TWO)
+    with pytest.raises(ConfigError, match=r'harbours = Manager\("harbours"\)') as caught:
+        load_manager(f"{path}:ships")
+    assert caught.value.hint == f"{path}:shops"
+
+
+def test_two_names_of_one_manager_are_one_manager(tmp_path: Path) -> None:
+    text = "from quintant import Manager\nasync def run(client): ...\n"
+    path = write(tmp_path, "alias.py", f'{text}one = two = Manager("one")\none.add(run)\n')
+    assert load_manager(path).name == "one"
+
+
+def test_controller_without_a_reconciler_is_told_when_the_file_is_loaded(tmp_path: Path) -> None:
+    text = 'from quintant import Manager\nfrom quintant.api.core import Pod\nm = Manager("m")\n'
+    path = write(tmp_path, "unended.py", f"{text}m.controls(Pod)\n")
+    with pytest.raises(ConfigError) as caught:
+        load_manager(path)
+    assert str(caught.value).splitlines() == [
+        "controller 'pod' has no reconciler",
+        "because: its declaration was begun and never ended",
+        "try: end it: manager.controls(Kind).reconcile(function)",
+    ]

@@ -37,3 +37,20 @@ async def test_server_with_a_url_signs_for_itself() -> None:
     signing = server(Settings("gates", webhook_url="https://gates.example.com:9443"))
     await signing.certificates.load()
     assert signing.certificates.context is not None
+
+
+async def test_missing_certificate_is_told_with_the_options_that_give_one() -> None:
+    found = server(Settings("gates", certificates="/nowhere/at/all"))
+    with pytest.raises(ConfigError) as caught:
+        await found.certificates.load()
+    told = str(caught.value).splitlines()
+    assert told[0] == "cannot serve webhooks without a certificate"
+    assert told[1].startswith("because: No such file")
+    assert told[2].startswith("try: --webhook-url https://HOST:9443")
+    assert "--webhook-secret" in told[2]
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:9443", "http://127.0.0.1:9443", "https://"])
+async def test_webhook_url_that_no_api_server_would_ask_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match=f"cannot register webhooks at '{url}'\nbecause.*\ntry:"):
+        server(Settings("gates", webhook_url=url))
