@@ -42,6 +42,8 @@ class Settings(Struct, frozen=True):
     """Requests per second, all controllers together, after a `burst`; None leaves it to the server,
     whose own fairness shares out what it can do."""
     burst: int = 10
+    threads: int = 16
+    """Blocking calls (`ctx.in_thread`) at once: as many as four controllers of four workers make."""
     grace: float = 30.0
     """Seconds that reconciles under way get to end after a stop was asked for."""
     watch: Timers = field(default_factory=Timers)

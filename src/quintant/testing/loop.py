@@ -22,11 +22,15 @@ import math
 import selectors
 from collections import deque
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for_threads
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 # Real seconds to wait for a thread or a socket before believing that nothing will come.
 PATIENCE_SECONDS = 5.0
+
+# Real seconds within which a thread is believed to need nothing of the loop.
+HOLD_SECONDS = 0.5
 
 # Passes of the loop after which `settle` believes that callbacks feed each other for ever.
 SETTLE_PASSES = 20_000
@@ -54,6 +58,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
         self._now = 0.0
         self._threads = 0
+        self._pool: ThreadPoolExecutor | None = None
         self._patience = patience
         super().__init__(_Leaping(self._idle))
         self._jump(0.0)
@@ -76,8 +81,17 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         func: Callable[[Unpack[Ts]], T],
         *args: *Ts,
     ) -> asyncio.Future[T]:
-        """Run `func` in a thread; virtual time stands still meanwhile."""
-        future = super().run_in_executor(executor, func, *args)
+        """Run `func` in a thread; virtual time stands still meanwhile.
+
+        The loop holds still too, as long as the thread may need nothing of it: then what follows
+        the call comes in the same order every time.
+        """
+        if executor is None:
+            executor = self._pool = self._pool or ThreadPoolExecutor()
+            self.set_default_executor(self._pool)
+        work = executor.submit(func, *args)
+        wait_for_threads([work], min(self._patience, HOLD_SECONDS))
+        future = asyncio.wrap_future(work, loop=self)
         self._threads += 1
         future.add_done_callback(self._returned)
         return future

@@ -25,6 +25,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
+from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.runtime.controller.context import OWNER_INDEX, Reconciler
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
@@ -141,7 +142,9 @@ async def _controller(
     client = Client(rest, caches, random=environment.random)
     clock, random = environment.clock, environment.random
     statuses = StatusWriter(client, random)
-    services = ControllerServices(caches, client, clock, random, Metrics(), notes, statuses)
+    services = ControllerServices(
+        caches, client, clock, random, Metrics(), notes, statuses, BlockingCalls()
+    )
     controller = Controller(declared, services)
     for kind in kinds:
         informer = caches.declare(kind)

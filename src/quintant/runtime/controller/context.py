@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from quintant.core.owner import controller_of
 from quintant.runtime.apply.control import NAME_TAKEN
 from quintant.runtime.apply.diff import ChildConflict
 from quintant.runtime.cache.client import Client
+from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.runtime.controller.result import Result
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.observe.logs import Logger
@@ -26,6 +27,8 @@ OWNER_INDEX = "quintant/controller-uid"
 K_co = TypeVar("K_co", bound=Object, covariant=True)
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
 Obj = TypeVar("Obj", bound=Object)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Recorder(Protocol):
@@ -56,6 +59,14 @@ class Context(Struct, Generic[K_co], frozen=True):
     random: Random
     recorder: Recorder
     statuses: StatusWriter
+    blocking: BlockingCalls
+
+    async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that blocks in a thread, and return what it returns or raises.
+
+        A thread cannot be cancelled: a reconcile that runs out of time ends when the call does.
+        """
+        return await self.blocking.run(function, *args, **kwargs)
 
     async def apply(self, child: Obj, *, force: bool = True, adopt: bool = False) -> Obj:
         """Make the server's object agree with every field set here.
@@ -128,6 +139,11 @@ class KeyContext(Struct, frozen=True):
     clock: Clock
     random: Random
     recorder: Recorder
+    blocking: BlockingCalls
+
+    async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that blocks in a thread, as `Context.in_thread` does."""
+        return await self.blocking.run(function, *args, **kwargs)
 
     def event(
         self,

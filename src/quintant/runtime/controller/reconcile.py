@@ -13,6 +13,7 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.controller import finalizer as final
+from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.runtime.controller.context import (
     Context,
     KeyContext,
@@ -41,6 +42,7 @@ class ControllerServices(Struct, frozen=True):
     metrics: Metrics
     recorder: Recorder
     statuses: StatusWriter
+    blocking: BlockingCalls
 
 
 class ReconcileHandler(Generic[K]):
@@ -90,6 +92,7 @@ class ReconcileHandler(Generic[K]):
             services.random,
             services.recorder,
             services.statuses,
+            services.blocking,
         )
 
     async def _present(self, obj: K) -> Result | None:
@@ -144,5 +147,11 @@ class ReconcileHandler(Generic[K]):
     def _key_context(self, key: Request) -> KeyContext:
         services = self._services
         return KeyContext(
-            key, self._client, self._log, services.clock, services.random, services.recorder
+            key,
+            self._client,
+            self._log,
+            services.clock,
+            services.random,
+            services.recorder,
+            services.blocking,
         )

@@ -23,6 +23,7 @@ from quintant.client.retry import with_retries
 from quintant.client.token_bucket import TokenBucket
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
+from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.runtime.controller.cache_sync import CacheSync
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
@@ -97,8 +98,16 @@ class Engine:
             instance=replica_identity(random),
         )
         statuses = StatusWriter(self.client, random)
+        self._blocking = BlockingCalls(settings.threads)
         services = ControllerServices(
-            self.caches, self.client, clock, random, self.metrics, self.recorder, statuses
+            self.caches,
+            self.client,
+            clock,
+            random,
+            self.metrics,
+            self.recorder,
+            statuses,
+            self._blocking,
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.watchdog = Watchdog(self.metrics, self._busy)
@@ -181,6 +190,7 @@ class Engine:
                 await asyncio.gather(*(controller.stop() for controller in self.controllers))
         except TimeoutError:
             log.warning("stopped with reconciles under way", after=self.settings.grace)
+        self._blocking.abandon()
         await _cancel(tasks.controllers, *tasks.leading)
         if self.elector is not None and tasks.elector is not None:
             await _cancel(tasks.elector)

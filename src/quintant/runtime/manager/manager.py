@@ -60,6 +60,7 @@ class Manager:
         webhook_secret: str = "",
         resync: float | timedelta = timedelta(hours=10),
         grace: float | timedelta = 30.0,
+        threads: int = 16,
         watch: Timers = Timers(),
         sync_timeout: float | None = 120.0,
         rate: float | None = None,
@@ -69,7 +70,8 @@ class Manager:
 
         `namespaces` restricts every watch, and the permissions needed, to those; empty means all.
         `sync_timeout` is how long the start waits for kinds that cannot be read, None for ever;
-        `rate` holds requests to so many per second after a `burst`, and there is no limit without.
+        `rate` holds requests to so many per second after a `burst`, and there is no limit without;
+        `threads` is how many blocking calls (`ctx.in_thread`) run at once.
         """
         if not name:
             raise ConfigError(
@@ -88,6 +90,7 @@ class Manager:
             webhook_secret=webhook_secret,
             resync=seconds_of(resync),
             grace=seconds_of(grace),
+            threads=threads,
             watch=watch,
             sync_timeout=sync_timeout,
             rate=rate,
