@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from quintant.api.core import Pod, PodSpec
 from quintant.core.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
 from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Ship, ShipSpec, meta, ship
@@ -77,3 +78,21 @@ def test_hooks_know_nothing_but_opaque() -> None:
 
 def test_models_travel_in_camel_case_without_defaults() -> None:
     assert msgspec.json.encode(ObjectMeta(resource_version="1")) == b'{"resourceVersion":"1"}'
+
+
+def test_assigning_to_a_field_is_answered_with_how_to_replace_it() -> None:
+    pod = Pod(spec=PodSpec())
+    with pytest.raises(AttributeError) as caught:
+        pod.spec.node_name = "a"  # type: ignore[misc]
+    assert str(caught.value).splitlines() == [
+        "cannot assign to node_name of a PodSpec",
+        "because: objects are frozen: caches and other reconciles share them",
+        "try: changed = replace(podspec, node_name=...), from quintant import replace",
+    ]
+
+
+def test_deleting_a_field_is_answered_the_same_way() -> None:
+    pod = Pod()
+    with pytest.raises(AttributeError, match="cannot delete metadata of a Pod"):
+        del pod.metadata
+    assert pod.metadata.name == ""

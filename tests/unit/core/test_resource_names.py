@@ -1,11 +1,10 @@
-"""What is declared wrongly is told where it stands: what failed, because, try."""
+"""A group or version that no server accepts is told where it stands: what failed, because, try."""
 
 from __future__ import annotations
 
 import pytest
 
 from quintant import Custom, Model, Object, resource
-from quintant.api.core import Pod, PodSpec
 from quintant.core.errors import ConfigError
 
 
@@ -51,21 +50,3 @@ def test_invalid_group_version_or_name_is_told_in_three_lines(
 def test_core_group_and_groups_without_a_dot_are_for_kinds_of_kubernetes() -> None:
     for group in ("", "apps"):
         resource(group=group, version="v1", kind="Thing")(type("Thing", (Object,), {}))
-
-
-def test_assigning_to_a_field_is_answered_with_how_to_replace_it() -> None:
-    pod = Pod(spec=PodSpec())
-    with pytest.raises(AttributeError) as caught:
-        pod.spec.node_name = "a"  # type: ignore[misc]
-    assert str(caught.value).splitlines() == [
-        "cannot assign to node_name of a PodSpec",
-        "because: objects are frozen: caches and other reconciles share them",
-        "try: changed = replace(podspec, node_name=...), from quintant import replace",
-    ]
-
-
-def test_deleting_a_field_is_answered_the_same_way() -> None:
-    pod = Pod()
-    with pytest.raises(AttributeError, match="cannot delete metadata of a Pod"):
-        del pod.metadata
-    assert pod.metadata.name == ""
