@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextvars import ContextVar
 
 import pytest
@@ -14,7 +13,6 @@ from structlog.testing import capture_logs
 
 from quintant import Context, Custom, Manager, Model, resource
 from quintant.core.clock import monotonic
-from quintant.core.object import replace
 from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.testing import InProcessCluster, VirtualLoop, named, reconcile_once
 
@@ -92,47 +90,26 @@ async def test_no_more_calls_run_at_once_than_allowed() -> None:
     assert most == 2
 
 
-def overlong(gate: threading.Event) -> tuple[Callable[[], None], list[str]]:
-    """A call that ends when the gate opens, and a record of what begins and ends."""
-    record: list[str] = []
+@pytest.mark.realtime
+async def test_cancelled_reconcile_ends_when_its_call_does_and_not_before() -> None:
+    gate, begun, ended = threading.Event(), threading.Event(), threading.Event()
 
     def call() -> None:
-        record.append("begin")
-        gate.wait(30)
-        record.append("end")
+        begun.set()
+        gate.wait(60)
+        ended.set()
 
-    return call, record
-
-
-@pytest.mark.realtime
-async def test_key_whose_call_outlives_its_time_is_not_called_again_beside_it(
-    cluster: InProcessCluster,
-) -> None:
-    gate, told = threading.Event(), asyncio.Event()
-    call, record = overlong(gate)
-    ends = asyncio.Event()
-
-    async def patient(parcel: Parcel, ctx: Context[Parcel]) -> None:
-        try:
-            await ctx.in_thread(call)
-        finally:
-            told.set()
-            if len(record) >= 4:
-                ends.set()
-
-    manager = Manager("post")
-    manager.controls(Parcel).timeout(0.05).retry(first=0.01, cap=0.01).reconcile(patient)
+    task = asyncio.create_task(BlockingCalls().run(call))
+    await asyncio.to_thread(begun.wait, 60)
     with capture_logs() as logs:
-        await cluster.run(manager)
-        made = await cluster.create(Parcel(metadata=named("a"), spec=Spec()))
-        while not any(each["event"].startswith("blocking call goes on") for each in logs):
-            await asyncio.sleep(0.01)
-        await cluster.client.patch(replace(made, spec=Spec(text="woken")), since=made)
-        assert record == ["begin"]
+        task.cancel()
+        await asyncio.wait([task], timeout=0.05)
+        assert not task.done()
         gate.set()
-        await asyncio.wait_for(ends.wait(), 30)
-    assert record[:4] == ["begin", "end", "begin", "end"]
-    assert told.is_set()
+        await asyncio.wait([task])
+    assert ended.is_set()
+    assert task.cancelled()
+    assert [each["event"] for each in logs] == ["blocking call goes on after its reconcile"]
 
 
 HANGS = """

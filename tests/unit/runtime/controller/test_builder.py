@@ -271,7 +271,7 @@ def test_whatever_can_be_awaited_is_a_reconciler(given: Any) -> None:
 
 def test_cleanup_and_runnable_that_are_not_async_are_told_at_once() -> None:
     manager = Manager("m")
-    with pytest.raises(ConfigError, match="finalizer 'demo.dev/x': _plain is not async"):
+    with pytest.raises(ConfigError, match=r"finalizer 'demo\.dev/x': _plain is not async"):
         manager.controls(Parent).finalize("demo.dev/x", _plain)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="runnable: _plain is not async"):
         manager.add(_plain)  # type: ignore[arg-type]
