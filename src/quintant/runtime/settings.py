@@ -43,7 +43,7 @@ class Settings(Struct, frozen=True):
     whose own fairness shares out what it can do."""
     burst: int = 10
     threads: int = 16
-    """Blocking calls (`ctx.in_thread`) at once: those of four controllers with four workers each."""
+    """Blocking calls (`ctx.in_thread`) at once: those of four controllers, four workers each."""
     grace: float = 30.0
     """Seconds that reconciles under way get to end after a stop was asked for."""
     watch: Timers = field(default_factory=Timers)
