@@ -34,7 +34,13 @@ from quintant.core.object import K
 from quintant.keys.authority import Authority, Validity
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.portal import controllers
-from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
+from quintant.operators.portal.api import (
+    DEFAULT_CLASS,
+    TOKEN_RELAYS,
+    TOKEN_TYPE,
+    PortalExpose,
+    TunnelClass,
+)
 from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.options import Options
 from quintant.runtime.cache.client import Client
@@ -154,8 +160,11 @@ class RealPortalTestbed:
         return int(head.split(" ")[1]), head + body
 
     async def token(self, name: str, token: str) -> None:
-        """Put a token into a Secret."""
-        await self.apply(_part("v1", "Secret", name, stringData={"token": token}))
+        """Put a token into a Secret for all relays."""
+        secret = _part("v1", "Secret", name, type=TOKEN_TYPE, stringData={"token": token})
+        hosts = ",".join(f"{domain(each)}:{TLS_PORT}" for each in self.relays)
+        secret["metadata"]["annotations"] = {TOKEN_RELAYS: hosts}
+        await self.apply(secret)
 
     def processes(self, pod: Pod) -> list[psutil.Process]:
         """The processes of a pod: those children of ours that were told its name."""

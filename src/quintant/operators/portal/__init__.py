@@ -9,11 +9,17 @@ from quintant.api.core import Pod, Service
 from quintant.core.options import from_environment
 from quintant.operators.portal import observe, tunnel_class
 from quintant.operators.portal.admission import admit
-from quintant.operators.portal.api import FINALIZER, PortalExpose, TunnelClass
+from quintant.operators.portal.api import (
+    FINALIZER,
+    TOKEN_TYPE,
+    PortalExpose,
+    RelayToken,
+    TunnelClass,
+)
 from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
 from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
-from quintant.operators.portal.observe import CLASS_INDEX, SERVICE_INDEX
+from quintant.operators.portal.observe import CLASS_INDEX, SERVICE_INDEX, TOKEN_INDEX
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import TunnelLines, http_lines, reports_by, same
@@ -45,11 +51,13 @@ def declare(
     (
         manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
         .index(SERVICE_INDEX, observe.service_key)
+        .index(TOKEN_INDEX, observe.token_keys)
         .index(CLASS_INDEX, observe.class_name)
         .owns(Deployment)
         .watches(Deployment, to=observe.namesake, when=deleted)
         .watches(Pod, to=observe.expose_of, when=changed(observe.pod_aspects), labels=TUNNEL_LABELS)
         .watches(Service, to=by_index(SERVICE_INDEX), when=changed(observe.service_aspects))
+        .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE})
         .watches(TunnelClass, to=by_index(CLASS_INDEX, observe.affected), when=tunnel_class.CHANGED)
         .on(reports)
         .on_deleted(reports.forget)

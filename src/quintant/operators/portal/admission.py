@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator
 
 from quintant.api.core import Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.observe import find_tokens
 from quintant.operators.portal.rules import (
     is_address,
     relay_host,
+    unshared,
     validate_class,
     validate_expose,
 )
@@ -69,6 +71,8 @@ async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIter
     for target in new.spec.relay.targets:
         if is_address(target.url):
             yield f"relay '{target.name}' is an IP address: there is no public URL before it"
+    for said in unshared(new.spec, await find_tokens(client, new)):
+        yield said
     wanted = _claims(new)
     for other in await client.list(PortalExpose):
         for host in sorted(wanted & _claims(other)) if other.key != new.key else ():

@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from quintant.api.core import Secret
 from quintant.api.meta import Condition
 from quintant.api.scheduling import Toleration
 from quintant.core.markers import date_time, list_map
-from quintant.core.object import Custom, Model
-from quintant.core.resource import Column, resource
+from quintant.core.object import Custom, Model, Object
+from quintant.core.resource import Column, projection, resource
 
 GROUP = "portal.gosuda.org"
 VERSION = "v1alpha1"
@@ -25,6 +26,11 @@ DEFAULT_CLASS = f"{GROUP}/is-default-class"
 """The annotation ("true") of the TunnelClass for those who name none."""
 TARGET_TLS = f"{GROUP}/target-tls"
 """The annotation that says how the Service is spoken to: off, insecure or verify."""
+
+TOKEN_TYPE = f"{GROUP}/relay-token"
+"""The type of Secrets that may be shown to relays; a Secret's type never changes."""
+TOKEN_RELAYS = f"{GROUP}/relays"
+"""The annotation of such a Secret: the relays that may see it, as host or host:port, by commas."""
 
 LABEL_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 LABEL_LENGTH = 63
@@ -51,8 +57,19 @@ class App(Model):
     service: ServiceRef
 
 
+@projection(of=Secret)
+class RelayToken(Object):
+    """A Secret that may be shown to relays, without what it holds."""
+
+    @property
+    def relays(self) -> frozenset[str]:
+        """Those that may see it."""
+        listed = self.metadata.annotations.get(TOKEN_RELAYS, "").split(",")
+        return frozenset(each.strip().lower() for each in listed) - {""}
+
+
 class SecretKey(Model):
-    """A key of a Secret in the same namespace."""
+    """A key of a Secret in the same namespace, which has to be meant for the relay: see above."""
 
     name: str
     key: str = ""

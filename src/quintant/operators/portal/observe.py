@@ -17,7 +17,7 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.errors import Cause
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
-from quintant.operators.portal.api import TARGET_TLS, PortalExpose, TunnelClass
+from quintant.operators.portal.api import TARGET_TLS, PortalExpose, RelayToken, TunnelClass
 from quintant.operators.portal.builders import (
     EXPOSE_LABEL,
     EXPOSE_NAME,
@@ -27,9 +27,10 @@ from quintant.operators.portal.builders import (
 )
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import TunnelPod
-from quintant.operators.portal.rules import validate_expose
+from quintant.operators.portal.rules import unshared, validate_expose
 from quintant.operators.portal.tunnel_class.plan import resolve
 from quintant.runtime.apply import controlled
+from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.follower import Follower
@@ -38,6 +39,7 @@ from quintant.wire.tunnelreport import Report
 TunnelReports: TypeAlias = Follower[TunnelPod, Report]
 
 SERVICE_INDEX = "service"
+TOKEN_INDEX = "token"
 CLASS_INDEX = "class"
 """The index of PortalExposes by the class they name; those that name none are under ""."""
 CHANGED = (
@@ -74,6 +76,8 @@ class Observed:
     """Whether we began so lately to listen to a tunnel that its first word may be on its way."""
     errors: tuple[Cause, ...] = ()
     """What is wrong with its spec."""
+    unshared: tuple[str, ...] = ()
+    """Which Secrets are not for the relays that would see them."""
     assume: bool = False
     """Believe that ready pods are connected, as the contract's simplification has it."""
     now: datetime = datetime.min
@@ -95,7 +99,8 @@ class Observed:
     @property
     def blocked(self) -> bool:
         """Whether something is missing or wrong, without which there can be no tunnels."""
-        return bool(self.errors) or self.service is None or self.tunnel_class is None
+        wrong = self.errors or self.unshared
+        return bool(wrong) or self.service is None or self.tunnel_class is None
 
     @property
     def living(self) -> tuple[Pod, ...]:
@@ -152,6 +157,7 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
         found=await client.find(Deployment, deployment_name(expose.metadata.name), place),
         pods=tuple(await client.list(Pod, place, labels={EXPOSE_LABEL: chosen})),
         errors=tuple(validate_expose(expose.spec)),
+        unshared=tuple(unshared(expose.spec, await find_tokens(client, expose))),
         assume=options.relay_status_source == "assume",
         now=ctx.clock.now(),
     )
@@ -169,6 +175,24 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
 def service_key(expose: PortalExpose) -> Iterable[str]:
     """Where the index of Services files a PortalExpose."""
     return (f"{expose.metadata.namespace}/{expose.spec.app.service.name}",)
+
+
+def token_keys(expose: PortalExpose) -> Iterable[str]:
+    """Where the index of Secrets files a PortalExpose."""
+    place = expose.metadata.namespace
+    return {f"{place}/{name}" for name in _token_names(expose)}
+
+
+async def find_tokens(client: Client, expose: PortalExpose) -> Mapping[str, RelayToken]:
+    """The Secrets of its relays that are there to be shown to relays, by name."""
+    place = expose.metadata.namespace
+    found = [await client.find(RelayToken, name, place) for name in _token_names(expose)]
+    return {each.metadata.name: each for each in found if each is not None}
+
+
+def _token_names(expose: PortalExpose) -> list[str]:
+    refs = [target.auth_secret_ref for target in expose.spec.relay.targets]
+    return sorted({ref.name for ref in refs if ref is not None})
 
 
 def class_name(expose: PortalExpose) -> Iterable[str]:

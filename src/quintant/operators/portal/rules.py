@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import get_args
 from urllib.parse import SplitResult, urlsplit
@@ -18,8 +18,11 @@ from quintant.core.errors import Cause
 from quintant.operators.portal.api import (
     LABEL_LENGTH,
     LABEL_PATTERN,
+    TOKEN_RELAYS,
+    TOKEN_TYPE,
     PortalExposeSpec,
     RelayTarget,
+    RelayToken,
     Size,
     TunnelClassSpec,
 )
@@ -65,6 +68,25 @@ def validate_class(spec: TunnelClassSpec) -> Iterator[Cause]:
     for at, toleration in enumerate(spec.tolerations):
         if error := _toleration_error(toleration):
             yield Cause("FieldValueInvalid", error, f"spec.tolerations[{at}]")
+
+
+def unshared(spec: PortalExposeSpec, tokens: Mapping[str, RelayToken]) -> Iterator[str]:
+    """Which Secrets were not made for the relay that would see them, and what to do about it.
+
+    Who may create a PortalExpose need not be allowed to read Secrets, and chooses the relay. So the
+    Secret itself has to name it.
+    """
+    for target in spec.relay.targets:
+        ref, host = target.auth_secret_ref, relay_host(target.url)
+        if ref is None or (ref.name in tokens and host in tokens[ref.name].relays):
+            continue
+        known = ref.name in tokens
+        fault = "does not name" if known else f"is not a Secret of type {TOKEN_TYPE} that names"
+        hint = "annotate" if known else "create it with that type, and annotate"
+        yield (
+            f"relay '{target.name}': '{ref.name}' {fault} {host}; if that relay may see it, {hint}"
+            f" it with {TOKEN_RELAYS}: {host}"
+        )
 
 
 def public_url(app: str, target: RelayTarget) -> str:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from quintant.api.events import PlannedEvent
+from quintant.core.resource import resource_of
 from quintant.operators import portal
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
@@ -58,6 +59,6 @@ def test_series_are_those_of_the_code() -> None:
 def test_watched_kinds_are_those_of_the_table() -> None:
     manager = Manager("portal")
     portal.controllers(manager, Options())
-    watched = {kind.__name__ for kind in manager.kinds()}
+    watched = {resource_of(kind).kind for kind in manager.kinds()}
     listed = {row[0].split(":")[0].split(" ")[0] for row in rows("Triggers")}
     assert watched <= listed

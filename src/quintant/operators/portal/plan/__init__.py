@@ -43,7 +43,7 @@ class Plan:
 
 def children(observed: Observed, tunnels: Tunnels) -> tuple[Deployment, ...]:
     """The children that there should be; none is taken away while something is missing."""
-    if observed.errors or observed.service is None or observed.tunnel_class is None:
+    if observed.blocked or observed.service is None or observed.tunnel_class is None:
         return ()
     return (deployment(observed.expose, observed.tunnel_class, observed.service, tunnels),)
 

@@ -23,6 +23,7 @@ BLOCKING = frozenset(
         "TunnelClassNotFound",
         "NoDefaultTunnelClass",
         "InvalidSpec",
+        "RelayTokenNotShared",
         "DeploymentConflict",
     }
 )
@@ -42,7 +43,7 @@ def conditions(
     observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, ...], phase: Phase
 ) -> tuple[Condition, ...]:
     """All conditions; those that nothing is to be said about stay as they are."""
-    found = [_service(observed), *_port(observed), _class(observed)]
+    found = [_service(observed), *_port(observed), _class(observed), *_token(observed)]
     found += [_deployment(observed, outcome), _connected(observed, relays), *_name(observed)]
     found += [_available(observed, found, phase)]
     found += [_progressing(observed, outcome), *_deployed(observed, outcome)]
@@ -88,6 +89,16 @@ def _class(observed: Observed) -> Claim:
         said = f"TunnelClass '{observed.tunnel_class.metadata.name}' is in force"
         return Claim("TunnelClassExists", "True", "TunnelClassFound", said)
     return Claim("TunnelClassExists", "False", *missing_class(observed.expose))
+
+
+def _token(observed: Observed) -> list[Claim]:
+    """Only once a token was withheld is it worth saying that it is not."""
+    type = "RelayTokenShared"
+    if observed.unshared:
+        return [Claim(type, "False", "RelayTokenNotShared", "; ".join(observed.unshared))]
+    if condition_of(_before(observed), type) is None:
+        return []
+    return [Claim(type, "True", "RelayTokenShared", "Every Secret names the relay that sees it")]
 
 
 def _deployment(observed: Observed, outcome: Outcome) -> Claim:

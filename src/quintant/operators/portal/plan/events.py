@@ -36,6 +36,7 @@ REASONS = (
     Transition("TunnelDeploymentReady", reason="DeploymentCreateFailed"),
     Transition("TunnelDeploymentReady", reason="DeploymentUpdateFailed"),
     Transition("ServicePortExists", reason="ServicePortNotFound"),
+    Transition("RelayTokenShared", reason="RelayTokenNotShared"),
     Transition("NameAvailable", reason="NameConflict"),
 )
 
