@@ -46,6 +46,12 @@ class Lightpeer:
 
     async def start(self) -> Lightpeer:
         """Start it, and wait until it serves."""
+        await self.spawn()
+        await until(self._serves, START_SECONDS)
+        return self
+
+    async def spawn(self) -> None:
+        """Start it."""
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -54,8 +60,6 @@ class Lightpeer:
             *self._line,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        await until(self._serves, START_SECONDS)
-        return self
 
     async def kill(self, number: signal.Signals = signal.SIGKILL) -> int:
         """End it by a signal; its exit code."""

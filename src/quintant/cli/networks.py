@@ -5,9 +5,11 @@
     quintant klight query NETWORK
     quintant klight persist NETWORK FILE
     quintant klight repair NETWORK
+    quintant klight check DIR
 
 NETWORK is a network's id, or the name of its LightNetwork. `query` and `persist` talk to the peers
 themselves, so they work where pods can be reached: in a pod, or beside an embedded cluster.
+`check` needs neither a cluster nor a peer (check_chain.py).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
+from quintant.cli.check_chain import check
 from quintant.cli.client import open_client
 from quintant.client.config.config import Config
 from quintant.core.clock import SystemClock, timestamp
@@ -132,7 +135,8 @@ def repair(network: str, **way: Any) -> None:
 
 
 COMMANDS: dict[str, click.Command] = {
-    "get": get, "describe": describe, "query": query, "persist": persist, "repair": repair
+    "get": get, "describe": describe, "query": query, "persist": persist, "repair": repair,
+    "check": check,
 }  # fmt: skip
 
 

@@ -84,6 +84,8 @@ class StatusResponse(Message):
     """How many calls to other peers it has made since its start."""
     order: Annotated[LastOrder | None, 13] = None
     """The last write; None if there was none since the start."""
+    damage: Annotated[tuple[str, ...], 14] = ()
+    """What its disk has lost, a line each; nothing once another member has brought it back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,12 @@ class Peer:
 
     @property
     def serving(self) -> bool:
-        """Whether clients and members should rely on this peer."""
-        return not self.leaving and not self.store.broken
+        """Whether clients and members should rely on this peer.
+
+        Not if its disk lost a part of the chain, and there is no other member to have it from.
+        """
+        harmed = bool(self.store.damage) and not self.membership.others
+        return not self.leaving and not self.store.broken and not harmed
 
     async def persist(self, payload: bytes, seconds: float | None = None) -> None:
         """Keep something on every member."""

@@ -18,6 +18,7 @@ from random import SystemRandom
 from typing import Any
 
 from quintant.agents.lightpeer.disk.folder import Folder, Thread
+from quintant.agents.lightpeer.disk.lock import Locked, locked
 from quintant.agents.lightpeer.options import LightpeerOptions
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc.calls import Failed
@@ -48,8 +49,14 @@ def main(options: LightpeerOptions, beside: Beside | None = None) -> None:
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(_run(options, beside))
+    except Locked as error:
+        sys.exit(str(error))
     except OSError as error:
-        sys.exit(f"cannot run a lightpeer: {error}")
+        sys.exit(
+            f"cannot run a lightpeer on {options.repo}, at {options.listen}\n"
+            f"because: {error}\n"
+            f"try: quintant klight check {options.repo}, and whether the address is free"
+        )
 
 
 async def _run(options: LightpeerOptions, beside: Beside | None) -> None:
@@ -71,6 +78,13 @@ async def _run(options: LightpeerOptions, beside: Beside | None) -> None:
 @asynccontextmanager
 async def served(options: LightpeerOptions) -> AsyncIterator[Peer]:
     """A peer that answers on its port; it does not tend its network by itself yet."""
+    with locked(options.repo, options.advertise):
+        async with _answering(options) as peer:
+            yield peer
+
+
+@asynccontextmanager
+async def _answering(options: LightpeerOptions) -> AsyncIterator[Peer]:
     worker, channels = Thread(), Channels()
     effects = Effects(Folder(options.repo), worker, channels, SystemRandom(), time.time)
     peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)

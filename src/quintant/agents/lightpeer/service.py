@@ -129,6 +129,7 @@ class LightpeerService:
             version=QUINTANT,
             calls=peer.dial.calls,
             order=self._order(),
+            damage=store.damage.shown,
         )
 
     def _member(self, member: wire.PeerInfo) -> admin.Member:

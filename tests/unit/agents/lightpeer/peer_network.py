@@ -4,10 +4,11 @@ that fill, and peers that crash at any await and come back with what their disk 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import ENOSPC
+from io import BytesIO
 from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
@@ -45,27 +46,38 @@ class MemoryDisk:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.times: dict[str, float] = {}
+        self.aside: list[tuple[str, bytes]] = []
+        """What was damaged."""
         self.room: float = float("inf")
 
     def names(self) -> list[tuple[str, float]]:
         return [(name, self.times[name]) for name in self.files]
 
-    def read(self, name: str) -> bytes:
+    def beginning(self, prefix: str) -> list[str]:
+        return [name for name in self.files if name.startswith(prefix)]
+
+    def read(self, name: str, at: int = 0, most: int = -1) -> bytes:
         try:
-            return self.files[name]
+            content = self.files[name]
         except KeyError:
             raise FileNotFoundError(name) from None
+        return content[at : at + most if most >= 0 else None]
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        yield from BytesIO(self.files.get(name, b""))
 
     def write(self, files: Iterable[tuple[str, bytes]]) -> None:
         for name, content in files:
             self._put(name, content)
 
+    def rewrite(self, name: str, pieces: Iterable[bytes]) -> None:
+        self._put(name, b"".join(pieces))
+
     def append(self, name: str, content: bytes, at: int) -> None:
         self._put(name, self.files.get(name, b"")[:at] + content)
 
-    def rename(self, old: str, new: str) -> None:
-        self.times[new] = self.times[old]
-        self.files[new] = self.files.pop(old)
+    def set_aside(self, name: str) -> None:
+        self.aside.append((name, self.files[name]))
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:

@@ -40,6 +40,7 @@ from quintant.wire.peeradmin import (
     StatusRequest,
 )
 from unit.agents.lightpeer.peer_network import (
+    MemoryDisk,
     PeerHost,
     PeerNetwork,
     client,
@@ -213,6 +214,101 @@ async def test_peer_whose_disk_lost_a_file_gets_it_back(
     for host in hosts:
         assert await query(host) == [b"c", b"b", b"a"]
         assert set(members(host)) == {each.address for each in hosts}
+
+
+def flip(disk: MemoryDisk, name: str, inside: bytes) -> bytes:
+    """Change one byte of a file."""
+    raw = bytearray(disk.files[name])
+    raw[raw.index(inside)] ^= 1
+    disk.files[name] = bytes(raw)
+    return bytes(raw)
+
+
+async def test_lone_peer_keeps_what_is_whole_moves_the_rest_aside_and_does_not_serve(
+    network: PeerNetwork,
+) -> None:
+    [host] = await network.joined(1)
+    for number in range(6):
+        await persist(host, b"%d" % number)
+    assert host.peer is not None
+    hit = host.peer.store.chain.ids[2]
+    await host.crash()
+    damaged = flip(host.disk, "JOURNAL.00000001", hit.encode())
+    peer = await host.start()
+    assert not serving(host)
+    assert f"missing block {hit}" in peer.store.damage.texts
+    await asyncio.sleep(2)
+    assert await query(host) == [b"5", b"4", b"3", b"1", b"0"]
+    assert host.disk.aside == [("JOURNAL.00000001", damaged)]
+    await persist(host, b"6")
+    await host.crash()
+    await host.start()
+    assert await query(host) == [b"6", b"5", b"4", b"3", b"1", b"0"]
+    assert not serving(host)
+    await host.crash()
+    del host.disk.files["DAMAGED"]
+    await host.start()
+    assert serving(host)
+
+
+async def test_damaged_peer_has_it_back_from_another_member_and_forgets_the_damage(
+    network: PeerNetwork,
+) -> None:
+    hosts = await network.joined(3)
+    for number in range(6):
+        await persist(hosts[0], b"%d" % number)
+    victim = hosts[1]
+    assert victim.peer is not None
+    hit = victim.peer.store.chain.ids[4]
+    await victim.crash()
+    flip(victim.disk, "JOURNAL.00000001", hit.encode())
+    peer = await victim.start()
+    assert peer.store.damage
+    assert serving(victim)
+    await asyncio.sleep(10)
+    assert not peer.store.damage
+    assert "DAMAGED" not in victim.disk.files
+    for host in hosts:
+        assert await query(host) == [b"%d" % number for number in reversed(range(6))]
+        assert set(members(host)) == {each.address for each in hosts}
+
+
+async def test_members_damaged_at_different_places_help_each_other(network: PeerNetwork) -> None:
+    hosts = await network.joined(2)
+    for number in range(8):
+        await persist(hosts[0], b"%d" % number)
+    assert hosts[0].peer is not None
+    ids = hosts[0].peer.store.chain.ids
+    for host, hit in zip(hosts, (ids[4], ids[7]), strict=True):
+        await host.crash()
+        flip(host.disk, host.disk.beginning("JOURNAL")[0], hit.encode())
+    for host in hosts:
+        await host.start()
+    await asyncio.sleep(30)
+    first, second = [await query(host) for host in hosts]
+    assert first == second
+    assert sorted(first) == [b"%d" % number for number in range(8)]
+
+
+async def test_lone_peer_with_a_cut_block_file_keeps_all_others(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    for number in range(6):
+        await persist(host, b"%d" % number)
+    assert host.peer is not None
+    hit = host.peer.store.chain.ids[3]
+    await host.peer.store.close()
+    await host.crash()
+    cut = host.disk.files[hit][:20]
+    host.disk.files[hit] = cut
+    await host.start()
+    await asyncio.sleep(2)
+    assert await query(host) == [b"5", b"4", b"2", b"1", b"0"]
+    assert host.disk.aside == [(hit, cut)]
+    assert not serving(host)
+    status = await client(host).ask(
+        host.address, GET_STATUS, StatusRequest(), seconds=1, metadata={}
+    )
+    assert f"missing block {hit}" in status.message.damage
 
 
 async def test_whole_network_comes_back_after_all_were_killed(network: PeerNetwork) -> None:

@@ -2,6 +2,7 @@
 
 A file is a JSON object with the wire's own names, in their order, without what is empty. Nothing
 here touches a disk; ids that are no plain file names are refused before anything is done with them.
+What we write ourselves ends with one more name, a checksum, which every other reader skips.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 from uuid import UUID
+from zlib import crc32
 
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo, Timestamp
 
@@ -23,10 +25,14 @@ PAYLOAD_BYTES = 4_000_000
 MEMBERS = 10_000
 """The most members a network may have; a list of them is 340 KB."""
 HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
-JOURNAL, EARLIER = "JOURNAL", "JOURNAL.1"
-OWN = (HEAD, LOST, NETWORK, JOURNAL, EARLIER)
+DAMAGED, ASIDE, LOCK = "DAMAGED", "damaged", "LOCK"
+OWN = (HEAD, LOST, NETWORK, DAMAGED, ASIDE, LOCK)
 """Files of our own beside the blocks, so no block may have these names (see `disk.store`)."""
+JOURNAL = "JOURNAL"
+"""How the names of journals begin."""
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+_SEAL = re.compile(rb',"CRC32":"([0-9a-f]{8})"\}')
+SEAL_BYTES = len(b',"CRC32":"00000000"}')
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 
 
@@ -53,7 +59,9 @@ def relinked(identity: str, chance: Random) -> Iterator[str]:
 
 def safe(identity: str) -> bool:
     """Whether an id is a plain file name, and not one of our own files'."""
-    return _ID.fullmatch(identity) is not None and identity not in OWN
+    if _ID.fullmatch(identity) is None or identity in OWN:
+        return False
+    return not identity.startswith(JOURNAL)
 
 
 def check(block: Lightblock) -> Lightblock:
@@ -123,8 +131,24 @@ def written(block: Lightblock) -> bytes:
     )
 
 
+def sealed(row: bytes) -> bytes:
+    """A JSON object with its checksum."""
+    return b'%b,"CRC32":"%08x"}' % (row[:-1], crc32(row))
+
+
+def verified(raw: bytes) -> bool:
+    """Whether a JSON object has a checksum; Unsound if it is not that of the object."""
+    seal = _SEAL.fullmatch(raw, max(len(raw) - SEAL_BYTES, 0))
+    if seal is None:
+        return False
+    if crc32(b"}", crc32(memoryview(raw)[:-SEAL_BYTES])) != int(seal[1], 16):
+        raise Unsound("the checksum is wrong")
+    return True
+
+
 def read(raw: bytes) -> Lightblock:
     """The block in a file; Unsound if there is none."""
+    verified(raw)
     try:
         row = json.loads(raw)
         moment = row.get("last_updated")

@@ -24,6 +24,7 @@ from quintant.agents.lightpeer.chain.pending import (
     take_all,
 )
 from quintant.agents.lightpeer.disk.block_cache import BlockCache
+from quintant.agents.lightpeer.disk.damage import Damage
 from quintant.agents.lightpeer.disk.folder import Worker
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.rpc.calls import Failed, refusal
@@ -35,6 +36,10 @@ T = TypeVar("T")
 
 FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
+CLOSE_SECONDS = 3.0
+"""How long files may be made at an orderly end; what has none then is in the journal next time."""
+CLOSE_BLOCKS = 1024
+"""So many files are made at once at the end."""
 
 log = logging.getLogger("lightpeer")
 
@@ -49,6 +54,8 @@ class ChainStore:
         self.truncated = False
         self.lost: tuple[str, ...] = ()
         self.network = ""
+        self.damage = Damage()
+        """What the disk has lost of the chain, until another member has brought it back."""
         self.failures = 0
         self._worker = worker
         self._scope = scope
@@ -60,18 +67,24 @@ class ChainStore:
 
     async def open(self) -> None:
         """Read what the disk has."""
-        found = await self._worker(self.files.load)
+        found = await self._worker(lambda: self.files.load(self.me.address))
         self.chain, self.truncated = found.chain, found.truncated
-        self.lost, self.network = found.lost, found.network
+        self.lost, self.network, self.damage = found.lost, found.network, found.damage
         self._list = await self._listed(found.members)
 
     async def compact(self, count: int) -> None:
         """Give a few blocks their files."""
-        await self._write(lambda: self.files.compact(count))
+        if self.files.pending:
+            await self._write(lambda: self.files.compact(count))
 
     async def close(self) -> None:
-        """Leave the disk as every lightpeer understands it, with no journal."""
-        await self._write(self.files.close)
+        """Leave the disk as every lightpeer understands it, with no journal, if time allows."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + CLOSE_SECONDS
+        while self.files.pending and loop.time() < until:
+            await self.compact(CLOSE_BLOCKS)
+        if self.files.pending:
+            log.info("%d blocks stay in the journal", self.files.pending)
 
     @property
     def members(self) -> tuple[PeerInfo, ...]:
@@ -122,6 +135,15 @@ class ChainStore:
         """
         return await self._scope.finish(self._enter(lambda pending: order(pending, block, stale)))
 
+    async def order_all(self, blocks: Sequence[Lightblock]) -> None:
+        """Make blocks the newest, one after the other, by one write."""
+
+        def decide(pending: Pending) -> None:
+            for each in blocks:
+                order(pending, each, True)
+
+        await self._scope.finish(self._enter(decide))
+
     async def adopt(self, base: str, links: Sequence[Link], *, keep: bool, force: bool) -> bool:
         """Turn to another chain: ours up to `base`, then `links`, which are on the disk already.
 
@@ -144,6 +166,16 @@ class ChainStore:
         left = tuple(each for each in self.lost if each not in set(done))
         await self._write(lambda: self.files.lose(left))
         self.lost = left
+
+    async def seen(self, head: str) -> None:
+        """Take note of the newest block of another member: what it has may be what was missing."""
+        chain = self.chain
+        if not self.damage or self.truncated or self.lost or head not in chain:
+            return
+        if all(map(chain.held, self.damage.missing)):
+            await self._write(self.files.mended)
+            self.damage = Damage()
+            log.info("the chain is whole again: another member had what was damaged here")
 
     async def retry(self) -> None:
         """Try whether the disk can be written again."""

@@ -12,19 +12,21 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
-from collections.abc import Callable, Iterable, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from errno import EFBIG
 from pathlib import Path
 from typing import Protocol, TypeVar
+
+from quintant.agents.lightpeer.chain.block import ASIDE
 
 T = TypeVar("T")
 
 Files = Sequence[tuple[str, bytes]]
-FILE_BYTES = 8_000_000
-"""No file of ours is longer: the longest block in base64, with room. Others are not read."""
 MANY = 16
 """From so many files on, their file system is synced instead of each."""
+LINE_BYTES = 16_000_000
+"""No line of ours is longer: three times the longest block. A longer one comes in pieces."""
 _PART = ".part"
 """How a file ends that is not complete; a leading dot keeps it apart from blocks."""
 
@@ -35,17 +37,26 @@ class Disk(Protocol):
     def names(self) -> list[tuple[str, float]]:
         """Every file, and when it was written."""
 
-    def read(self, name: str) -> bytes:
-        """What a file holds; FileNotFoundError if there is none."""
+    def beginning(self, prefix: str) -> list[str]:
+        """The names that begin so."""
+
+    def read(self, name: str, at: int = 0, most: int = -1) -> bytes:
+        """What a file holds from a place on; FileNotFoundError if there is none."""
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """What a file holds, line by line, each with its end; nothing if there is none."""
 
     def write(self, files: Files) -> None:
         """Write files, in order; they are on the disk when this returns."""
 
+    def rewrite(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Write one file of any length; it is on the disk when this returns."""
+
     def append(self, name: str, content: bytes, at: int) -> None:
         """Have a file go on with something from a place on; the disk has it when this returns."""
 
-    def rename(self, old: str, new: str) -> None:
-        """Give a file another name."""
+    def set_aside(self, name: str) -> None:
+        """Keep a file as it is now among the damaged ones, and under its name, too."""
 
     def remove(self, names: Iterable[str]) -> None:
         """Have no such files."""
@@ -73,40 +84,69 @@ class Folder:
                 if each.is_file() and not each.name.startswith(".")
             ]
 
-    def read(self, name: str) -> bytes:
-        with (self.path / name).open("rb") as file:
-            content = file.read(FILE_BYTES + 1)
-        if len(content) > FILE_BYTES:
-            raise OSError(EFBIG, "longer than any block")
-        return content
+    def beginning(self, prefix: str) -> list[str]:
+        return [each for each in os.listdir(self.path) if each.startswith(prefix)]
+
+    def read(self, name: str, at: int = 0, most: int = -1) -> bytes:
+        with (self.path / name).open("rb", buffering=0 if most >= 0 else -1) as file:
+            file.seek(at)
+            return file.read(most)
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        try:
+            file = (self.path / name).open("rb", buffering=1 << 20)
+        except FileNotFoundError:
+            return
+        with file:
+            while line := file.readline(LINE_BYTES):
+                yield line
 
     def write(self, files: Files) -> None:
         whole = dict(files)
         together = _SYNCFS is not None and len(whole) >= MANY
         for name, content in whole.items():
-            _write(self._part(name), content, sync=not together)
+            _write(self._part(name), [content], sync=not together)
         if together:
             _sync(self.path, _syncfs)
         for name in whole:
             self._part(name).replace(self.path / name)
         _sync(self.path)
 
+    def rewrite(self, name: str, pieces: Iterable[bytes]) -> None:
+        _write(self._part(name), pieces)
+        self._part(name).replace(self.path / name)
+        _sync(self.path)
+
     def append(self, name: str, content: bytes, at: int) -> None:
-        _write(self.path / name, content, at)
+        _write(self.path / name, [content], at)
         if not at:
             _sync(self.path)
 
-    def rename(self, old: str, new: str) -> None:
-        (self.path / old).replace(self.path / new)
-        _sync(self.path)
-
-    def _part(self, name: str) -> Path:
-        return self.path / f".{name}{_PART}"
+    def set_aside(self, name: str) -> None:
+        aside = self.path / ASIDE
+        aside.mkdir(exist_ok=True)
+        source = self.path / name
+        target = next(
+            path
+            for number in range(10**6)
+            if not (path := aside / (f"{name}.{number}" if number else name)).exists()
+            or _alike(path, source)
+        )
+        if not target.exists():
+            part = aside / f".{name}{_PART}"
+            shutil.copy2(source, part)
+            _sync(part, flags=os.O_RDONLY)
+            part.replace(target)
+            _sync(aside)
+            _sync(self.path)
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
         _sync(self.path)
+
+    def _part(self, name: str) -> Path:
+        return self.path / f".{name}{_PART}"
 
 
 class Thread:
@@ -123,26 +163,38 @@ class Thread:
         self._pool.shutdown()
 
 
-def _write(path: Path, content: bytes, at: int = 0, *, sync: bool = True) -> None:
+def _write(path: Path, pieces: Iterable[bytes], at: int = 0, *, sync: bool = True) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         os.ftruncate(descriptor, at)
         os.lseek(descriptor, at, os.SEEK_SET)
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        for content in pieces:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
         if sync:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _sync(path: Path, how: Callable[[int], object] = os.fsync) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _sync(
+    path: Path, how: Callable[[int], object] = os.fsync, flags: int = os.O_RDONLY | os.O_DIRECTORY
+) -> None:
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
     try:
         how(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _alike(one: Path, two: Path) -> bool:
+    """Whether two files are the same, byte by byte."""
+    with one.open("rb") as first, two.open("rb") as second:
+        while first_piece := first.read(1 << 20):
+            if first_piece != second.read(len(first_piece)):
+                return False
+        return not second.read(1)
 
 
 # Linux has it, and Python does not.

@@ -1,31 +1,113 @@
-"""What happened to the chain last, in one file: a write costs one sync, however many blocks it has.
+"""What happened to the chain last: a write costs one sync, however many blocks it has.
 
-A line is a block that was added, or the id to which the chain turned. The files of the blocks are
-made later: a few at a time when it is quiet, and all of them at an orderly end. A journal that is
-full becomes the earlier one, whose files are made while the next one fills. Until then the blocks
-are here: in memory and, for the next start, in the journal.
+A journal is a row of files, each of bounded length and numbered; only the newest one is written to,
+and only by the process that began it, so nothing that was acknowledged is ever written over. The
+files of the blocks are made later, a few at a time when it is quiet, and as many as time allows at
+an orderly end. Until then the blocks are read from here: in memory is only where each one stands. A
+file all of whose blocks have files of their own is removed, oldest first.
 
-    JOURNAL.1  blocks whose files are being made
-    JOURNAL    what happened since
+    JOURNAL.1, JOURNAL    how journals were named before they had numbers; read, never written
+    JOURNAL.00000001 …    from the oldest to the newest
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
-from quintant.agents.lightpeer.chain.block import EARLIER, JOURNAL, Unsound, read, safe, written
+from quintant.agents.lightpeer.chain.block import JOURNAL, Unsound, read
 from quintant.agents.lightpeer.disk.folder import Disk
+from quintant.agents.lightpeer.disk.record import Added, Turned, Unread, added, records, turned
 from quintant.wire.lightpeer import Lightblock
 
-JOURNAL_BYTES = 1_000_000
-"""Then a journal is full: some 5,000 small blocks, and as many may wait for their files."""
-_TURN = "HEAD"
-"""The one key of a line that says to which id the chain turned."""
+JOURNAL_BYTES = 4_000_000
+"""Then a file is full, and another one is begun: some 20,000 small blocks."""
+_OLD = (f"{JOURNAL}.1", JOURNAL)
+_NUMBERED = re.compile(rf"{JOURNAL}\.([0-9]{{8}})")
 
-Blocks = dict[str, Lightblock]
+End = tuple[str, int]
+"""The newest block of a chain, and its height."""
+Place = tuple[str, int, int]
+"""In which file a block stands, where, and how long it is."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """One file of a journal; those without numbers are taken for one."""
+
+    names: tuple[str, ...]
+    base: End
+    """Where the chain ended when it was begun."""
+    size: int = 0
+    waiting: deque[str] = field(default_factory=deque)
+    """The blocks that may have no files yet, oldest first."""
+
+
+@dataclass(slots=True)
+class Replay:
+    """What a journal tells, read from its beginning to its end."""
+
+    head: str
+    links: dict[str, Added] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    segments: list[Segment] = field(default_factory=list)
+    before: dict[str, str] = field(default_factory=dict)
+    """For an id that something follows out of turn: where the chain had ended until then."""
+    unread: list[tuple[str, Unread]] = field(default_factory=list)
+    told: bool = False
+    """Whether it tells anything."""
+    cut: bool = False
+    """Whether the last thing it holds cannot be read, though it was complete once."""
+
+
+def replayed(disk: Disk, head: str) -> Replay:
+    """The journals of a disk on which the chain ended at an id before."""
+    told = Replay(head)
+    names = disk.beginning(JOURNAL)
+    if old := tuple(each for each in _OLD if each in names):
+        told.segments.append(Segment(old, (head, 0)))
+        for name in old:
+            _replay(told, name, records(disk.lines(name), strict=False))
+    for name in sorted(filter(_NUMBERED.fullmatch, names)):
+        told.segments.append(Segment((name,), (told.head, 0)))
+        _replay(told, name, records(disk.lines(name), strict=True))
+    return told
+
+
+def _replay(told: Replay, name: str, found: Iterator[Added | Turned | Unread]) -> None:
+    segment, first = told.segments[-1], name not in _OLD
+    for record in found:
+        match record:
+            case Unread(torn=torn):
+                told.unread.append((name, record))
+                told.cut, first = told.cut or not torn, False
+                continue
+            case Turned(head, height, after):
+                if after:
+                    told.before.setdefault(head, after)
+                elif first:
+                    segment.base = head, height
+                    told.before.setdefault(head, told.head)
+                told.head = head
+            case Added(identity, previous, _, at, size):
+                if previous != told.head:
+                    told.before.setdefault(previous, told.head)
+                told.links[identity], told.places[identity] = record, (name, at, size)
+                segment.waiting.append(identity)
+                told.head = identity
+        told.cut, told.told, first = False, True, False
+
+
+def whole_lines(disk: Disk, name: str) -> Iterator[bytes]:
+    """A journal without what cannot be read."""
+    for record in records(disk.lines(name), strict=name not in _OLD):
+        if isinstance(record, Added):
+            yield disk.read(name, record.at, record.size) + b"\n"
+        elif isinstance(record, Turned):
+            yield turned(*record)
 
 
 class Journal:
@@ -33,111 +115,95 @@ class Journal:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._size = 0
-        self._newer: Blocks = {}
-        self._renewed = False
-        """Whether there is an earlier one."""
-        self._earlier: Blocks = {}
+        self._segments: list[Segment] = []
+        self._places: dict[str, Place] = {}
+        self._number = 0
+        self._open = False
+        """Whether the last of the segments is ours to write to."""
 
-    def load(self, head: str) -> str:
-        """Where the chain ends that ended at an id when the journal was begun."""
-        for name in (EARLIER, JOURNAL):
-            self._shift()
-            for entry, size in self._entries(name):
-                self._size += size
-                if isinstance(entry, str):
-                    head = entry
-                    continue
-                self._newer[entry.id] = entry
-                head = entry.id if entry.previous == head else head
-        return head
+    def open(self, told: Replay) -> None:
+        """Go on after what a journal tells."""
+        self._segments, self._places, self._open = told.segments, told.places, False
+        found = [_NUMBERED.fullmatch(each.names[-1]) for each in told.segments]
+        self._number = max((int(each[1]) for each in found if each), default=0)
 
     def get(self, identity: str) -> Lightblock | None:
-        """A block, if it is here."""
-        return self._newer.get(identity) or self._earlier.get(identity)
+        """A block, if it is here; OSError if it cannot be read."""
+        if (place := self._places.get(identity)) is None:
+            return None
+        try:
+            return read(self._disk.read(*place))
+        except Unsound as error:
+            raise OSError(f"the journal is damaged at block {identity}") from error
 
     @property
-    def names(self) -> list[str]:
-        """The ids of the blocks, oldest first."""
-        return [*self._earlier, *self._newer]
+    def pending(self) -> int:
+        """How many blocks are here; at least one while there is a journal."""
+        return sum(len(each.waiting) for each in self._segments) or len(self._segments)
 
-    @property
-    def pending(self) -> bool:
-        """Whether anything is here."""
-        return bool(self._size) or self._renewed
+    def add(self, blocks: Sequence[Lightblock], end: End) -> None:
+        """Have blocks on the disk that follow where the chain ends; OSError if they are not."""
+        objects = [added(each) for each in blocks]
+        segment, at = self._append(b"".join(each + b"\n" for each in objects), end)
+        for block, written in zip(blocks, objects, strict=True):
+            self._places[block.id] = (segment.names[0], at, len(written))
+            segment.waiting.append(block.id)
+            at += len(written) + 1
 
-    @property
-    def full(self) -> bool:
-        """Whether it is time to begin another one."""
-        return self._size >= JOURNAL_BYTES
+    def name(self, blocks: Sequence[Lightblock], height: int, end: End) -> None:
+        """Have on the disk that blocks follow which have files; the last is at a height."""
+        heights = range(height - len(blocks) + 1, height + 1)
+        lines = (turned(b.id, at, b.previous) for b, at in zip(blocks, heights, strict=True))
+        self._append(b"".join(lines), end)
 
-    def add(self, blocks: Sequence[Lightblock]) -> None:
-        """Have blocks on the disk; OSError if they are not."""
-        self._append(b"".join(written(each) + b"\n" for each in blocks))
-        self._newer |= {each.id: each for each in blocks}
+    def turn(self, to: End, end: End) -> None:
+        """Have on the disk that the chain ends elsewhere, and no more where it did."""
+        self._append(turned(*to), end)
 
-    def turn(self, head: str) -> None:
-        """Have on the disk that the chain ends elsewhere."""
-        self._append(json.dumps({_TURN: head}).encode() + b"\n")
+    def compact(self, count: int) -> None:
+        """Make files of the oldest blocks."""
+        waiting = (each for segment in self._segments for each in segment.waiting)
+        some = list(islice(waiting, count))
+        places = {each: self._places[each] for each in some if each in self._places}
+        if places:
+            self._disk.write([(each, self._whole(each, *at)) for each, at in places.items()])
+        for each in some:
+            self._places.pop(each, None)
+            next(segment for segment in self._segments if segment.waiting).waiting.popleft()
 
-    def renew(self) -> bool:
-        """Begin another one, unless there is an earlier one; whether it did."""
-        if self._renewed or not self._size:
-            return False
-        self._disk.rename(JOURNAL, EARLIER)
-        self._shift()
-        return True
+    def done(self, end: End) -> tuple[list[str], End]:
+        """The files that are not needed any more, and where the chain ended after them."""
+        kept = next(
+            (number for number, each in enumerate(self._segments) if each.waiting),
+            len(self._segments),
+        )
+        names = [name for segment in self._segments[:kept] for name in segment.names]
+        return names, self._segments[kept].base if kept < len(self._segments) else end
 
-    def compact(self, count: int) -> bool:
-        """Make a few files of the earlier one; whether it can be dropped now."""
-        made = list(islice(self._earlier.values(), count))
-        if made:
-            self._disk.write(files(made))
-        for each in made:
-            del self._earlier[each.id]
-        return self._renewed and not self._earlier
+    def drop(self, names: Sequence[str]) -> None:
+        """Remove files."""
+        self._disk.remove(names)
+        self._segments = [each for each in self._segments if each.names[0] not in names]
+        self._open = self._open and bool(self._segments)
 
-    def drop(self) -> None:
-        """Remove the earlier one."""
-        self._disk.remove([EARLIER])
-        self._renewed = False
+    def _whole(self, identity: str, *place: str | int) -> bytes:
+        raw = self._disk.read(*place)  # type: ignore[arg-type]
+        try:
+            read(raw)
+        except Unsound as error:
+            raise OSError(f"the journal is damaged at block {identity}") from error
+        return raw
 
-    def close(self) -> None:
-        """Make every file."""
-        self._disk.write(files([*self._earlier.values(), *self._newer.values()]))
-
-    def clear(self) -> None:
-        """Remove it all."""
-        self._disk.remove([EARLIER, JOURNAL])
-        self._newer, self._earlier, self._size, self._renewed = {}, {}, 0, False
-
-    def _shift(self) -> None:
-        self._renewed, self._earlier = bool(self._size), self._newer
-        self._newer, self._size = {}, 0
-
-    def _append(self, lines: bytes) -> None:
+    def _append(self, lines: bytes, end: End) -> tuple[Segment, int]:
         """Write lines where the last good one ends, whatever a failure left behind it."""
-        self._disk.append(JOURNAL, lines, self._size)
-        self._size += len(lines)
-
-    def _entries(self, name: str) -> Iterator[tuple[Lightblock | str, int]]:
-        """The lines of a journal up to the first that is not whole, with their lengths."""
-        with suppress(FileNotFoundError, Unsound):
-            for line in self._disk.read(name).splitlines(keepends=True):
-                if not line.endswith(b"\n"):
-                    return
-                yield _entry(line), len(line)
-
-
-def files(blocks: Iterable[Lightblock]) -> list[tuple[str, bytes]]:
-    """Blocks as files: names and contents."""
-    return [(each.id, written(each)) for each in blocks]
-
-
-def _entry(line: bytes) -> Lightblock | str:
-    with suppress(ValueError):
-        row = json.loads(line)
-        head = row.get(_TURN) if isinstance(row, dict) else None
-        if isinstance(head, str) and (not head or safe(head)):
-            return head
-    return read(line)
+        segment = self._segments[-1] if self._open else None
+        if segment is None or segment.size >= JOURNAL_BYTES:
+            segment = Segment((f"{JOURNAL}.{self._number + 1:08}",), end)
+        before = b"" if segment.size else turned(*end)
+        at = segment.size + len(before)
+        self._disk.append(segment.names[0], before + lines, segment.size)
+        if not segment.size:
+            self._segments.append(segment)
+            self._number, self._open = self._number + 1, True
+        segment.size = at + len(lines)
+        return segment, at

@@ -89,8 +89,10 @@ class Maintenance:
         seen = await self.membership.look(address)
         if not seen.liveness.member:
             await self.membership.confirm(address)
-        elif seen.card is not None and seen.card.beats(self.store.card):
-            await self.sync.pull(address)
+        elif seen.card is not None:
+            if seen.card.beats(self.store.card):
+                await self.sync.pull(address)
+            await self.store.seen(seen.card.head)
 
     async def _return(self, address: str) -> None:
         """Have the chain of another member, and be in it."""
