@@ -98,7 +98,10 @@ class Client(Reader):
                 hint="declare it: @resource(..., status=True)",
             )
         known, body = self._known(obj) or obj, status_body(obj, status)
-        if self._is_there(known, body, STATUS) or getattr(known, STATUS, None) == status:
+        if getattr(known, STATUS, None) == status:
+            self._take_applied(known, STATUS)
+            return known
+        if self._is_there(known, body, STATUS):
             return known
         return await uninterrupted(self._apply(obj, body, force=True, sub=STATUS))
 

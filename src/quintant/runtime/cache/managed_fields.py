@@ -18,10 +18,9 @@ import msgspec
 from quintant.core.codec import BROKEN
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.cache.applied_fields import share_fields
 
 APPLY = "Apply"
-# Stands for the uid of an owner in bytes that are shared; no uid has a control character.
-_OWNER = b"\x00%d\x00"
 # Field sets that are shared; beyond it they are held once more, at the price of their bytes.
 SHARED = 10_000
 
@@ -111,7 +110,7 @@ class ManagedFieldsStore:
             self._entries[obj.metadata.uid] = version, rest
         if not found or version != obj.metadata.resource_version:
             return None
-        return _unshared(found[0].fields, obj)
+        return found[0].fields
 
     def forget(self, uid: str) -> None:
         """Let go of an object that is no more."""
@@ -130,7 +129,7 @@ class ManagedFieldsStore:
         except BROKEN:
             return ()
         return tuple(
-            AppliedFields(each.manager, each.subresource, _shareable(bytes(each.fields), obj))
+            AppliedFields(each.manager, each.subresource, share_fields(bytes(each.fields), obj))
             for each in managed
             if each.manager in self._managers
             and (each.operation, each.api_version) == (APPLY, self._version)
@@ -144,16 +143,3 @@ class ManagedFieldsStore:
             self._shared.clear()
         shared = self._shared.setdefault(applied, applied)
         self._entries[obj.metadata.uid] = obj.metadata.resource_version, shared
-
-
-def _shareable(fields: bytes, obj: Object) -> bytes:
-    for at, owner in enumerate(obj.metadata.owner_references):
-        if owner.uid:
-            fields = fields.replace(owner.uid.encode(), _OWNER % at)
-    return fields
-
-
-def _unshared(fields: bytes, obj: Object) -> bytes:
-    for at, owner in enumerate(obj.metadata.owner_references):
-        fields = fields.replace(_OWNER % at, owner.uid.encode())
-    return fields

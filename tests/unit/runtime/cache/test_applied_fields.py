@@ -18,9 +18,9 @@ from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
 from quintant.core.errors import ApiError
-from quintant.core.object import Object, ObjectMeta, Opaque
+from quintant.core.object import Object, ObjectMeta, Opaque, OwnerReference, replace
 from quintant.core.resource import resource
-from quintant.runtime.cache.applied_fields import is_applied
+from quintant.runtime.cache.applied_fields import is_applied, share_fields
 from quintant.runtime.cache.apply_cache import apply_body
 from quintant.runtime.cache.client import Client
 from quintant.testing import run
@@ -75,6 +75,19 @@ def test_the_same_fields_with_the_same_values_are_there() -> None:
 )
 def test_anything_that_differs_is_to_be_sent(fields: Any, want: dict[str, Any]) -> None:
     assert not applied(fields, {"data": {"x": "1", "y": "2"}}, want)
+
+
+@pytest.mark.parametrize("uid", ["mine", "other"])
+def test_an_owner_is_told_by_its_uid(uid: str) -> None:
+    owner = OwnerReference(kind="Ship", name="s", uid="mine")
+    live = ConfigMap(metadata=ObjectMeta(name="a", owner_references=(owner,)))
+    want = replace(live.metadata, owner_references=(replace(owner, uid=uid),))
+    ref = b'{"f:uid":{},"f:kind":{},"f:name":{}}'
+    fields = b'{"f:metadata":{"f:ownerReferences":{"k:{\\"uid\\":\\"mine\\"}":%s}}}' % ref
+
+    judged = is_applied(share_fields(fields, live), live, apply_body(replace(live, metadata=want)))
+
+    assert judged is (uid == "mine")
 
 
 def test_nonsense_is_to_be_sent() -> None:
