@@ -38,6 +38,7 @@ BENCHMARKS = (
     "portal",
     "portal_operator",
     "reconcile",
+    "restart",
 )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+import re
+import ssl
+import urllib.request
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -21,6 +24,13 @@ from quintant.runtime.manager.install_crds import install_crds
 # A definition that was just accepted is not served at once, and its cache a moment later.
 SERVED_SECONDS = 0.2
 SETTLED_SECONDS = 1.0
+
+# What operators write, in the words of the server's own counters.
+_WRITES = re.compile(
+    r'^apiserver_request_total\{(?=.*resource="(?:configmaps|greeters)")'
+    r'(?=.*verb="(?:POST|PUT|PATCH|APPLY|DELETE)").*\} (\S+)$',
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,21 @@ def envtest_server(sizes: Sizes) -> Iterator[EnvtestServer]:
             "BENCH_WORKERS": str(sizes.workers),
         }
         yield EnvtestServer(env, list(cluster.pids.values()))
+
+
+def write_requests(env: Mapping[str, str]) -> int:
+    """How many requests to change a Greeter or a ConfigMap the server has answered so far."""
+    asked = urllib.request.Request(
+        f"{env['BENCH_SERVER']}/metrics", headers={"Authorization": f"Bearer {env['BENCH_TOKEN']}"}
+    )
+    trusted = ssl.create_default_context(cafile=env["BENCH_CA"])
+    with urllib.request.urlopen(asked, context=trusted) as answer:
+        return count_writes(answer.read().decode())
+
+
+def count_writes(metrics: str) -> int:
+    """The requests to change a Greeter or a ConfigMap, as the server's metrics have them."""
+    return sum(int(float(each)) for each in _WRITES.findall(metrics))
 
 
 async def _prepare(config: Config) -> None:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
+from benchmarks.competitors import MODULES
 from benchmarks.envtest_server import EnvtestServer, envtest_server
-from benchmarks.reconcile import OPERATORS
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import running
@@ -82,7 +82,7 @@ def import_cost(statement: str) -> tuple[float, float]:
 
 def _idle(name: str, server: EnvtestServer, say: Callable[[str], None]) -> float:
     say(f"imports: {name}, idle")
-    module, more = OPERATORS[name]
+    module, more = MODULES[name]
     with running(module, env=server.env | more) as operator:
         time.sleep(IDLE_SECONDS)
         return usage(operator.pid).rss / MEGABYTE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 import msgspec
@@ -17,13 +17,20 @@ STOP_SECONDS = 20.0
 T = TypeVar("T")
 
 
-@contextmanager
 def running(
     module: str, *arguments: str, env: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A module of this package, run for as long as the context lasts; its answers can be read."""
+    return running_command(module_command(module, *arguments), env=env)
+
+
+@contextmanager
+def running_command(
+    command: Sequence[str], *, env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program, run for as long as the context lasts; its answers can be read."""
     child = subprocess.Popen(
-        _command(module, *arguments),
+        command,
         env=_environment(env),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -44,12 +51,16 @@ def running(
 def answer(module: str, *arguments: str, to: type[T], env: Mapping[str, str] | None = None) -> T:
     """What a module of this package prints as JSON, run to its end."""
     done = subprocess.run(
-        _command(module, *arguments), env=_environment(env), stdout=subprocess.PIPE, check=True
+        module_command(module, *arguments),
+        env=_environment(env),
+        stdout=subprocess.PIPE,
+        check=True,
     )
     return msgspec.json.decode(done.stdout, type=to)
 
 
-def _command(module: str, *arguments: str) -> list[str]:
+def module_command(module: str, *arguments: str) -> list[str]:
+    """What runs a module of this package."""
     return [sys.executable, "-m", f"benchmarks.{module}", *arguments]
 
 
