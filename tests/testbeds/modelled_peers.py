@@ -9,13 +9,15 @@ twice, and does not say who it sees. Every call is logged with its time.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
 from quintant.core.clock import monotonic
 from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
-from quintant.wire.peeradmin import Member, StatusResponse
+from quintant.operators.klight.plan.repair import lacking, union
+from quintant.wire.peeradmin import LastOrder, Member, StatusResponse
 
 EVICTION_SECONDS = 1.0
 """After so long the others have forgotten a dead peer."""
@@ -59,6 +61,8 @@ class Model:
     """Whether the answer to a join gets lost, though it joins."""
     blank: bool = True
     """Whether it has no chain: it was never in a network, and nothing was written."""
+    order: LastOrder | None = None
+    """How its last write ended, if it is one of ours."""
     gives_up: bool = False
     """Whether it stops joining when nobody waits for it any more."""
     answer: Answer | None = None
@@ -125,7 +129,9 @@ class ModelledPeers:
         """Whether the peer at an address serves."""
         match await self._reach("check", address, within):
             case Mood.SERVING | Mood.IMPOSTOR | Mood.HANGING:
-                return PeerHealth.SERVING
+                model = self.models[address]
+                failing = model.own and model.order is not None and model.order.failure
+                return PeerHealth.FAILING if failing else PeerHealth.SERVING
             case Mood.SILENT:
                 return PeerHealth.SILENT
             case Mood.FOREIGN:
@@ -145,7 +151,8 @@ class ModelledPeers:
         if model is None or not model.own or mood not in (Mood.SERVING, Mood.HANGING):
             return None
         members = tuple(Member(each) for each in model.view)
-        return StatusResponse(address, members=members, clients=len(model.contents))
+        clients = len(model.contents)
+        return StatusResponse(address, members=members, clients=clients, order=model.order)
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
@@ -164,6 +171,27 @@ class ModelledPeers:
         mood = await self._reach("contents", address, within)
         told = self.models[address].contents if mood is Mood.SERVING else []
         return tuple(each.encode() for each in reversed(told))
+
+    async def newest(self, address: str, within: float) -> bytes:
+        """What was written last; empty if nothing was, or the peer does not say."""
+        return next(iter(await self.contents(address, within)), b"")
+
+    async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
+        """Give peers of another make one list of members, and everything that any of them has."""
+        words = union([await self.contents(each, within) for each in members])
+        for each in members:
+            await self._reach("regroup", each, within)
+            model = self.models[each]
+            model.view, model.blank = list(members), False
+            model.contents = [word.decode() for word in words]
+        return dict.fromkeys(members, Answer(OK))
+
+    async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
+        """Have a peer keep what it lacks and others have; how that ended."""
+        mine = await self.contents(contact, within)
+        for word in lacking(mine, [await self.contents(each, within) for each in members]):
+            self.persist(contact, word.decode())
+        return Answer(OK)
 
     async def blank(self, address: str, within: float) -> bool | None:
         """Whether a peer of another make has no chain at all; None if it does not say."""

@@ -32,7 +32,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork, LightNetworkStatus
 from quintant.operators.klight.lightnetwork.report import listed, plain
-from quintant.operators.klight.plan.join_result import OK, PeerHealth
+from quintant.operators.klight.plan.join_result import OK
 from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 
@@ -173,7 +173,7 @@ async def _member(
     shown, peers = await _find(client, network, namespace), GrpcPeers()
     try:
         for address in shown.status.stack if shown.status is not None else ():
-            if await peers.check(address, CHECK_SECONDS) is PeerHealth.SERVING:
+            if (await peers.check(address, CHECK_SECONDS)).serves:
                 yield peers, address
                 return
         raise ConfigError(

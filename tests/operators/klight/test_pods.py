@@ -7,6 +7,7 @@ import pytest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.core.errors import Invalid
+from quintant.operators.klight.api import PAUSED
 from testbeds.klight import GATE, KlightTestbed, Mood
 
 
@@ -331,3 +332,46 @@ async def test_whoever_lost_all_its_members_waits_for_them_a_moment(testbed: Kli
     await testbed.cluster.advance(5)
     assert await testbed.stack() == ["p1", "p2"]
     assert all(model.contents == ["acknowledged"] for model in testbed.alive())
+
+
+async def test_label_that_goes_takes_our_annotations_along(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2")
+    await testbed.annotate("p2", {"mine": "stays", PAUSED: "false"})
+    await testbed.label("p2", None)
+    await testbed.cluster.advance(5)
+    pod = await testbed.cluster.get(Pod, "p2")
+    assert pod.metadata.annotations == {"mine": "stays", PAUSED: "false"}
+
+
+async def test_so_it_does_on_a_pod_that_was_no_member_any_more(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2")
+    testbed.peers.kill(await testbed.address("p2"))
+    await testbed.cluster.advance(60)
+    assert await testbed.record("p2") is None
+    await testbed.label("p2", None)
+    await testbed.cluster.advance(15)
+    pod = await testbed.cluster.get(Pod, "p2")
+    assert pod.metadata.annotations == {}
+    assert "Left" not in await testbed.events("p2")
+
+
+async def test_two_pods_with_one_address_are_told_so(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.pod("old", ip="10.9.9.9", peer={})
+    await testbed.cluster.advance(2)
+    await testbed.pod("new", ip="10.9.9.9", peer={})
+    await testbed.cluster.advance(15)
+    assert "AddressConflict" in await testbed.events("old")
+    assert "AddressConflict" not in await testbed.events("new")
+
+
+async def test_network_has_events_of_its_own(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2")
+    await testbed.cluster.advance(5)
+    assert await testbed.events("a") == ["Forming", "Ready"]
+    testbed.peers.kill(await testbed.address("p2"))
+    await testbed.cluster.advance(60)
+    assert set(await testbed.events("a")) == {"Forming", "Ready", "Degraded"}

@@ -36,6 +36,8 @@ JOINED_VIA = f"{GROUP}/joined-via"
 GENERATION = f"{GROUP}/generation"
 JOINING = f"{GROUP}/joining"
 """That a peer which cannot tell is being joined: through which contact, and which life of it."""
+WRITTEN = (NETWORK, INCARNATION, ADDRESS, JOINED_AT, JOINED_VIA, GENERATION, JOINING)
+"""All that we write on pods; it goes when the label goes."""
 
 JOINED = f"{GROUP}/Joined"
 """The condition of pods that list it among their readiness gates: ready means joined, too."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.api import WRITTEN, PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.membership import Membership
-from quintant.operators.klight.plan.join_result import OK, PeerHealth
+from quintant.operators.klight.plan.join_result import OK
 from quintant.operators.klight.rules import incarnation_of, network_of, obstacle
 
 LEAVE_SECONDS = 2.0
@@ -28,17 +28,18 @@ async def end_membership(context: JoinContext, pod: PeerPod) -> bool:
     lives = record is not None and incarnation_of(pod) == record.incarnation and not obstacle(pod)
     if record is not None and lives and not await _left(context, pod, record.address):
         return False
-    await context.writer.clear(pod)
+    target = network_of(pod, context.options)
+    await (context.writer.clear(pod) if target else context.writer.erase(pod))
     await context.writer.open_gate(pod, f"left {context.key.name}")
     context.memory.waits_no_more(pod.metadata.uid)
-    target = network_of(pod, context.options)
     reason, goal = ("Moved", f" for {target.name}") if target else ("Left", "")
-    context.writer.say(pod, reason, f"left network {context.key.name}{goal}")
+    if record is not None:
+        context.writer.say(pod, reason, f"left network {context.key.name}{goal}")
     return True
 
 
 async def end_unlabelled(context: JoinContext, shown: LightNetwork | None) -> None:
-    """Find members that are out of sight because their label was removed, and let them leave."""
+    """Find pods that are out of sight because their label was removed, and let them leave."""
     memory = context.memory
     expected = memory.members | _listed(shown)
     memory.asked &= expected.keys()
@@ -57,21 +58,25 @@ async def _seen(context: JoinContext, uid: str, key: Request) -> bool:
 
 
 def _released(context: JoinContext, pod: PeerPod) -> bool:
-    """Whether a pod that we do not see any more lives on without the label, recorded here."""
+    """Whether a pod that we do not see any more lives on without the label, with what we wrote."""
     record = Membership.read(pod.metadata.annotations)
-    here = record is not None and record.network == str(context.key)
+    here = marked(pod) if record is None else record.network == str(context.key)
     return here and context.options.label not in pod.metadata.labels
 
 
+def marked(pod: PeerPod) -> bool:
+    """Whether something of ours is written on a pod."""
+    return any(key in pod.metadata.annotations for key in WRITTEN)
+
+
 def _listed(shown: LightNetwork | None) -> dict[str, Request]:
-    """The members that the status shows: those known before this process began."""
+    """The pods that the status shows: those known before this process began."""
     if shown is None or shown.status is None:
         return {}
     found = {}
     for peer in shown.status.peers:
-        if peer.joined_at:
-            namespace, _, name = peer.pod.rpartition("/")
-            found[peer.uid] = Request(name, namespace or shown.metadata.namespace)
+        namespace, _, name = peer.pod.rpartition("/")
+        found[peer.uid] = Request(name, namespace or shown.metadata.namespace)
     return found
 
 
@@ -85,7 +90,7 @@ async def _left(context: JoinContext, pod: PeerPod, address: str) -> bool:
     if answer.code == OK:
         return True
     if answer.code != "UNIMPLEMENTED":
-        serves = await context.peers.check(address, LEAVE_SECONDS) is PeerHealth.SERVING
+        serves = (await context.peers.check(address, LEAVE_SECONDS)).serves
         if serves and attempts.failures(uid) < TRIES:
             attempts.failed(uid, monotonic(), context.ctx.random)
             return False

@@ -75,6 +75,8 @@ class Options(Struct, frozen=True):
     the contact's, members always, or never (upstream's way)."""
     repair: Repair = "manual"
     """Whether a split network is mended on request, by itself, or not at all."""
+    repair_port: Annotated[int, Meta(ge=1, le=65535)] = 9082
+    """Where peers of another make find us during a repair: their NetworkPolicy can name it."""
     gc_after: Duration = 300.0
     """How long a LightNetwork outlives its last pod."""
 

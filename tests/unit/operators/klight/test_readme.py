@@ -19,8 +19,8 @@ CONTRACT = (HERE / "README.md").read_text()
 PAGE = (ROOT / "docs" / "klight.md").read_text()
 SOURCE = "".join(path.read_text() for path in HERE.rglob("*.py"))
 EVENT = re.compile(
-    r'(?:(?:Complaint|Drop|Enrol|Postpone|\.say|\.warn)\([^"\n]*\s*|ctx\.event\(pod, |return '
-    r'|goal = \(|else \()"([A-Z]\w+)"'
+    r'(?:(?:Complaint|NetworkEvent|Drop|Enrol|Postpone|\.say|\.warn)\([^"\n]*\s*'
+    r'|ctx\.event\(pod, |return |goal = \(|else \()"([A-Z]\w+)"'
 )
 PHASES = set(Phase.__args__)  # type: ignore[attr-defined]
 

@@ -68,6 +68,13 @@ class JoinContext:
         calls = [self.peers.status(peer.address, within) for peer in peers]
         return list(zip(peers, await self._each(calls), strict=True))
 
+    async def newest(
+        self, peers: Sequence[PeerView], within: float
+    ) -> list[tuple[PeerView, bytes]]:
+        """What was written last to several peers, asked at once."""
+        calls = [self.peers.newest(peer.address, within) for peer in peers]
+        return list(zip(peers, await self._each(calls), strict=True))
+
     async def _each(self, calls: Sequence[Awaitable[T]]) -> list[T]:
         async def one(call: Awaitable[T]) -> T:
             async with self.limit:

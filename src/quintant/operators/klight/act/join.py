@@ -74,9 +74,9 @@ class JoinTurn:
         since = {peer.uid: self._wait(peer).since for peer in peers}
         found = await self._context.checks(peers, CHECK_SECONDS)
         for peer, health in found:
-            if health is not PeerHealth.SERVING:
+            if not health.serves:
                 await self._do(not_serving(peer, health, monotonic() - since[peer.uid]))
-        return [peer for peer, health in found if health is PeerHealth.SERVING]
+        return [peer for peer, health in found if health.serves]
 
     async def _founders(self, ready: list[PeerView]) -> list[PeerView]:
         """The same with the founder first; nobody while pods are still coming."""

@@ -27,13 +27,16 @@ async def probe_members(context: JoinContext, stack: tuple[PeerView, ...]) -> No
         return
     memory.next_probe = monotonic() + context.ctx.random.jitter(options.probe_interval, JITTER)
     found = await _looked(context, stack)
-    alive = [peer for peer, health in found if health is PeerHealth.SERVING]
+    alive = [peer for peer, health in found if health.serves]
     context.metrics.failures.inc(len(found) - len(alive))
     memory.misses = probe.counted(memory.misses, found)
     for action in probe.down(memory.misses, found, options):
         await context.writer.clear(action.peer.pod)
         context.writer.warn(action.peer.pod, action.reason, action.note)
     await _compare(context, alive)
+    failing = [peer for peer, health in found if health is PeerHealth.FAILING]
+    memory.unwritable = await _unwritable(context, alive, failing)
+    await _compare_newest(context, alive)
 
 
 async def _looked(
@@ -59,3 +62,35 @@ async def _compare(context: JoinContext, alive: list[PeerView]) -> None:
         return
     memory.head, memory.height = status.head, status.height
     memory.missing = probe.unseen(memory.missing, alive, contact, status)
+
+
+async def _unwritable(context: JoinContext, alive: list[PeerView], failing: list[PeerView]) -> str:
+    """Why nobody can write; nobody is asked unless somebody's last write failed."""
+    if not failing:
+        return ""
+    others = [
+        peer for peer in alive if peer not in failing and peer.uid not in context.memory.foreign
+    ]
+    asked = [*failing[: probe.COMPARED], *others[: probe.COMPARED]]
+    told = await context.statuses(asked, PROBE_SECONDS)
+    orders = {peer.address: status.order for peer, status in told if status and status.order}
+    return probe.unwritable(orders)
+
+
+async def _compare_newest(context: JoinContext, alive: list[PeerView]) -> None:
+    """Note who has another chain, now and then, where peers cannot tell by themselves."""
+    memory, asked = context.memory, alive[: probe.COMPARED]
+    sweep, memory.sweeps = memory.sweeps, memory.sweeps + 1
+    if not probe.compares(sweep):
+        return
+    unknown = [peer for peer in asked if peer.uid not in memory.ours]
+    for peer, status in await context.statuses(unknown, PROBE_SECONDS):
+        memory.ours[peer.uid] = status is not None
+    if all(memory.ours[peer.uid] for peer in asked):
+        memory.forked, memory.newest = "", {}
+        return
+    now = {peer.uid: digest for peer, digest in await context.newest(asked, SECOND_SECONDS)}
+    if memory.newest:
+        names = {peer.uid: str(peer.key) for peer in asked}
+        memory.forked = probe.forked(memory.newest, now, names)
+    memory.newest = now

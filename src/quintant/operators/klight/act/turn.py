@@ -44,5 +44,6 @@ async def run_steps(context: JoinContext, observed: Observed) -> None:
         await end_membership(context, pod)
     await probe_members(context, observed.stack)
     await JoinTurn(context, await context.observe()).run()
-    if wanted(shown, context.options.repair, context.memory.missing):
-        await repair(context, await context.observe())
+    memory = context.memory
+    if wanted(shown, context.options.repair, memory.missing, bool(memory.forked)):
+        await repair(context, await context.observe(), shown)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from quintant.core.clock import monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.operators.klight.act.context import JoinContext
+from quintant.operators.klight.cleanup import marked
 from quintant.operators.klight.lightnetwork import builders
-from quintant.operators.klight.lightnetwork.plan import states, status_of, write_pause
+from quintant.operators.klight.lightnetwork.plan import changes, states, status_of, write_pause
 from quintant.operators.klight.observe.view import Observed
 from quintant.operators.klight.plan.candidates import next_look
 from quintant.runtime.controller.result import Result
@@ -16,7 +17,7 @@ async def show(context: JoinContext, observed: Observed) -> Result | None:
     """Tell what a network is like now; None once it is no more."""
     memory, writer = context.memory, context.writer
     memory.retain(observed.uids)
-    memory.members = {peer.uid: peer.key for peer in observed.stack}
+    memory.members = {peer.uid: peer.key for peer in observed.peers if marked(peer.pod)}
     context.metrics.show(context.key, states(observed, memory), len(observed.stack))
     for peer in observed.stack:
         await writer.open_gate(peer.pod, "")
@@ -44,6 +45,8 @@ async def _write(context: JoinContext, observed: Observed) -> None:
     context.memory.written = monotonic()
     status = status_of(shown, observed, context.memory, context.ctx.clock.now())
     await client.set_status(shown, status)
+    for change in changes(shown, status):
+        context.ctx.event(shown, change.reason, change.note, type=change.type)
 
 
 async def _retire(context: JoinContext) -> Result | None:

@@ -16,6 +16,9 @@ from quintant.operators.klight.api import GROUP
 REPAIR = f"{GROUP}/repair-requested"
 """The annotation of users: any value that is new asks for one repair."""
 
+WRITABLE = "Writable"
+"""The condition that somebody can write, as far as it is known."""
+
 Repair = Literal["auto", "manual", "off"]
 Phase = Literal["Forming", "Ready", "Degraded", "Split", "Empty"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Literal, NamedTuple
 
-from quintant.api.meta import Condition, set_condition
+from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.operators.klight.lightnetwork.api import (
+    WRITABLE,
     LightNetwork,
     LightNetworkStatus,
     NetworkPeer,
@@ -39,7 +41,8 @@ def status_of(
     shown: LightNetwork, observed: Observed, memory: Memory, now: datetime
 ) -> LightNetworkStatus:
     """The status of a network, following the one it has."""
-    phase, why = phase_of(observed, memory)
+    written = writability(shown, memory)
+    phase, why = phase_of(observed, memory, written)
     down = [peer for peer in observed.candidates if peer.lapsed]
     suspects = [peer for peer in observed.stack if peer.uid in memory.misses]
     stack, before = observed.stack, shown.status or LightNetworkStatus()
@@ -57,11 +60,62 @@ def status_of(
         last_join=stack[0].record.joined_at if stack and stack[0].record else None,
         repair_handled=requested(shown) if memory.repaired else before.repair_handled,
         peers=tuple(_peers(observed, memory))[:PEERS_SHOWN],
-        conditions=_conditions(shown, phase, why, memory, now),
+        conditions=_conditions(shown, phase, why, written, memory, now),
     )
 
 
-def phase_of(observed: Observed, memory: Memory) -> tuple[Phase, str]:
+class Writability(NamedTuple):
+    """Whether somebody can write, as far as it is known."""
+
+    can: bool = True
+    reason: str = "NoFailure"
+    message: str = "no write failed that nobody repeated"
+
+
+def writability(shown: LightNetwork, memory: Memory) -> Writability:
+    """Whether somebody can write; what was known before a restart holds until it is known anew."""
+    if memory.unwritable:
+        return Writability(False, "WriteFailed", memory.unwritable)
+    if memory.forked:
+        return Writability(False, "Forked", memory.forked)
+    before = condition_of(shown.status.conditions, WRITABLE) if shown.status else None
+    if memory.forked is None and before is not None and before.reason == "Forked":
+        return Writability(False, "Forked", before.message)
+    return Writability()
+
+
+_NORMAL: Literal["Normal"] = "Normal"
+_WARNING: Literal["Warning"] = "Warning"
+
+
+class NetworkEvent(NamedTuple):
+    """What is told of a network itself."""
+
+    reason: str
+    note: str
+    type: Literal["Normal", "Warning"] = "Normal"
+
+
+def changes(shown: LightNetwork, status: LightNetworkStatus) -> Iterator[NetworkEvent]:
+    """What is worth an event on the network itself: another phase, and whether it takes writes."""
+    before = shown.status or LightNetworkStatus()
+    ready = condition_of(status.conditions, "Ready")
+    if status.phase != before.phase and status.phase is not None:
+        bad = status.phase in ("Degraded", "Split")
+        note, kind = (ready.message if ready else "") or "", _WARNING if bad else _NORMAL
+        yield NetworkEvent(status.phase, note, kind)
+    was, now = (condition_of(each.conditions, WRITABLE) for each in (before, status))
+    if now is not None and now.status != (was.status if was is not None else "True"):
+        note = now.message or ""
+        if now.status == "True":
+            yield NetworkEvent("Writable", note)
+        else:
+            yield NetworkEvent("NotWritable", note, "Warning")
+
+
+def phase_of(
+    observed: Observed, memory: Memory, written: Writability = Writability()
+) -> tuple[Phase, str]:
     """The phase of a network, and why."""
     if not observed.peers:
         return "Empty", "no pod has the label"
@@ -71,6 +125,8 @@ def phase_of(observed: Observed, memory: Memory) -> tuple[Phase, str]:
     if lost:
         names = ", ".join(str(peer.key) for peer in observed.stack if peer.uid in lost)
         return "Split", f"not in the contact's view: {names}"
+    if not written.can:
+        return "Degraded", written.message
     if memory.trouble:
         return "Degraded", memory.trouble
     bad = [str(peer.key) for peer in observed.stack if peer.uid in memory.misses]
@@ -91,11 +147,18 @@ def _waiting(observed: Observed, memory: Memory) -> str:
 
 
 def _conditions(
-    shown: LightNetwork, phase: Phase, why: str, memory: Memory, now: datetime
+    shown: LightNetwork,
+    phase: Phase,
+    why: str,
+    written: Writability,
+    memory: Memory,
+    now: datetime,
 ) -> tuple[Condition, ...]:
+    ready = written.can and phase not in ("Forming", "Empty")
     rows: list[tuple[str, bool, str, str]] = [
-        ("Ready", phase not in ("Forming", "Empty"), phase, why),
+        ("Ready", ready, phase if written.can else "NotWritable", why),
         ("Healthy", phase == "Ready", phase, why),
+        (WRITABLE, *written),
     ]
     if memory.repaired:
         rows.append(("Repairing", False, "Done", memory.repaired))

@@ -64,9 +64,20 @@ class Memory:
     foreign: set[str] = field(default_factory=set)
     """Peers of another make."""
     members: dict[str, Request] = field(default_factory=dict)
-    """The members of the last look: whoever vanishes from sight may only have lost its label."""
+    """The pods of the last look that bear our annotations: whoever vanishes from sight may only
+    have lost its label."""
     memberless: float | None = None
     """Since when a network that had members has none."""
+    unwritable: str = ""
+    """Why nobody can write, by what our own peers say of their last writes."""
+    sweeps: int = 0
+    """How often members were checked."""
+    ours: dict[str, bool] = field(default_factory=dict)
+    """Whether a member is one of our own peers, as far as it was asked, by uid."""
+    newest: dict[str, bytes] = field(default_factory=dict)
+    """What was written last, as members told it when they were last compared, by uid."""
+    forked: str | None = None
+    """Who has another chain than the rest; None until members were compared twice."""
     paused: bool = False
     trouble: str = ""
     """Why the network did not take somebody, until it takes one again."""
@@ -98,7 +109,7 @@ class Memory:
     def retain(self, alive: set[str]) -> None:
         """Let go of pods that are no more."""
         held: tuple[dict[str, Any], ...]
-        held = (self.waits, self.misses, self.unsaved, self.missing, self.peers)
+        held = (self.waits, self.misses, self.unsaved, self.missing, self.peers, self.ours)
         for each in held:
             for uid in each.keys() - alive:
                 del each[uid]

@@ -169,13 +169,13 @@ def contested(peer: PeerView, rivals: Rivals) -> PeerView:
 
 
 def _without(peer: PeerView, owner: PeerPod) -> PeerView:
-    if not _shared(peer.pod, owner):
-        return replace(peer, obstacle=f"its address went to pod {owner.key}")
-    complaint = Complaint(
-        "AddressConflict",
-        f"pod {owner.key} has {peer.address} already; give one of them another port",
-    )
-    said = f"its address is that of pod {owner.key}"
+    if _shared(peer.pod, owner):
+        said = f"its address is that of pod {owner.key}"
+        note = f"pod {owner.key} has {peer.address} already; give one of them another port"
+    else:
+        said = f"its address went to pod {owner.key}"
+        note = f"pod {owner.key}, which is newer, has {peer.address} as well; it counts there"
+    complaint = Complaint("AddressConflict", note)
     return replace(peer, obstacle=said, complaints=(*peer.complaints, complaint))
 
 

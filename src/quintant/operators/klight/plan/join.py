@@ -86,7 +86,7 @@ def after(attempt: Attempt, outcome: PeerHealth | Answer | None) -> Attempt:
             attempt, meaning = replace(attempt, answer=outcome), join_result(outcome)
             blamed = meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
             return replace(attempt, ask=Ask.INSPECT) if blamed else _ended(attempt, meaning)
-        case PeerHealth.SERVING if attempt.ask is Ask.CHECK:
+        case PeerHealth() if outcome.serves and attempt.ask is Ask.CHECK:
             return replace(attempt, ask=Ask.JOIN)
     return _passed(attempt, outcome)
 
@@ -131,7 +131,7 @@ def _passed(attempt: Attempt, health: PeerHealth) -> Attempt:
     """
     head, rest = attempt.contacts[0], attempt.contacts[1:]
     match health:
-        case PeerHealth.SERVING:
+        case PeerHealth.SERVING | PeerHealth.FAILING:
             attempt = replace(attempt, unreachable=(*attempt.unreachable, head))
         case PeerHealth.FOREIGN:
             attempt = replace(attempt, bad=(*attempt.bad, head))

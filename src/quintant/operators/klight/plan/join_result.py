@@ -33,12 +33,18 @@ class PeerHealth(Enum):
     """What our own look at a peer found."""
 
     SERVING = "serving"
+    FAILING = "serving, though its last write failed"
     NOT_SERVING = "not serving"
     """It answers that it does not serve: it starts, or stops."""
     REFUSED = "not listening"
     """Nobody is there: proof enough that a peer is dead."""
     SILENT = "not answering in time"
     FOREIGN = "not a lightpeer"
+
+    @property
+    def serves(self) -> bool:
+        """Whether a peer answers, and takes newcomers."""
+        return self in (PeerHealth.SERVING, PeerHealth.FAILING)
 
 
 class JoinResult(Enum):

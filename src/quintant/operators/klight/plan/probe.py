@@ -13,10 +13,18 @@ from quintant.operators.klight.observe.view import PeerView
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.actions import Drop
 from quintant.operators.klight.plan.join_result import PeerHealth
-from quintant.wire.peeradmin import MemberState, StatusResponse
+from quintant.wire.peeradmin import LastOrder, MemberState, StatusResponse
 
 SPLIT_SWEEPS = 2
 """A member must be missing from the contact's view so often in a row: views take time to spread."""
+
+RECENT_SECONDS = 60.0
+"""A write that failed says nothing of a network in which another succeeded so shortly before."""
+COMPARE_SWEEPS = 6
+"""Every so many sweeps peers of another make are asked what was written last: they walk their whole
+chain for it."""
+COMPARED = 64
+"""At most so many members are compared, and asked about their last writes."""
 
 
 def seen_by(status: StatusResponse) -> set[str]:
@@ -46,7 +54,7 @@ def counted(
     left = dict(misses)
     for peer, health in found:
         failed = left.pop(peer.uid, 0) + 1
-        if health is not PeerHealth.SERVING:
+        if not health.serves:
             left[peer.uid] = failed
     return left
 
@@ -74,6 +82,40 @@ def unseen(
     seen = {contact.address} | seen_by(status)
     lost = [peer for peer in alive if peer.address not in seen]
     return {peer.uid: missing.get(peer.uid, 0) + 1 for peer in lost}
+
+
+def unwritable(orders: Mapping[str, LastOrder]) -> str:
+    """Why nobody can write: the newest failure, unless somebody wrote since, or shortly before."""
+    failed = {address: order for address, order in orders.items() if order.failure}
+    if not failed:
+        return ""
+    done = [_seconds(order) for order in orders.values() if not order.failure]
+    address = max(failed, key=lambda each: _seconds(failed[each]))
+    if done and max(done) >= _seconds(failed[address]) - RECENT_SECONDS:
+        return ""
+    return f"the last write at {address} failed: {failed[address].failure}"
+
+
+def _seconds(order: LastOrder) -> float:
+    return order.at.seconds + order.at.nanos / 1e9 if order.at is not None else 0.0
+
+
+def compares(sweep: int) -> bool:
+    """Whether members are compared at a sweep: at the first two, then now and then."""
+    return sweep < 2 or sweep % COMPARE_SWEEPS == 0
+
+
+def forked(before: Mapping[str, bytes], now: Mapping[str, bytes], names: Mapping[str, str]) -> str:
+    """Whose newest entry differs from most others', and stays so; empty if they all agree.
+
+    While somebody writes, members differ for a moment: only what is the same twice counts.
+    """
+    still = {uid: told for uid, told in now.items() if before.get(uid) == told}
+    if len(set(still.values())) < 2:
+        return ""
+    most = max(still.values(), key=list(still.values()).count)
+    apart = ", ".join(names[uid] for uid in still if still[uid] != most)
+    return f"members do not have the same chain, and cannot all write: {apart}"
 
 
 def split_off(missing: Mapping[str, int]) -> set[str]:

@@ -1,24 +1,30 @@
-"""When and how a network of our own peers that has come apart is mended. Pure.
+"""When and how a network that has come apart is mended. Pure.
 
 Peers maintain their networks themselves; this is for what they cannot know: that another part of
 their network lives. The parts are found by asking everybody whom it sees. Members of the smaller
 parts are sent to the largest one, one after another, and merge what they have into its chain.
+
+Peers of another make do not tell whom they see: all of them are given one list and one chain, by a
+peer of ours if there is one, else by a contact that lives for the repair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork, Repair
 from quintant.operators.klight.plan.probe import split_off
 
 
-def wanted(shown: LightNetwork | None, default: Repair, missing: Mapping[str, int]) -> bool:
+def wanted(
+    shown: LightNetwork | None, default: Repair, missing: Mapping[str, int], forked: bool = False
+) -> bool:
     """Whether a repair is due: asked for and not done yet, or automatic and needed."""
     policy = (shown.spec.repair if shown is not None else None) or default
     if policy == "off":
         return False
-    if policy == "auto" and split_off(missing):
+    if policy == "auto" and (split_off(missing) or forked):
         return True
     return requested(shown) != handled(shown)
 
@@ -54,11 +60,39 @@ def strays(views: Mapping[str, set[str]]) -> tuple[list[str], list[str]]:
     return [each for part in apart[1:] for each in part], apart[0] if apart else []
 
 
-def summary(strayed: int, failed: int, foreign: int) -> tuple[str, str]:
+def union(histories: Sequence[Sequence[bytes]]) -> list[bytes]:
+    """Everything that any peer has, oldest first: the longest history, then what it lacks.
+
+    Histories are newest first. What was written twice stays twice.
+    """
+    found = list(reversed(max(histories, key=len, default=())))
+    for history in histories:
+        spare = Counter(found)
+        for payload in reversed(history):
+            if spare[payload]:
+                spare[payload] -= 1
+            else:
+                found.append(payload)
+    return found
+
+
+def lacking(mine: Sequence[bytes], histories: Sequence[Sequence[bytes]]) -> list[bytes]:
+    """What others have and one has not, oldest first."""
+    spare = Counter(mine)
+    found = []
+    for payload in union([mine, *histories]):
+        if spare[payload]:
+            spare[payload] -= 1
+        else:
+            found.append(payload)
+    return found
+
+
+def summary(strayed: int, failed: int, silent: int) -> tuple[str, str]:
     """How a repair ended: in a word for the metrics, and for people."""
     result = "failed" if failed else "mended" if strayed else "nothing"
     said = f"{strayed - failed} of {strayed} peers were brought back"
     said = said if strayed else "nothing to do"
-    if foreign:
-        said += f"; {foreign} of another make, or silent, were left alone"
+    if silent:
+        said += f"; {silent} that did not answer were left alone"
     return result, said

@@ -6,6 +6,7 @@ what a peer does: silence, refusal and nonsense are answers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from quintant.operators.klight.plan.join_result import Answer, Contents, PeerHealth
@@ -32,6 +33,15 @@ class Peers(Protocol):
 
     async def contents(self, address: str, within: float) -> Contents:
         """Everything a peer has, as digests; empty if it has nothing, or does not say."""
+
+    async def newest(self, address: str, within: float) -> bytes:
+        """A digest of what was written last; empty if nothing was, or the peer does not say."""
+
+    async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
+        """Give peers of another make one list of members, and everything that any of them has."""
+
+    async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
+        """Have a peer keep what it lacks and others have; how that ended."""
 
     async def blank(self, address: str, within: float) -> bool | None:
         """Whether a peer of another make has no chain at all; None if it does not say."""

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import grpc
 import grpc.aio
 
+from quintant.core.clock import Random
 from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
+from quintant.operators.klight.plan.repair import lacking, union
+from quintant.operators.klight.remote.prepared_contact import PreparedContact, served
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,
@@ -36,7 +39,14 @@ from quintant.wire.lightpeer import (
     Serving,
     Told,
 )
-from quintant.wire.peeradmin import GET_STATUS, LEAVE, LeaveRequest, StatusRequest, StatusResponse
+from quintant.wire.peeradmin import (
+    FAILING,
+    GET_STATUS,
+    LEAVE,
+    LeaveRequest,
+    StatusRequest,
+    StatusResponse,
+)
 from quintant.wire.protobuf import Malformed
 
 REASON = "klight-reason"
@@ -58,24 +68,27 @@ _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 class GrpcPeers:
     """Peers on the network."""
 
-    def __init__(self) -> None:
+    def __init__(self, random: Random | None = None) -> None:
+        self._random = random or Random()
         self._kept: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def check(self, address: str, within: float) -> PeerHealth:
         """Whether the peer at an address serves."""
         try:
-            raw = await self._call(HEALTH_CHECK, address, HealthCheckRequest(), within)
+            raw, trailing = await self._ask(HEALTH_CHECK, address, HealthCheckRequest(), within)
             status = HealthCheckResponse.decode(raw).status
         except grpc.aio.AioRpcError as error:
             return _silence(error)
         except Malformed:
             return PeerHealth.FOREIGN
-        return PeerHealth.SERVING if status == Serving.SERVING else PeerHealth.NOT_SERVING
+        if status != Serving.SERVING:
+            return PeerHealth.NOT_SERVING
+        return PeerHealth.FAILING if FAILING in trailing else PeerHealth.SERVING
 
     async def inspect(self, address: str, within: float) -> PeerHealth:
         """A check that also tells whether what serves is a lightpeer at all."""
         health = await self.check(address, within)
-        if health is not PeerHealth.SERVING:
+        if not health.serves:
             return health
         try:
             async with self._channel(address) as channel:
@@ -86,7 +99,7 @@ class GrpcPeers:
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNIMPLEMENTED:
                 return PeerHealth.FOREIGN
-        return PeerHealth.SERVING
+        return health
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
@@ -126,6 +139,57 @@ class GrpcPeers:
             return None
         return next((told for mark, told in _BLANK if mark in answer.text), None)
 
+    async def newest(self, address: str, within: float) -> bytes:
+        """A digest of what was written last; empty if nothing was, or the peer does not say."""
+        try:
+            async with self._channel(address) as channel:
+                call = _query(channel, within)
+                async for raw in call:
+                    call.cancel()
+                    return hashlib.sha256(QueryResponse.decode(raw).payload).digest()
+            return b""
+        except (grpc.aio.AioRpcError, Malformed):
+            return b""
+
+    async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
+        """Give peers of another make one list of members, and everything that any of them has."""
+        try:
+            had = [[each async for each in self.payloads(one, within)] for one in members]
+            answers, listed = await self._gather(members, members, union(had), port, within)
+            if set(listed) != set(members):
+                # They have other names for themselves than we have for them.
+                answers, _ = await self._gather(members, listed, union(had), port, within)
+        except (grpc.aio.AioRpcError, Malformed, OSError) as error:
+            return dict.fromkeys(members, Answer("UNAVAILABLE", str(error)))
+        return answers
+
+    async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
+        """Have a peer keep what it lacks and others have; how that ended."""
+        try:
+            mine = [each async for each in self.payloads(contact, within)]
+            had = [[each async for each in self.payloads(one, within)] for one in members]
+        except (grpc.aio.AioRpcError, Malformed) as error:
+            return Answer("UNAVAILABLE", str(error))
+        for payload in lacking(mine, had):
+            answer = await self.persist(contact, payload, within)
+            if answer.code != OK:
+                return answer
+        return Answer(OK)
+
+    async def _gather(
+        self,
+        members: Sequence[str],
+        listed: Sequence[str],
+        payloads: Sequence[bytes],
+        port: int,
+        within: float,
+    ) -> tuple[dict[str, Answer], list[str]]:
+        """Send members to a prepared contact; how it went, and what they call themselves."""
+        contact = PreparedContact(listed, payloads, self._random)
+        async with served(contact, members[0], port) as address:
+            answers = {each: await self.join(each, address, within) for each in members}
+        return answers, contact.announced
+
     async def payloads(self, address: str, within: float) -> AsyncIterator[bytes]:
         """Everything a peer has, newest first; gRPC's error if it does not say."""
         async with self._channel(address) as channel:
@@ -157,9 +221,18 @@ class GrpcPeers:
     async def _call(
         self, method: Method[Asked, Told], address: str, asked: Asked, within: float
     ) -> bytes:
+        raw, _ = await self._ask(method, address, asked, within)
+        return raw
+
+    async def _ask(
+        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+    ) -> tuple[bytes, set[str]]:
+        """What a peer answers, and the keys of the metadata that come with it."""
         async with self._channel(address) as channel:
             ask: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method.path)
-            return await ask(asked.encode(), timeout=within)
+            call = ask(asked.encode(), timeout=within)
+            raw = await call
+            return raw, {key for key, _ in await call.trailing_metadata() or ()}
 
     @asynccontextmanager
     async def _channel(self, address: str) -> AsyncIterator[grpc.aio.Channel]:

@@ -123,7 +123,7 @@ def test_joiner_that_gets_nowhere_waits_and_its_owner_is_told_whom_it_tried(
 
 @given(st.lists(st.sampled_from(PeerHealth)))
 def test_nobody_founds_beside_one_that_may_live(found: list[PeerHealth]) -> None:
-    alive = {PeerHealth.SERVING, PeerHealth.SILENT, PeerHealth.NOT_SERVING}
+    alive = {PeerHealth.SERVING, PeerHealth.FAILING, PeerHealth.SILENT, PeerHealth.NOT_SERVING}
     assert (walked(found).end is End.FOUND) is not bool(alive & set(found))
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan import probe
 from quintant.operators.klight.plan.join_result import PeerHealth
-from quintant.wire.peeradmin import Member, MemberState, StatusResponse
+from quintant.wire.lightpeer import Timestamp
+from quintant.wire.peeradmin import LastOrder, Member, MemberState, StatusResponse
 from unit.operators.klight.plan.peers import peer
 
 OPTIONS = Options(probe_interval=10.0, down_after=30.0)
@@ -23,7 +24,7 @@ def test_member_is_down_after_as_many_failed_checks_in_a_row_as_its_patience(
     for health in looks:
         found = [(member, health)]
         misses = probe.counted(misses, found)
-        row = 0 if health is PeerHealth.SERVING else row + 1
+        row = 0 if health.serves else row + 1
         assert misses == ({"p": row} if row else {})
         assert bool(probe.down(misses, found, OPTIONS)) is (row >= 3)
 
@@ -53,3 +54,31 @@ def test_live_member_out_of_the_contacts_view_splits_off_in_the_second_sweep() -
         assert missing == {"l": sweep, "g": sweep}
     assert probe.split_off(missing) == {"l", "g"}
     assert probe.split_off({"l": 1}) == set()
+
+
+@pytest.mark.parametrize(
+    ("orders", "said"),
+    [
+        ({}, ""),
+        ({"a": LastOrder(Timestamp(5))}, ""),
+        ({"a": LastOrder(Timestamp(5), "no")}, "the last write at a failed: no"),
+        ({"a": LastOrder(Timestamp(100), "no"), "b": LastOrder(Timestamp(50))}, ""),
+        ({"a": LastOrder(Timestamp(500), "no"), "b": LastOrder(Timestamp(50))},
+         "the last write at a failed: no"),
+        ({"a": LastOrder(Timestamp(1), "old"), "b": LastOrder(Timestamp(2), "new")},
+         "the last write at b failed: new"),
+    ],
+)  # fmt: skip
+def test_nobody_can_write_if_no_write_succeeded_lately(
+    orders: dict[str, LastOrder], said: str
+) -> None:
+    assert probe.unwritable(orders) == said
+
+
+def test_members_that_differ_twice_alike_have_two_chains() -> None:
+    names = {"1": "d/p1", "2": "d/p2", "3": "d/p3"}
+    now = {"1": b"x", "2": b"y", "3": b"x"}
+    assert probe.forked(now, now, names).endswith(": d/p2")
+    assert probe.forked({"1": b"x", "2": b"x", "3": b"x"}, now, names) == ""
+    assert probe.forked({}, now, names) == ""
+    assert probe.forked(now, {"1": b"z", "2": b"z", "3": b"z"}, names) == ""
