@@ -34,6 +34,7 @@ from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import configuration_publisher
 from quintant.testing.external_kinds import install_external_kinds
 from quintant.testing.faults.transport import FaultTransport
+from quintant.testing.livelock import LivelockDetector
 from quintant.testing.mutation_detector import CacheMutationDetector
 from quintant.testing.webhooks import InProcessDialer, webhook_url
 from quintant.testing.world import World, first_world
@@ -76,6 +77,7 @@ class InProcessCluster:
         self._installed = set(begin.kinds)
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
         self._mutation_detectors: dict[Engine, CacheMutationDetector] = {}
+        self._livelocks = LivelockDetector(self.faults)
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -91,6 +93,7 @@ class InProcessCluster:
         self._mutation_detectors[engine] = CacheMutationDetector(engine.caches)
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
+        self._livelocks.watch(engine)
         if started:
             await self._unless_crashed(engine.started.wait())
         return engine
@@ -207,6 +210,7 @@ class InProcessCluster:
         if not graceful:
             engine.abandon()
         task.cancel()
+        self._livelocks.unwatch(engine)
         detector = self._mutation_detectors.pop(engine)
         with suppress(asyncio.CancelledError):
             await task

@@ -32,6 +32,13 @@ PATIENCE_SECONDS = 5.0
 # Real seconds within which a thread is believed to need nothing of the loop.
 HOLD_SECONDS = 0.5
 
+# Passes of the loop after which whoever knows is asked whether work goes round: seldom enough to
+# cost nothing, often enough to end a test within seconds.
+CHECK_PASSES = 1_000
+# Passes without any time after which nobody is asked. An object, created and reconciled, takes
+# three: this is sixty thousand of them at one moment.
+STANDSTILL_PASSES = 200_000
+
 # Passes of the loop after which `settle` believes that callbacks feed each other for ever.
 SETTLE_PASSES = 20_000
 
@@ -39,15 +46,19 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
+ProgressCheck = Callable[[float], str]
+"""Given the virtual time, which stands still: who goes round in circles, or an empty text."""
+
+
 class LoopStuck(RuntimeError):
-    """Every task waits for something that cannot come; the text names each task and its place."""
+    """Tasks wait for what cannot come, or work goes on for ever; the text says who and where."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that jumps to its next timer whenever nothing is ready.
 
     With no timer left it waits `patience` real seconds for threads and sockets, and then raises
-    `LoopStuck`.
+    `LoopStuck`. So it does when work goes on for ever and no time passes.
     """
 
     # The base class's own: its heap of timers, its ready callbacks, and how early a timer may fire.
@@ -60,7 +71,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._threads = 0
         self._pool: ThreadPoolExecutor | None = None
         self._patience = patience
-        super().__init__(_Leaping(self._idle))
+        self._passes = 0
+        self._progress_checks: list[ProgressCheck] = []
+        super().__init__(_Leaping(self._idle, self._passed))
         self._jump(0.0)
 
     def time(self) -> float:
@@ -74,6 +87,21 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def timers(self) -> int:
         """How many timers are pending; a program at rest has none it does not need."""
         return sum(not timer.cancelled() for timer in self._scheduled)
+
+    def add_progress_check(self, check: ProgressCheck) -> None:
+        """Ask `check`, while work goes on and no time passes, whether it goes round in circles."""
+        self._progress_checks.append(check)
+
+    def _passed(self) -> None:
+        """A pass of the loop found something ready, so time stands still."""
+        self._passes += 1
+        if self._passes % CHECK_PASSES:
+            return
+        told = [text for check in self._progress_checks if (text := check(self._now))]
+        if not told and self._passes < STANDSTILL_PASSES:
+            return
+        passes, self._passes = self._passes, 0
+        raise LoopStuck(_explain_standstill(self, passes, told))
 
     def run_in_executor(
         self,
@@ -111,7 +139,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return []
 
     def _jump(self, moment: float) -> None:
-        self._now = moment
+        self._now, self._passes = moment, 0
         # The base class fires timers up to one resolution early. One ulp means: never early, and
         # always on time, however large the virtual time has become.
         self._clock_resolution = math.ulp(moment)
@@ -146,21 +174,36 @@ _Events = list[tuple[selectors.SelectorKey, int]]
 class _Leaping(selectors.DefaultSelector):
     """Real I/O when there is some; otherwise `idle` decides how the time passes."""
 
-    def __init__(self, idle: Callable[[Callable[[float], _Events], float | None], _Events]) -> None:
+    def __init__(
+        self,
+        idle: Callable[[Callable[[float], _Events], float | None], _Events],
+        passed: Callable[[], None],
+    ) -> None:
         super().__init__()
-        self._idle = idle
+        self._idle, self._passed = idle, passed
 
     def select(self, timeout: float | None = None) -> _Events:
         events = super().select(0)
         if events or timeout == 0:
+            self._passed()
             return events
         return self._idle(super().select, timeout)
 
 
 def _explain(loop: VirtualLoop) -> str:
-    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
-    waiting = "".join(f"\n  {task!r}" for task in tasks)
     return (
         "nothing left to happen: every task waits for something that cannot come "
-        f"(virtual time {loop.time()}){waiting}"
+        f"(virtual time {loop.time()}){_tasks(loop)}"
     )
+
+
+def _explain_standstill(loop: VirtualLoop, passes: int, told: list[str]) -> str:
+    return (
+        f"work goes on and no virtual time passes: {passes} passes of the loop at {loop.time()} s"
+        + ("\n" + "\n".join(told) if told else _tasks(loop))
+    )
+
+
+def _tasks(loop: VirtualLoop) -> str:
+    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+    return "".join(f"\n  {task!r}" for task in tasks)

@@ -25,6 +25,7 @@ from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect_sources
+from quintant.runtime.controller.hot_loops import HotLoops
 from quintant.runtime.controller.rate_limiter import RateLimiter
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
 from quintant.runtime.controller.result import (
@@ -98,6 +99,8 @@ class Controller(Generic[K]):
         self._handler = ReconcileHandler(
             declaration, self._events.primary, services, self.queue.add
         )
+        self.hot_loops = HotLoops(declaration.name)
+        services.metrics.add_hot_loops(declaration.name, self.hot_loops)
         self._running: set[Request] = set()
         self._ended: deque[Request] = deque(maxlen=SUSPECTS)
 
@@ -156,6 +159,7 @@ class Controller(Generic[K]):
             self._metrics.active(-1)
             self._running.discard(key)
             self._ended.append(key)
+            self.hot_loops.count(key, monotonic())
         label = _LABELS.get(ending.outcome, "error")
         self._metrics.reconciled(label, monotonic() - started, api_time.seconds)
 

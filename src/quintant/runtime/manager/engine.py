@@ -21,6 +21,7 @@ from msgspec import Struct
 from quintant.client.rest import Rest
 from quintant.client.retry import with_retries
 from quintant.client.token_bucket import TokenBucket
+from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
 from quintant.runtime.controller.blocking_calls import BlockingCalls
@@ -238,8 +239,16 @@ class Engine:
             self.health.add_informer(informer)
         if self.elector is not None:
             self.health.add_elector(self.elector)
+        self.health.add_readiness_note("hot-loops", self._hot_loops)
         if self.webhooks is not None and self.environment.listen:
             self.health.add_readiness_check("webhooks", self.webhooks.certificates.trouble)
+
+    def _hot_loops(self) -> str:
+        now = monotonic()
+        found = (
+            (c.name, key, n) for c in self.controllers for key, n in c.hot_loops.hot(now).items()
+        )
+        return "; ".join(f"{name} {key} was reconciled {n} times" for name, key, n in found)
 
     def _busy(self) -> list[str]:
         return [name for controller in self.controllers for name in controller.active_keys()]

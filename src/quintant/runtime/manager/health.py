@@ -87,14 +87,17 @@ class LeaseHolder(Protocol):
 
 
 class CheckResult(Struct, frozen=True):
-    """How one check went; `problem` is empty when it went well."""
+    """How one check went; `problem` is empty when it went well, `note` is worth a look anyhow."""
 
     name: str
     problem: str = ""
+    note: str = ""
 
     def __str__(self) -> str:
         wrong = "; ".join(self.problem.splitlines())  # a check has one line
-        return f"[-]{self.name} failed: {wrong}" if wrong else f"[+]{self.name} ok"
+        if wrong:
+            return f"[-]{self.name} failed: {wrong}"
+        return f"[+]{self.name} ok: {self.note}" if self.note else f"[+]{self.name} ok"
 
 
 class HealthReport(Struct, frozen=True):
@@ -122,6 +125,7 @@ class HealthChecks:
         self.stopping = False
         """Set it first when the process stops: it is not ready from then on."""
         self._checks: dict[ProbeKind, dict[str, list[Check]]] = {probe: {} for probe in ProbeKind}
+        self._notes: dict[str, Callable[[], str]] = {}
         self.add_liveness_check("ping", lambda: "")
         self.add_readiness_check(
             "shutdown", lambda: "the process is stopping" if self.stopping else ""
@@ -153,6 +157,11 @@ class HealthChecks:
             informer.resource.full_name, lambda: watch_trouble(informer, monotonic())
         )
 
+    def add_readiness_note(self, name: str, note: Callable[[], str]) -> None:
+        """Show on `/readyz?verbose` what a restart would not cure; it never fails."""
+        self._notes[name] = note
+        self.add_readiness_check(name, lambda: "")
+
     async def run_checks(self, probe: ProbeKind, exclude: Collection[str] = ()) -> HealthReport:
         """Run all checks but the excluded ones."""
         names = [name for name in self._checks[probe] if name not in exclude]
@@ -168,7 +177,8 @@ class HealthChecks:
         for check in self._checks[probe][name]:
             if wrong := await _outcome(check):
                 return CheckResult(name, wrong)
-        return CheckResult(name)
+        noted = self._notes.get(name) if probe is ProbeKind.READINESS else None
+        return CheckResult(name, note=noted() if noted is not None else "")
 
 
 def lag_trouble(lag: float) -> str:

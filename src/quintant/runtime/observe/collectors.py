@@ -47,6 +47,29 @@ class WatchView(Protocol):
         """Loop time at which the server last sent anything; 0 before the first time."""
 
 
+class HotLoopView(Protocol):
+    """What a controller knows of keys without rest."""
+
+    def hot(self, now: float) -> Sized:
+        """The keys that are reconciled again and again."""
+
+
+class HotLoopCollector:
+    """How many keys of each controller are reconciled without rest."""
+
+    def __init__(self) -> None:
+        self._controllers: dict[str, HotLoopView] = {}
+
+    def add(self, name: str, hot_loops: HotLoopView) -> None:
+        self._controllers[name] = hot_loops
+
+    def collect(self) -> Iterator[Metric]:
+        hot = Gauge("quintant_hot_loops", "Keys reconciled without rest.", ("controller",))
+        for name, hot_loops in self._controllers.items():
+            hot.labels(name).set(len(hot_loops.hot(monotonic())))
+        yield from hot.collect()
+
+
 class QueueCollector:
     """The gauges of every queue."""
 

@@ -15,7 +15,14 @@ from quintant.core.errors import ConfigError
 from quintant.metrics import Collector, Registry
 from quintant.metrics.instruments import CounterSeries, HistogramSeries
 from quintant.metrics.process import ProcessCollector
-from quintant.runtime.observe.collectors import QueueCollector, QueueView, WatchCollector, WatchView
+from quintant.runtime.observe.collectors import (
+    HotLoopCollector,
+    HotLoopView,
+    QueueCollector,
+    QueueView,
+    WatchCollector,
+    WatchView,
+)
 from quintant.runtime.observe.metric_families import MetricFamilies
 
 Outcome = Literal["success", "error", "requeue", "requeue_after", "conflict"]
@@ -38,6 +45,7 @@ class Metrics:
     def __init__(self) -> None:
         self._families = MetricFamilies()
         self._queues, self._watches = QueueCollector(), WatchCollector()
+        self._hot_loops = HotLoopCollector()
 
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
@@ -48,7 +56,8 @@ class Metrics:
     @cached_property
     def registry(self) -> Registry:
         """What is served; made when first asked for, since most managers of a cluster never are."""
-        return Registry((ProcessCollector(), *self._families.all, self._queues, self._watches))
+        ours = self._queues, self._watches, self._hot_loops
+        return Registry((ProcessCollector(), *self._families.all, *ours))
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
         """Declare a controller."""
@@ -61,6 +70,10 @@ class Metrics:
     def add_queue(self, name: str, queue: QueueView) -> None:
         """Ask `queue` for its depth and unfinished work on every scrape."""
         self._queues.add(name, queue)
+
+    def add_hot_loops(self, name: str, hot_loops: HotLoopView) -> None:
+        """Ask a controller on every scrape how many of its keys are reconciled without rest."""
+        self._hot_loops.add(name, hot_loops)
 
     def add_informer(self, informer: WatchView) -> None:
         """Declare a watched kind, and ask its informer for its state on every scrape."""
