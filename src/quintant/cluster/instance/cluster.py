@@ -113,8 +113,10 @@ async def persistent(
     # SQLite is loaded by those who use it.
     from quintant.cluster.apiserver.storage.durable import open_durable_store
     from quintant.cluster.apiserver.storage.sqlite import SyncMode
+    from quintant.cluster.instance.check_documents import check_documents
 
     async with open_durable_store(folder, SyncMode.FULL if power else SyncMode.NORMAL) as store:
+        check_documents(store, folder)
         # Only now: the open store keeps a second server away from the keys as well.
         keys, node = ClusterKeys.load_or_generate(folder / KEYS, clock.now()), config.node
         if node is not None:

@@ -28,7 +28,7 @@ from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, edit_scal
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.status import bad_request, method_not_supported
-from quintant.cluster.apiserver.meta.types import Edit
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch
@@ -98,7 +98,13 @@ def _editor(media: str, sent: Any, target: ObjectRef) -> Edit:
     wanted = _document(target)
     message = tables.find(wanted.api_version, wanted.kind)
     assert message is not None, "strategic patches are read for built-in kinds alone"
-    return lambda live: strategic_patch(live, sent, message)
+    # Such a patch is merged field by field into a Scale; what it calls itself is not looked at.
+    merged = sent if target.subresource != SCALE else _without_type(sent)
+    return lambda live: strategic_patch(live, merged, message)
+
+
+def _without_type(sent: JsonObject) -> JsonObject:
+    return {name: value for name, value in sent.items() if name not in ("kind", "apiVersion")}
 
 
 def _document(target: ObjectRef) -> Resource:

@@ -72,6 +72,18 @@ def read(entry: StoredEntry, model: type[M]) -> M:
     return msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw), type=model)
 
 
+def is_document(entry: StoredEntry) -> bool:
+    """Whether an entry can be read at all; nothing is made of it."""
+    try:
+        _skipper.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
+    except (msgspec.MsgspecError, UnicodeError):
+        return False
+    return True
+
+
+_skipper = msgspec.json.Decoder(msgspec.Raw)
+
+
 class ObjectEncoder(Struct, frozen=True):
     """How the objects of a kind are written for a client."""
 

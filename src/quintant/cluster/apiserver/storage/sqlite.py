@@ -20,9 +20,10 @@ from pathlib import Path
 
 import msgspec
 
+from quintant.cluster.apiserver.storage.data_folder import claim_data_folder
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.errors import ConfigError, QuintantError, error_text
-from quintant.keys.private_files import FILE_MODE, private_folder
+from quintant.keys.private_files import FILE_MODE
 
 FILE = "cluster.db"
 FORMAT = 1
@@ -82,7 +83,7 @@ class Database:
         """Open or make the file in a folder; ConfigError if that cannot be, or somebody has it."""
         path = folder / FILE
         with _explained(path):
-            private_folder(folder)
+            claim_data_folder(folder, FILE)
             path.touch(FILE_MODE)  # SQLite gives its log the mode of the file
             connection = sqlite3.connect(
                 path, timeout=0, isolation_level=None, check_same_thread=False
@@ -101,10 +102,19 @@ class Database:
         return int(found[0])
 
     def rows(self) -> Iterator[tuple[str, StoredEntry]]:
-        """Every row, in the order of keys."""
-        for key, rv, val in self.connection.execute("SELECT key, rv, val FROM kv ORDER BY key"):
-            raw, labels, values = _decoder.decode(val)
-            yield key, StoredEntry(raw, rv, labels, values)
+        """Every row, in the order of keys; ConfigError names the first that cannot be read."""
+        key = ""
+        try:
+            for key, rv, val in self.connection.execute("SELECT key, rv, val FROM kv ORDER BY key"):
+                yield key, _entry(rv, val)
+        except sqlite3.Error as error:
+            raise corrupt_database(
+                self.path, f"the rows after {key!r} cannot be read: {error}"
+            ) from error
+        except (msgspec.MsgspecError, TypeError, UnicodeError) as error:
+            raise corrupt_database(
+                self.path, f"the row {key!r} of table kv is no object: {error}"
+            ) from error
 
     def commit(self, commit: Transaction) -> None:
         """Write everything or nothing; Broken unless it is safe when this returns."""
@@ -131,6 +141,20 @@ class Database:
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(tuple[bytes, dict[str, str], dict[str, str]])
+
+
+def _entry(rv: int, val: bytes) -> StoredEntry:
+    raw, labels, values = _decoder.decode(val)
+    return StoredEntry(raw, rv, labels, values)
+
+
+def corrupt_database(path: Path, why: str) -> ConfigError:
+    """What to say of a file of ours with something in it that nobody wrote."""
+    return ConfigError(
+        f"cannot use {path}",
+        because=why,
+        hint=f"restore a copy of {path.parent}, or remove that row with sqlite3 and start again",
+    )
 
 
 def _value(entry: StoredEntry) -> bytes:

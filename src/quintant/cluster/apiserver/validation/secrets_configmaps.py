@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required, too_long
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
     validate_data_key,
@@ -12,6 +12,8 @@ from quintant.cluster.apiserver.validation.common import (
 )
 from quintant.core.errors import Cause
 
+MOST_BYTES = 1024 * 1024
+"""What the values of a Secret or a ConfigMap may be, keys not counted."""
 _FROZEN = "field is immutable when `immutable` is set"
 _ACCOUNT = "kubernetes.io/service-account.name"
 # What the data of a secret of some type has to hold; one of them is enough for basic-auth.
@@ -31,6 +33,8 @@ def validate_secret(secret: JsonObject, live: JsonObject | None) -> Iterator[Cau
         yield from validate_immutable("type", kind, live.get("type"))
         yield from _frozen_causes(secret, live, "data")
     yield from _key_causes("data", data)
+    if sum(map(_decoded_size, data.values())) > MOST_BYTES:
+        yield too_long("data", MOST_BYTES)
     yield from (required(f"data[{key}]") for key in _HELD.get(kind, ()) if key not in data)
     if kind == "kubernetes.io/ssh-auth" and data.get("ssh-privatekey") == "":
         yield required("data[ssh-privatekey]")
@@ -49,8 +53,18 @@ def validate_config_map(obj: JsonObject, live: JsonObject | None) -> Iterator[Ca
         if key in binary:
             yield invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     yield from _key_causes("binaryData", binary)
+    size = sum(len(text.encode()) for text in data.values())
+    if size + sum(map(_decoded_size, binary.values())) > MOST_BYTES:
+        # A real server names no field here.
+        yield too_long("[]", MOST_BYTES)
     if live is not None:
         yield from _frozen_causes(obj, live, "data", "binaryData")
+
+
+def _decoded_size(text: str | None) -> int:
+    """The bytes behind base64, without decoding them."""
+    text = text or ""
+    return len(text) * 3 // 4 - (len(text) - len(text.rstrip("=")))
 
 
 def _key_causes(field: str, data: JsonObject) -> Iterator[Cause]:

@@ -163,8 +163,10 @@ def _source_causes(spec: JsonObject) -> Iterator[Cause]:
         for needed in _NEEDED.get(name, ()):
             if not spec[name].get(needed):
                 yield required(f"spec.{name}.{needed}")
-    if ".." in (spec.get("hostPath") or {}).get("path", "").split("/"):
-        yield invalid("spec.hostPath.path", spec["hostPath"]["path"], "must not contain '..'")
+    for name in ("hostPath", "local"):
+        path = (spec.get(name) or {}).get("path", "")
+        if ".." in path.split("/"):
+            yield invalid(f"spec.{name}.path", path, "must not contain '..'")
     if "local" in sources and not spec.get("nodeAffinity"):
         yield required("spec.nodeAffinity", "Local volume requires node affinity")
 

@@ -82,7 +82,9 @@ class VolumeManager:
         folder = local_directory(self._sandbox.node.storage, disk)
         if folder is None:
             raise MountError(f'persistentvolume "{disk.metadata.name}" is not of this machine')
-        if not folder.is_relative_to(self._sandbox.node.storage):
+        # What a path says and where it leads differ by `..` and by links.
+        folder = folder.resolve()
+        if not folder.is_relative_to(self._sandbox.node.storage.resolve()):
             self._check_host(str(folder))
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -113,6 +113,42 @@ async def test_a_claim_is_a_folder_that_outlives_the_pod(world: World) -> None:
     assert text(str(world.node.storage / "volumes" / "one" / "word")) == "kept"
 
 
+async def test_a_local_volume_leads_out_of_the_storage_by_no_link(
+    world: World, tmp_path: Path
+) -> None:
+    outside, way = tmp_path / "outside", world.node.storage / "volumes" / "way"
+    link(outside, way)
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}
+    disk = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "local": {"path": f"{way}/deeper"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+    }
+    await world.api.create("/api/v1/persistentvolumes", {"metadata": {"name": "pv"}, "spec": disk})
+    claims = "/api/v1/namespaces/default/persistentvolumeclaims"
+    amount = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}
+    claim = {"metadata": {"name": "disk"}, "spec": {**amount, "volumeName": "pv"}}
+    await world.api.create(claims, claim)
+    await world.api.merge(f"{claims}/disk/status", {"status": {"phase": "Bound"}})
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "disk"}}]
+    mounts = [{"name": "d", "mountPath": "/data"}]
+    pod = await world.run("a", container(volumeMounts=mounts), volumes=volumes)
+    assert status(pod)["state"]["waiting"]["reason"] == "ContainerCreating"
+    assert not world.processes.started
+    assert empty(outside)
+
+
+def link(target: Path, place: Path) -> None:
+    target.mkdir()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(target)
+
+
+def empty(folder: Path) -> bool:
+    return not list(folder.iterdir())
+
+
 async def test_a_host_path_is_refused_unless_it_is_allowed(world: World) -> None:
     pod = await world.run("a", volumes=[{"name": "h", "hostPath": {"path": "/etc"}}])
     assert status(pod)["state"]["waiting"]["reason"] == "ContainerCreating"
