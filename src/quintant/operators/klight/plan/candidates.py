@@ -129,7 +129,8 @@ def join_deadline(options: Options, late: int, members: int) -> float:
 
 def precedes(peer: PeerView, began: datetime) -> bool:
     """Whether a pod was there before this process: somebody else may have joined it."""
-    return (peer.pod.metadata.creation_timestamp or "") < timestamp(began)
+    # A moment within the same second may be before it.
+    return (peer.pod.metadata.creation_timestamp or "") <= timestamp(began)
 
 
 def next_look(observed: Observed, memory: Memory, now: float) -> float:

@@ -93,7 +93,8 @@ def test_join_that_was_late_may_take_longer(late: int, seconds: float) -> None:
 def test_pod_that_was_there_before_this_process_may_have_been_joined() -> None:
     began = datetime(2026, 1, 1, 12, tzinfo=UTC)
     assert candidates.precedes(peer("p", made="2026-01-01T11:59:59Z"), began)
-    assert not candidates.precedes(peer("p", made="2026-01-01T12:00:00Z"), began)
+    assert candidates.precedes(peer("p", made="2026-01-01T12:00:00Z"), began)
+    assert not candidates.precedes(peer("p", made="2026-01-01T12:00:01Z"), began)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0, 1e6))
