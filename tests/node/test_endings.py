@@ -3,69 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, alive, ask, children, tell, vanished
+from node.node_fixture import PATIENCE_SECONDS, alive, children, tell, vanished
+from node.up_program import run_pod, up
 from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
-from unit.cluster.api import PODS, JsonObject, Requests
-
-UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]
-
-
-@contextmanager
-def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A cluster as a program of its own, with its temporary files in a folder."""
-    table = folder / "images.yaml"
-    table.write_bytes(msgspec.json.encode({"images": [INSPECTOR]}))
-    files = ["--kubeconfig", str(folder / "kubeconfig"), "--images", str(table)]
-    command = die_with_parent([*UP, *files, *arguments])
-    environ = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen(
-        command, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline().startswith("export KUBECONFIG=")
-            yield process
-        finally:
-            process.kill()
-
-
-async def run(folder: Path, *args: str) -> JsonObject:
-    """A pod of the cluster, once it answers."""
-    transport = HttpTransport(Config.load(folder / "kubeconfig"))
-    container = {"name": "main", "image": INSPECTOR.image, "args": list(args)}
-    spec = {"nodeName": "local", "containers": [container]}
-    requests = Requests(transport)
-    await requests.create(PODS, {"metadata": {"name": "a"}, "spec": spec})
-    client = Client(Rest(transport))
-    await client.wait_for(
-        Pod, "a", "default", until=lambda pod: bool(pod and pod.ready), timeout=PATIENCE_SECONDS
-    )
-    pod = await requests.get(f"{PODS}/a")
-    await transport.close()
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            try:
-                await ask(pod, "/readyz")
-                return pod
-            except OSError:
-                await asyncio.sleep(0.02)
 
 
 def left(folder: Path) -> list[Path]:
@@ -78,7 +28,7 @@ async def test_a_cluster_that_is_asked_to_end_takes_its_pods_with_it(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     with up(tmp_path) as process:
-        pod = await run(tmp_path)
+        pod = await run_pod(tmp_path / "kubeconfig")
         apart = int(await tell(pod, "/spawn?apart=yes"))
         pids = [*children(process.pid), apart]
         assert len(pids) > 1
@@ -90,7 +40,7 @@ async def test_a_cluster_that_is_asked_to_end_takes_its_pods_with_it(
 
 async def test_stubborn_pods_do_not_hold_a_cluster_that_ends(tmp_path: Path) -> None:
     with up(tmp_path) as process:
-        await run(tmp_path, "--stubborn")
+        await run_pod(tmp_path / "kubeconfig", "--stubborn")
         pids = children(process.pid)
         process.send_signal(signal.SIGINT)
         assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
@@ -101,7 +51,7 @@ async def test_a_cluster_that_is_killed_takes_its_programs_and_the_next_one_the_
     tmp_path: Path,
 ) -> None:
     with up(tmp_path) as process:
-        pod = await run(tmp_path)
+        pod = await run_pod(tmp_path / "kubeconfig")
         program = children(process.pid)
         apart = int(await tell(pod, "/spawn?apart=yes"))
         process.kill()
@@ -119,7 +69,7 @@ async def test_a_cluster_that_is_killed_takes_its_programs_and_the_next_one_the_
 async def test_pods_go_on_where_a_kept_cluster_was_killed(tmp_path: Path) -> None:
     kept = ("--data-dir", str(tmp_path / "data"))
     with up(tmp_path, *kept) as process:
-        before = await run(tmp_path)
+        before = await run_pod(tmp_path / "kubeconfig")
         process.kill()
         await asyncio.to_thread(process.wait)
     with up(tmp_path, *kept):

@@ -17,6 +17,7 @@ from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
+from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import NodeOptions
@@ -24,6 +25,7 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.gc import freeze_heap, gc_disabled
 from quintant.demo.convergence import FIELD_MANAGER, Progress, StartupStage, bring_up
+from quintant.demo.greeter import image_program
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.loops import loop_factory
@@ -50,6 +52,7 @@ def command(
     The cluster, the operators and what they run are processes of this machine, and end with the
     demo. Name systems to see only those.
     """
+    hide_arguments([str(kubeconfig)] if kubeconfig else [])
     logs.configure(level="error")
     chosen = systems(names)
     require(*(system.name for system in chosen))
@@ -112,4 +115,5 @@ async def _bring_up(
 
 
 def _everything(address: BindAddress) -> ClusterConfig:
-    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=NodeOptions())
+    node = NodeOptions((image_program(),))
+    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=node)

@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 
 from quintant.cli.signals import stop_event
+from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import (
     USUAL,
     Cluster,
@@ -80,6 +81,8 @@ def command(
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     if nodes < 0 or zones < 1:
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
+    # Both lead to the administrator's key, and pods read command lines.
+    hide_arguments([str(path) for path in (kubeconfig, data_dir) if path])
     plan = ClusterConfig(
         BindAddress.parse(listen),
         controllers=not api_only,

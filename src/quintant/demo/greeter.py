@@ -6,6 +6,7 @@ from pathlib import Path
 
 import quintant
 from quintant.api.core import ConfigMap
+from quintant.cluster.kubelet.container.images import ImageProgram, our_command
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress
 
@@ -23,6 +24,15 @@ def example() -> Path:
     package = Path(quintant.__file__).parent
     installed = package / "examples" / "01_greeter.py"
     return installed if installed.exists() else package.parents[1] / "examples" / "01_greeter.py"
+
+
+IMAGE = "greeter"
+"""Pods run no files of this machine, unless the image table says so: the demo's does."""
+
+
+def image_program() -> ImageProgram:
+    """The entry of the image table for the example."""
+    return ImageProgram(image=IMAGE, argv=our_command("run", str(example())), isolated=True)
 
 
 async def _look(client: Client) -> SampleProgress:

@@ -66,6 +66,6 @@ def _operator(name: str) -> System:
 
 
 def _greeter() -> System:
-    path = str(greeter.example())
-    program = DeploymentOptions(IMAGE, ("run", path, *_FLAGS))
-    return System("keeps a greeting", load_manager(path), program, greeter.SAMPLE)
+    program = DeploymentOptions(greeter.IMAGE, _FLAGS)
+    manager = load_manager(str(greeter.example()))
+    return System("keeps a greeting", manager, program, greeter.SAMPLE)

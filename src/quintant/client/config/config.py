@@ -25,6 +25,8 @@ from quintant.keys.sensitive import Sensitive
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 # Where they are instead, on a node that can mount nothing: set by the embedded cluster's.
 MOUNT_VARIABLE = "QUINTANT_SERVICE_ACCOUNT"
+# Set for our programs in pods of the embedded cluster: a kubeconfig there may be anybody's.
+ISOLATED = "QUINTANT_ISOLATED"
 
 
 class Config(Struct, frozen=True):
@@ -71,13 +73,15 @@ class Config(Struct, frozen=True):
         origin = _context(merged, context)
         cluster = _named(merged.clusters, origin, "cluster", origin.entry.cluster)
         user = _named(merged.users, origin, "user", origin.entry.user)
-        server = _server(cluster)
+        server, known = _server(cluster), auth_info_of(user, cluster)
+        if known.plugin is not None and environ.get(ISOLATED):
+            raise user.config_error("exec", "a pod of the embedded cluster starts no login program")
         return cls(
             server=server,
             namespace=origin.entry.namespace or "default",
             context=origin.name,
             trust=_trust(cluster),
-            user=auth_info_of(user, cluster),
+            user=known,
             proxy=proxy.choose_proxy(server, cluster.entry.proxy_url, environ),
         )
 

@@ -7,8 +7,8 @@ over what every program needs; paths and addresses are made those of this machin
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quintant.api.container import Container, Exec
@@ -16,9 +16,11 @@ from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.container.env import EnvSources, make_environment
 from quintant.cluster.kubelet.container.expand_vars import expand, expand_all
+from quintant.cluster.kubelet.container.images import OURS, ImageProgram
+from quintant.cluster.kubelet.container.loaders import kept_variables
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
-from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound
+from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, PathRewriter, path_in_root
 
 TERMINATION = "/dev/termination-log"
@@ -67,37 +69,67 @@ def runtime_config(
 
 
 def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
-    """How a container is started; ProgramNotFound if its program is not on this machine."""
+    """How a container is started; StartError if its program is not allowed, or not there."""
     container = config.container
     program = node.images.find(container)
     if program is None:
         raise ProgramNotFound(f'image "{container.image}" is not in the image table')
-    exec_command = config.rewriter.words(expand_all(container.command, config.variables))
+    command = config.rewriter.words(expand_all(container.command, config.variables))
     args = config.rewriter.words(expand_all(container.args, config.variables))
-    line = program.line(exec_command, args)
-    env = _environment(node, config, program.env, hostname)
+    line = program.line(command, args)
     cwd = path_in_root(config.root, container.working_dir)
-    return Launch((_found(line, env, container.image), *line[1:]), cwd, env)
+    return _launch(node, config, program, line, hostname, cwd)
 
 
 def exec_command(
     node: NodeContext, config: ContainerRuntimeConfig, asked: Exec, hostname: str
 ) -> Launch:
-    """How a command is run beside a container, for probes and hooks."""
-    image = config.container.image
-    program = node.images.locate(image, asked.command)
+    """How a command of a probe or hook is run beside a container, if the image table has it."""
     words = config.rewriter.words(asked.command)
-    line = program.line(words, ()) if program else words
-    env = _environment(node, config, program.env if program else {}, hostname)
+    found = node.images.exec_line(config.container, asked.command, words)
+    if found is None:
+        raise _refusal(config.container.image, words)
+    launch = _launch(node, config, *found, hostname, config.root)
     # A mark of its own: what is swept at its end is not the container.
-    env[CONTAINER] = f"{config.id}-{node.random.id()}"
-    return Launch((_found(line, env, image), *line[1:]), config.root, env)
+    return replace(launch, env={**launch.env, CONTAINER: f"{config.id}-{node.random.id()}"})
+
+
+def _launch(
+    node: NodeContext,
+    config: ContainerRuntimeConfig,
+    program: ImageProgram,
+    line: tuple[str, ...],
+    hostname: str,
+    cwd: Path,
+) -> Launch:
+    image = config.container.image
+    if not program.allows(line):
+        raise _refusal(image, line[len(program.argv) :], program.subcommands)
+    env = _environment(node, config, program, hostname)
+    # Which file a name of the table means is not for the pod to say.
+    path = {**node.inherited, **program.env} if program.argv else env
+    return Launch((_found(line, path, image), *line[1:]), cwd, env)
+
+
+def _refusal(image: str, words: Sequence[str], allowed: Sequence[str] = ()) -> StartError:
+    """Why a command is not run, and what to do about it."""
+    word = words[0] if words else ""
+    if allowed:
+        return StartError(
+            f'"{OURS} {word}" is not run in pods, only {", ".join(allowed)}: for another program '
+            f'add an image of your own, {{image: "example/mine", argv: [...]}}, to the image table '
+            "(--images)"
+        )
+    return StartError(
+        f'the image table has no command "{word}" for image "{image}": allow it with '
+        f'{{image: "{image}", command: "{word}"}} in the image table (--images)'
+    )
 
 
 def _environment(
-    node: NodeContext, config: ContainerRuntimeConfig, image: Mapping[str, str], hostname: str
+    node: NodeContext, config: ContainerRuntimeConfig, program: ImageProgram, hostname: str
 ) -> dict[str, str]:
-    own = config.rewriter.values({**_FOLDERS, **config.variables})
+    own = config.rewriter.values({**_FOLDERS, **kept_variables(config.variables, program)})
     for name in _FOLDERS:
         if not Path(own[name]).is_relative_to(config.root):
             own[name] = str(path_in_root(config.root, own[name]))
@@ -106,7 +138,7 @@ def _environment(
         **node.inherited,
         **config.names,
         "HOSTNAME": hostname,
-        **image,
+        **program.env,
         **own,
         **({MOUNT_VARIABLE: str(path_in_root(config.root, account[0]))} if account else {}),
         ROOT: str(config.root),

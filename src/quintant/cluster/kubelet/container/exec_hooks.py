@@ -52,7 +52,7 @@ class HandlerRunner(Struct, frozen=True):
             launch = exec_command(self.node, self.config, asked, self.hostname)
             return await self._run(launch, asked, timeout)
         except StartError as error:
-            return HandlerResult(False, str(error))
+            return HandlerResult(False, str(error), str(error))
 
     async def run_handler(self, hook: Handler, timeout: float | None) -> HandlerResult:
         """Do what a hook says."""

@@ -6,6 +6,9 @@ simulated. Entries of users come first, and the first that fits wins:
     images:
     - {image: "example/web", argv: [/usr/local/bin/web, --port=8080]}
     - {image: "busybox", command: "*"}        # runs the container's own command on this machine
+
+It is all of this machine that pods can run: containers, and the commands of probes and hooks. Our
+own programs start isolated, and of them only those that are meant for pods.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from quintant.agents import AGENTS
 from quintant.api.container import Container
@@ -28,7 +31,10 @@ OURS = "quintant"
 """The name of our image, and of the command in it."""
 _PREFIXES = ("docker.io/library/", "docker.io/")
 """What may stand before the name of an image without changing which image it is."""
-_UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+_PYTHON = (sys.executable, "-I", "-u")
+"""Isolated: no code is loaded from the working directory, the home, or what variables name."""
+IN_PODS = ("agent", "operator")
+"""Our commands that pods may run; others run files, or act on a cluster as whoever is asked for."""
 _STANDINS = {"lightpeer": "lightpeer", "klight.peer": "klightpeer"}
 """Images that others build, and the agent that stands in for the program of its name in each."""
 _BLOCKS = ("-repo=./blockrepo",)
@@ -48,6 +54,14 @@ class ImageProgram(Model):
     """What follows when the container names neither command nor arguments."""
     env: Mapping[str, str] = {}
     """What the image sets; the container's own variables win."""
+    allow_env: tuple[str, ...] = ()
+    """Globs of variables that a pod may set though loaders read them, such as `LD_*`."""
+    subcommands: tuple[str, ...] = ()
+    """The words of which one has to follow `argv`; empty allows any."""
+    isolated: bool = False
+    """Whether it starts nothing that a pod names: `PATH` and login plugins are not a pod's."""
+    refused: bool = False
+    """Whether it is in the table only to be refused, rather than simulated."""
 
     def fits(self, image: str, command: Sequence[str]) -> bool:
         """Whether this is the program for a container of that image and command."""
@@ -63,6 +77,19 @@ class ImageProgram(Model):
             return (*(self.argv or command[:1]), *command[1:], *args)
         return (*self.argv, *(args or self.args))
 
+    def allows(self, line: Sequence[str]) -> bool:
+        """Whether a command line that was made of this entry may be run."""
+        following = line[len(self.argv) : len(self.argv) + 1]
+        known = not self.subcommands or any(word in self.subcommands for word in following)
+        return known and not self.refused
+
+    def begins(self, command: Sequence[str]) -> bool:
+        """Whether a command is this program: all of `argv`, the first word perhaps without path."""
+        first, rest = tuple(command[:1]), tuple(command[1 : len(self.argv)])
+        if not self.argv or rest != self.argv[1:]:
+            return False
+        return first in ((self.argv[0],), (PurePath(self.argv[0]).name,))
+
 
 class Images:
     """The table: entries of users, then our own."""
@@ -77,6 +104,20 @@ class Images:
     def locate(self, image: str, command: Sequence[str]) -> ImageProgram | None:
         """The program for a command in an image."""
         return next((each for each in self.programs if each.fits(image, command)), None)
+
+    def exec_line(
+        self, container: Container, command: Sequence[str], words: Sequence[str]
+    ) -> tuple[ImageProgram, tuple[str, ...]] | None:
+        """The program and command line of a probe or hook; None if the table has none.
+
+        It is found as a container's own would be, or is the image's program with other arguments.
+        `words` are those of the command with this machine's paths.
+        """
+        own = self.find(container)
+        if own is not None and own.begins(command):
+            return own, (*own.argv, *words[len(own.argv) :])
+        found = self.locate(container.image, command)
+        return None if found is None else (found, found.line(words, ()))
 
     def runs(self, spec: PodSpec) -> bool:
         """Whether a pod is run as local processes: every image of it is in the table."""
@@ -112,36 +153,46 @@ def _names(image: str) -> Iterator[str]:
                 yield written.removeprefix(prefix)
 
 
-def _ours(*words: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "quintant", *words)
+def our_command(*words: str) -> tuple[str, ...]:
+    """The command line of a program of ours, isolated."""
+    return (*_PYTHON, "-m", "quintant", *words)
 
 
-def _agents() -> Iterator[ImageProgram]:
+def _ours(image: str, *words: str, command: str = "", args: Sequence[str] = ()) -> ImageProgram:
+    """An entry for a program of ours; without words it is the image that has all of them."""
+    return ImageProgram(
+        image=image,
+        command=command,
+        argv=our_command(*words),
+        args=tuple(args),
+        subcommands=() if words else IN_PODS,
+        isolated=True,
+    )
+
+
+def _builtin() -> Iterator[ImageProgram]:
     """Our one image under its usual names, and an image per agent for short manifests."""
     for image in (OURS, f"*/{OURS}"):
-        yield ImageProgram(image=image, argv=_ours(), env=_UNBUFFERED)
+        yield _ours(image)
     for name in AGENTS:
-        yield ImageProgram(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
+        yield _ours(f"{OURS}/{name}", "agent", name)
     images = (OURS, f"*/{OURS}", *(f"{OURS}/{name}" for name in AGENTS))
     for image, command in product(images, (OURS, f"*/{OURS}")):
-        yield ImageProgram(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
-    # It has a Python with Quintant, for scripts that a volume brings.
-    for image, command in product((OURS, f"*/{OURS}"), ("python", "python3")):
-        yield ImageProgram(image=image, command=command, argv=(sys.executable,), env=_UNBUFFERED)
+        yield _ours(image, command=command)
+    # A script that a volume brings would be run by nobody, and yet be told as running.
+    for image in images:
+        yield ImageProgram(image=image, command=ANY, refused=True)
     for name, agent in _STANDINS.items():
         for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
-            argv = _ours("agent", agent)
-            yield ImageProgram(
-                image=image, command=command, argv=argv, args=_BLOCKS, env=_UNBUFFERED
-            )
+            yield _ours(image, "agent", agent, command=command, args=_BLOCKS)
     # The original's image of tunnels, whose arguments ours understands.
     for image in ("portal-tunnel", "*/portal-tunnel"):
-        yield ImageProgram(image=image, argv=_ours("agent", "tunnel"), env=_UNBUFFERED)
+        yield _ours(image, "agent", "tunnel")
     # The original's image of the klight controller, and the command of its manifest.
     for image, command in product(
         ("klight.controller", "*/klight.controller"), ("", "./controller")
     ):
-        yield ImageProgram(image=image, command=command, argv=_ours("klight"), env=_UNBUFFERED)
+        yield _ours(image, "klight", command=command)
 
 
-BUILTIN = tuple(_agents())
+BUILTIN = tuple(_builtin())

@@ -17,10 +17,11 @@ from msgspec import Struct
 from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, container_command
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
 from quintant.cluster.kubelet.container.lifecycle_events import Exited, Signalled
+from quintant.cluster.kubelet.container.loaders import dropped_variables
 from quintant.cluster.kubelet.logs.files import ContainerLog
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import ProbeResult, ProbeTarget, run_probes
-from quintant.cluster.kubelet.process.protocols import Process
+from quintant.cluster.kubelet.process.protocols import HandlerResult, Process
 from quintant.cluster.kubelet.volume.projected import MountError
 from quintant.cluster.kubelet.volume.publish import join_inside, link
 
@@ -96,7 +97,7 @@ class ContainerRun:
         if lifecycle and lifecycle.post_start:
             outcome = await runner.run_handler(lifecycle.post_start, None)
             if not outcome.passed:
-                self._warn("FailedPostStartHook", "PostStartHook failed")
+                self.warn("FailedPostStartHook", _failed("PostStartHook", outcome))
                 self.process.signal(SIGTERM)
                 return
         prober = runner.node.prober
@@ -108,11 +109,12 @@ class ContainerRun:
         if lifecycle and lifecycle.pre_stop:
             outcome = await self._runner.run_handler(lifecycle.pre_stop, left)
             if not outcome.passed:
-                self._warn("FailedPreStopHook", "PreStopHook failed")
+                self.warn("FailedPreStopHook", _failed("PreStopHook", outcome))
         self.process.signal(SIGTERM)
         self._tell(self.id, Signalled())
 
-    def _warn(self, reason: str, message: str) -> None:
+    def warn(self, reason: str, message: str) -> None:
+        """Have the pod's events tell something that a user should know."""
         self._tell(self.id, PodEvent("Warning", reason, message, self.container.name))
 
     def _termination_message(self, code: int) -> str:
@@ -143,7 +145,24 @@ async def start_container(
     except OSError as error:
         raise MountError(str(error)) from error
     process = await node.processes.start(asked, log)
-    return ContainerRun(runner, process, log, tell)
+    begun = ContainerRun(runner, process, log, tell)
+    if dropped := _dropped(node, runner.config):
+        begun.warn("VariablesDropped", dropped)
+    return begun
+
+
+def _dropped(node: NodeContext, config: ContainerRuntimeConfig) -> str:
+    """What to tell of the pod's variables that its program does not get, if there are any."""
+    program = node.images.find(config.container)
+    names = dropped_variables(config.variables, program) if program else ()
+    if not names:
+        return ""
+    return f"{', '.join(names)} of the pod is not passed on: allowEnv in the image table may say so"
+
+
+def _failed(hook: str, result: HandlerResult) -> str:
+    # What a command printed may be secret; why none was run is not.
+    return f"{hook} failed" + (f": {result.not_run}" if result.not_run else "")
 
 
 def mount_volumes(config: ContainerRuntimeConfig, volumes: Path) -> None:

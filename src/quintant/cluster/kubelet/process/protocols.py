@@ -64,6 +64,8 @@ class HandlerResult(Struct, frozen=True):
 
     passed: bool
     message: str = ""
+    not_run: str = ""
+    """Why a command was not even run."""
 
 
 class Prober(Protocol):

@@ -12,7 +12,7 @@ from quintant.api.pod import PodSpec
 from quintant.cluster.kubelet.container.images import ImageProgram, Images, load_image_table
 from quintant.core.errors import ConfigError
 
-OURS = (sys.executable, "-m", "quintant")
+OURS = (sys.executable, "-I", "-u", "-m", "quintant")
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,6 @@ OURS = (sys.executable, "-m", "quintant")
         ("quintant:1", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("quintant/echo", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("localhost:5000/quintant", ("/usr/bin/quintant",), (*OURS, "x")),
-        ("quintant:1", ("python", "/a.py"), (sys.executable, "/a.py", "x")),
         ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
         ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
         ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),
@@ -42,10 +41,55 @@ def test_our_images_run_our_programs(
 
 @pytest.mark.parametrize(
     ("image", "command"),
-    [("nginx", ()), ("quintant:1", ("sh",)), ("notquintant", ()), ("quintant/other", ())],
+    [("nginx", ()), ("nginx", ("sh",)), ("notquintant", ()), ("quintant/other", ())],
 )
 def test_other_images_are_nobodys(image: str, command: tuple[str, ...]) -> None:
     assert Images().locate(image, command) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        (("agent", "echo"), True),
+        (("operator", "klight"), True),
+        (("run", "x.py"), False),
+        (("--help",), False),
+        ((), False),
+    ],
+)
+def test_our_image_runs_agents_and_operators_only(words: tuple[str, ...], allowed: bool) -> None:
+    program = Images().locate("quintant:1", ())
+    assert program is not None
+    assert program.allows(program.line((), words)) is allowed
+
+
+@pytest.mark.parametrize("command", ["sh", "python", "/bin/cat"])
+def test_other_commands_of_our_images_are_refused_and_not_simulated(command: str) -> None:
+    program = Images().locate("quintant:1", (command,))
+    assert program is not None
+    assert not program.allows(program.line((command,), ()))
+
+
+WEB = ImageProgram(image="web", argv=("/bin/web", "serve"))
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (("web", "serve", "--check"), ("/bin/web", "serve", "--check")),
+        (("/bin/web", "serve"), ("/bin/web", "serve")),
+        (("web", "delete"), None),
+        (("/tmp/web", "serve"), None),
+        (("cat", "/a"), ("cat", "/a")),
+        (("sh", "-c", "true"), None),
+    ],
+)
+def test_a_probe_runs_the_images_program_or_an_entry_of_the_table(
+    command: tuple[str, ...], line: tuple[str, ...] | None
+) -> None:
+    images = Images((WEB, ImageProgram(image="web", command="cat")))
+    found = images.exec_line(Container(name="a", image="web:1"), command, command)
+    assert (found[1] if found else None) == line
 
 
 def test_the_first_entry_that_fits_wins_and_users_come_first() -> None:
