@@ -25,9 +25,11 @@ class Settings(Struct, frozen=True):
     """Compete for a lease before working; needed with more than one replica."""
     lease_namespace: str = ""
     """Where the lease is; empty means where the process lives."""
-    metrics: str = ":8080"
-    probes: str = ":8081"
-    webhook: str = ":9443"
+    metrics: str = "127.0.0.1:8080"
+    """For this machine only: what is seen there is nobody else's to see unless somebody says so.
+    Generated Deployments say so, with the pod's address."""
+    probes: str = "127.0.0.1:8081"
+    webhook: str = "127.0.0.1:9443"
     certificates: str = ""
     """The folder with tls.crt and tls.key of the webhooks; empty is where kubebuilder mounts it."""
     webhook_secret: str = ""
@@ -64,9 +66,9 @@ class ManagerOptions(Struct, frozen=True, kw_only=True):
     resync_period: Duration | None = None
     """RESYNC_PERIOD: when everything is looked at again; ten hours if not given."""
     metrics_addr: str | None = None
-    """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
+    """METRICS_ADDR: host:port of /metrics; 127.0.0.1:8080 if not given."""
     health_probe_addr: str | None = None
-    """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
+    """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; 127.0.0.1:8081 if not given."""
     enable_webhooks: bool = True
     """ENABLE_WEBHOOKS: serve the operator's webhooks, if it has any."""
 
