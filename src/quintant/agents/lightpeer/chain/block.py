@@ -24,9 +24,9 @@ PAYLOAD_BYTES = 4_000_000
 """The most a client may write: with a block around it, still below the 4 MiB of gRPC's messages."""
 MEMBERS = 10_000
 """The most members a network may have; a list of them is 340 KB."""
-HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
+HEAD, HEAD_COPY, LOST, NETWORK = "HEAD", "HEAD.copy", "LOST", "NETWORK"
 DAMAGED, ASIDE, LOCK = "DAMAGED", "damaged", "LOCK"
-OWN = (HEAD, LOST, NETWORK, DAMAGED, ASIDE, LOCK)
+OWN = (HEAD, HEAD_COPY, LOST, NETWORK, DAMAGED, ASIDE, LOCK)
 """Files of our own beside the blocks, so no block may have these names (see `disk.store`)."""
 JOURNAL = "JOURNAL"
 """How the names of journals begin."""

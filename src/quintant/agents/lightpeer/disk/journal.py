@@ -55,7 +55,7 @@ class Replay:
     places: dict[str, Place] = field(default_factory=dict)
     segments: list[Segment] = field(default_factory=list)
     before: dict[str, str] = field(default_factory=dict)
-    """For an id that something follows out of turn: where the chain had ended until then."""
+    """For an id at which the chain goes on out of turn: where it had ended until then."""
     unread: list[tuple[str, Unread]] = field(default_factory=list)
     told: bool = False
     """Whether it tells anything."""
@@ -86,11 +86,10 @@ def _replay(told: Replay, name: str, found: Iterator[Added | Turned | Unread]) -
                 told.cut, first = told.cut or not torn, False
                 continue
             case Turned(head, height, after):
-                if after:
+                if first:
+                    segment.base, after = (head, height), told.head
+                if after and after != head:
                     told.before.setdefault(head, after)
-                elif first:
-                    segment.base = head, height
-                    told.before.setdefault(head, told.head)
                 told.head = head
             case Added(identity, previous, _, at, size):
                 if previous != told.head:

@@ -29,7 +29,7 @@ from quintant.agents.lightpeer.disk.folder import Disk
 from quintant.agents.lightpeer.disk.journal import End, Journal, replayed
 from quintant.agents.lightpeer.disk.record import added
 from quintant.agents.lightpeer.disk.small_file import small_file
-from quintant.agents.lightpeer.disk.survey import BLOCK_BYTES, Survey, head_file, survey
+from quintant.agents.lightpeer.disk.survey import BLOCK_BYTES, Survey, head_files, survey
 from quintant.wire.lightpeer import Lightblock
 
 LONG_BYTES = 256_000
@@ -135,7 +135,7 @@ class Store:
         self._journal.compact(count)
         names, end = self._journal.done(self._end)
         if names:
-            self.disk.write([head_file(end)])
+            self.disk.write(head_files(end))
             self._journal.drop(names)
 
     def stage(self, blocks: Sequence[Lightblock]) -> None:

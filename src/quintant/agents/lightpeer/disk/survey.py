@@ -9,11 +9,13 @@ fill it; a peer that is alone takes the branch that was written next to it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from quintant.agents.lightpeer.chain.block import (
     HEAD,
+    HEAD_COPY,
     LOST,
     NETWORK,
     Unsound,
@@ -67,9 +69,9 @@ def survey(disk: Disk, me: str = "") -> Survey:
     return _Surveyor(disk, me).look()
 
 
-def head_file(end: End) -> tuple[str, bytes]:
-    """The file that tells where a chain ends."""
-    return small_file(HEAD, f"{end[0]}\n{end[1]}\n")
+def head_files(end: End) -> list[tuple[str, bytes]]:
+    """The files that tell where a chain ends: two, for without journals nothing else tells."""
+    return [small_file(name, f"{end[0]}\n{end[1]}\n") for name in (HEAD, HEAD_COPY)]
 
 
 @dataclass(slots=True)
@@ -113,12 +115,30 @@ class _Surveyor:
 
     def _below(self, hole: str, pieces: list[list[Link]], seen: set[str]) -> str:
         """The newest block below a hole; empty if nothing tells, or there is none."""
-        for hint in (self.hints.get(hole, ""), self.replay.before.get(hole, "")):
-            if hint and hint not in seen and self._link(hint) is not None:
-                return hint
+        before = self.replay.before
+        passed = (before[each.id] for each in reversed(pieces[-1]) if each.id in before)
+        if (parent := self.hints.get(hole, "")) and self._usable(parent, seen):
+            return parent
+        for earlier in (before.get(hole, ""), *passed):
+            if earlier and self._usable(earlier, seen):
+                return self._grown(earlier, seen)
         if not pieces[0]:
             return self._longest()
         return "" if self._others(self._newest_list(pieces)) else self._nearest(pieces, seen)
+
+    def _usable(self, name: str, seen: set[str]) -> bool:
+        return name not in seen and self._link(name) is not None
+
+    def _grown(self, at: str, seen: set[str]) -> str:
+        """The newest block above one that was the newest when a journal broke off."""
+        every, children = self._parents(), defaultdict(list)
+        for each, (parent, _) in every.items():
+            children[parent].append(each)
+        passed = {at, *seen}
+        while above := [each for each in children[at] if each not in passed]:
+            at = max(above, key=lambda each: every[each][1])
+            passed.add(at)
+        return at
 
     def _result(self, pieces: list[list[Link]], missing: list[str], whole: bool) -> Survey:
         place = -1 if whole else 0
@@ -140,12 +160,13 @@ class _Surveyor:
 
     def _recorded(self) -> str | None:
         """The newest id by HEAD, which may be empty; None if HEAD says nothing."""
-        text = self._small(HEAD)
-        head, newline, _ = text.partition("\n")
-        if newline and (not head or safe(head)):
-            return head
-        if text:
-            self.damaged[HEAD] = None
+        for name in (HEAD, HEAD_COPY):
+            text = self._small(name)
+            head, newline, _ = text.partition("\n")
+            if newline and (not head or safe(head)):
+                return head
+            if text:
+                self.damaged[name] = None
         return None
 
     def _small(self, name: str) -> str:

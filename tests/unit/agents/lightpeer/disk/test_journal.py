@@ -227,7 +227,7 @@ def test_journal_of_a_real_directory_survives_a_torn_line(tmp_path: Path) -> Non
     store.append([client(3, "b1")], 3)
     assert Store(Folder(tmp_path)).load().chain.ids == ["b0", "b1", "b3"]
     settle(store)
-    assert {each.name for each in tmp_path.iterdir()} == {"HEAD", "b0", "b1", "b3"}
+    assert {each.name for each in tmp_path.iterdir()} == {"HEAD", "HEAD.copy", "b0", "b1", "b3"}
 
 
 @given(sizes=SIZES, data=st.data())
@@ -266,6 +266,26 @@ def test_a_cut_file_costs_at_most_the_blocks_that_were_cut(
     if newest:  # Then it looks like a write that was interrupted, and nobody can tell.
         hit |= {each.id for each in _added(before) if each.at + each.size > place}
     keeps_all_but(disk, steps.before, hit, newest)
+
+
+@given(sizes=SIZES, stop=st.integers(0, 8), data=st.data())
+def test_start_on_a_damaged_disk_may_stop_anywhere_and_costs_no_more(
+    sizes: list[int], stop: int, data: st.DataObject
+) -> None:
+    disk, steps = Fragile(), Steps()
+    life(disk, sizes, steps)
+    name = data.draw(st.sampled_from(sorted({*disk.files} - {"LOST"})))
+    place = data.draw(st.integers(0, len(disk.files[name]) - 1))
+    before = disk.files[name]
+    disk.files[name] = before[:place] + bytes([before[place] ^ 1]) + before[place + 1 :]
+    hit = struck(disk, name, before, range(place, place + 1))
+    if name.startswith("JOURNAL"):
+        hit |= _turned(before)
+    disk.changes = stop
+    with suppress(Stopped):
+        Store(disk).load()
+    disk.changes = float("inf")
+    keeps_all_but(disk, steps.before, hit)
 
 
 def struck(disk: MemoryDisk, name: str, before: bytes, bytes_hit: range) -> set[str]:

@@ -32,7 +32,7 @@ def test_chain_is_found_as_it_was_written() -> None:
     while store.pending:
         store.compact(2)
     assert disk.files["HEAD"].startswith(b"c\n3\n")
-    assert set(disk.files) == {"HEAD", "n", "b", "c"}
+    assert set(disk.files) == {"HEAD", "HEAD.copy", "n", "b", "c"}
 
 
 def test_directory_of_another_lightpeer_gives_its_longest_branch() -> None:
