@@ -32,7 +32,7 @@ async def warn_of_rival(rest: Rest, name: str, namespace: str, clock: Clock) -> 
             "running beside a leader",
             lease=f"{namespace}/{name}",
             holder=holder,
-            try_="leave out --no-leader-elect, or stop the other one",
+            hint="leave out --no-leader-elect, or stop the other one",
         )
     return holder
 
