@@ -37,12 +37,17 @@ _SHRINKING = frozenset(
 )
 _TRAVERSING = frozenset(
     {
-        *("startsWith", "endsWith", "bytes", "string", "strings.quote", "format", "charAt"),
-        *("indexOf", "lastIndexOf", "lowerAscii", "upperAscii", "replace", "split", "trim"),
-        *("substring", "quantity", "isQuantity", "ip", "isIP", "cidr", "isCIDR", "url", "isURL"),
-        *("semver", "isSemver", "validate"),
+        *("bytes", "string", "strings.quote", "format", "charAt", "indexOf", "lastIndexOf"),
+        *("lowerAscii", "upperAscii", "trim", "substring", "quantity", "isQuantity", "ip", "isIP"),
+        *("cidr", "isCIDR", "url", "isURL", "semver", "isSemver", "validate"),
     }
 )
+# They look at every item of a list.
+_COMPARING = frozenset({"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"})
+# They look at no more than the text that they look for.
+_ENDS = frozenset({"startsWith", "endsWith"})
+# They go through the text and write it anew.
+_TWICE = frozenset({"replace", "split"})
 _WALKING = frozenset({"isSorted", "sum", "max", "min", "sort", "distinct", "reverse", "flatten"})
 
 
@@ -62,7 +67,9 @@ class _Estimator:
             case Ident():
                 return 1
             case Select():
-                return self.cost(node.operand) + 1
+                # Whether a field is there is asked for nothing.
+                free = node.test or self._type(node.operand).unknown
+                return self.cost(node.operand) + (0 if free else 1)
             case CallExpr():
                 return self._call(self._checked.namespaced.get(node.id, node))
             case ListOf():
@@ -98,11 +105,13 @@ class _Estimator:
         costs = [self.cost(each) for each in node.operands]
         if node.function == "join":
             return sum(costs) + _traversal(self.size(node.operands[0]) * self._item(node))
+        if node.function in _COMPARING and self._type(node.operands[0]).name == LIST:
+            return sum(costs) + self.size(node.operands[0]) * (1 + self._item_price(node))
         if node.function in _LOGICAL:
             return sum(costs)
         if node.function == "_?_:_":
             return costs[0] + max(costs[1:])
-        if self._counts(node):
+        if self._counts(node) or self._at_once(node):
             return sum(costs) + 1
         return sum(costs) + self._price(node.function, [self.size(e) for e in node.operands])
 
@@ -111,6 +120,20 @@ class _Estimator:
         if node.function != "_+_" and node.function not in _ORDERING:
             return False
         return self._checked.types[node.operands[0].id].name in _NUMBERS
+
+    def _item_price(self, node: CallExpr) -> int:
+        """What it costs to look at an item of a list: nothing more unless it is a text."""
+        listed = self._type(node.operands[0])
+        text = bool(listed.params) and listed.item.name in ("string", "bytes")
+        return _traversal(self._item(node)) if text else 0
+
+    def _type(self, node: Expr) -> CelType:
+        return self._checked.types[node.id]
+
+    def _at_once(self, node: CallExpr) -> bool:
+        """Whether a function takes no longer for larger lists and maps."""
+        of = {"_+_": (0, LIST), "@in": (1, MAP)}.get(node.function)
+        return of is not None and self._type(node.operands[of[0]]).name == of[1]
 
     def _item(self, node: CallExpr) -> int:
         """How large an item of the list can be that a function is called on."""
@@ -122,6 +145,10 @@ class _Estimator:
             return _traversal(min(sizes))
         if function == "_+_":
             return 1 if UNBOUNDED in sizes else _traversal(sum(sizes))
+        if function in _ENDS:
+            return _traversal(sizes[1])
+        if function in _TWICE:
+            return ceil(sizes[0] * 2 * TRAVERSAL)
         if function in _TRAVERSING:
             return _traversal(max(sizes))
         if function == "contains":

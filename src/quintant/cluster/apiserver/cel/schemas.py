@@ -50,6 +50,8 @@ _ESCAPABLE = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*")
 _DATE = (12, 12)
 _MOMENT = (21, 32)
 _SPAN = (3, 32)
+_KEY = CelType(STRING.name, most=0, least=2)
+"""The key of a map: a real server's estimate has no size for it."""
 _META: Schema = {
     "kind": {"type": "string"},
     "apiVersion": {"type": "string"},
@@ -134,7 +136,7 @@ def _object(schema: Schema, root: bool, name: str) -> CelType | None:
             return None
         most = schema.get("maxProperties")
         fits = (REQUEST_LIMIT - 2) // (value.least + 6)
-        return map_of(STRING, value, fits if most is None else max(most, 0))
+        return map_of(_KEY, value, fits if most is None else max(most, 0))
     properties = {**(schema.get("properties") or {}), **(_META if root else {})}
     if root and _complete(schema.get("properties") or {}):
         properties = schema["properties"]
