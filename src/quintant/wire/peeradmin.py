@@ -28,6 +28,9 @@ SINCE = "klight-since-id"
 FAILING = "klight-failing"
 """Trailing metadata of a health check: the last write failed; absent if it succeeded."""
 
+TOKEN = "klight-token"
+"""Metadata of SetNetwork and Leave: what the peer's token file holds, where it has one."""
+
 REASON = "klight-reason"
 """Trailing metadata of a failed JoinNetwork: why."""
 

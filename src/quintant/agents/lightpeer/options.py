@@ -12,6 +12,8 @@ from pathlib import Path
 
 from quintant.wire.lightpeer import PORT
 
+TOKEN_FILE = "KLIGHT_TOKEN_FILE"
+"""The same variable tells peers and their operator."""
 POD_ADDRESSES = ("POD_IP", "QUINTANT_POD_IP")
 """Set by the downward API; set on the embedded node, where it is the only address to listen on."""
 PORTS = range(1, 65536)
@@ -34,6 +36,7 @@ class LightpeerOptions:
     verbose: bool
     state: Path | None = None
     read_only: bool = False
+    token_file: Path | None = None
 
     @property
     def listen(self) -> str:
@@ -56,6 +59,12 @@ def parser(program: str) -> argparse.ArgumentParser:
         choices=("replace", "merge"),
         default="replace",
         help="whether a peer that joins another network writes its own blocks there again",
+    )
+    _add(
+        made,
+        "token-file",
+        default=os.environ.get(TOKEN_FILE, ""),
+        help="who shows what it holds may have this peer leave; else only this machine may",
     )
     _add(made, "v", nargs="?", const="true", default="false", help="more log lines")
     _add(made, "otlp", help="accepted, and not used: there are no traces")
@@ -82,6 +91,7 @@ def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Lightpee
         merge=read.on_join == "merge",
         verbose=read.v.lower() in ("true", "1", "t"),
         state=Path(read.statePath) if getattr(read, "statePath", "") else None,
+        token_file=Path(read.token_file) if read.token_file else None,
         read_only=getattr(read, "readOnly", "false").lower() in ("true", "1", "t"),
     )
 

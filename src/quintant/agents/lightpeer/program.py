@@ -23,6 +23,7 @@ from quintant.agents.lightpeer.options import LightpeerOptions
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.rpc.channels import Channels, server
+from quintant.agents.lightpeer.rpc.guard import Guard
 from quintant.agents.lightpeer.service import LightpeerService
 from quintant.agents.loops import loop_factory
 from quintant.wire.lightpeer import PeerInfo
@@ -89,7 +90,7 @@ async def _answering(options: LightpeerOptions) -> AsyncIterator[Peer]:
     effects = Effects(Folder(options.repo), worker, channels, SystemRandom(), time.time)
     peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)
     await peer.open()
-    port = server(LightpeerService(peer).routes())
+    port = server(LightpeerService(peer, Guard(options.token_file)).routes())
     try:
         port.add_insecure_port(options.listen)
     except RuntimeError as error:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 
 from quintant.agents.lightpeer.peer import Peer
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Reply, Route
+from quintant.agents.lightpeer.rpc.guard import Guard
 from quintant.version import QUINTANT
 from quintant.wire import lightpeer as wire
 from quintant.wire import peeradmin as admin
@@ -21,8 +22,8 @@ _NETWORK = re.compile(r"[A-Za-z0-9._*/-]{0,320}")
 class LightpeerService:
     """Answers requests with a peer."""
 
-    def __init__(self, peer: Peer) -> None:
-        self.peer = peer
+    def __init__(self, peer: Peer, guard: Guard) -> None:
+        self.peer, self._guard = peer, guard
 
     def routes(self) -> tuple[Route, ...]:
         """Every method."""
@@ -91,6 +92,7 @@ class LightpeerService:
     async def network(
         self, request: admin.NetworkRequest, call: Call
     ) -> Reply[admin.StatusResponse]:
+        self._guard.check(call)
         if _NETWORK.fullmatch(request.network) is None:
             raise Failed(Code.INVALID_ARGUMENT, "the network is not named namespace/id")
         await self.peer.store.call(request.network)
@@ -107,6 +109,7 @@ class LightpeerService:
         return Reply(admin.TakeResponse(), self.peer.store.card.metadata())
 
     async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.StatusResponse]:
+        self._guard.check(call)
         await self.peer.reset()
         return Reply(self._status())
 

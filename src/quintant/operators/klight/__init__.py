@@ -7,6 +7,7 @@ wakes it and what it does.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from quintant.operators.klight.api import GROUP, PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
@@ -51,12 +52,12 @@ def controllers(
         .uses(LightNetwork, "patch", sub="status")
         .workers(options.workers)
         .timeout(TURN_SECONDS)
-        .reconcile(NetworkReconciler(options, lambda: remote or _connected(), metrics))
+        .reconcile(NetworkReconciler(options, lambda: remote or _connected(options), metrics))
     )
 
 
-def _connected() -> Peers:
+def _connected(options: Options) -> Peers:
     # Loaded by who speaks it: whoever only reads the declarations may be about to fork.
     from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 
-    return GrpcPeers()
+    return GrpcPeers(token_file=Path(options.token_file) if options.token_file else None)

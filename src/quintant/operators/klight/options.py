@@ -77,6 +77,9 @@ class Options(Struct, frozen=True):
     """Whether a split network is mended on request, by itself, or not at all."""
     repair_port: Annotated[int, Meta(ge=1, le=65535)] = 9082
     """Where peers of another make find us during a repair: their NetworkPolicy can name it."""
+    token_file: str = ""
+    """What is shown to peers that let only holders of a token have them leave; they read the same
+    variable. Empty shows nothing."""
     gc_after: Duration = 300.0
     """How long a LightNetwork outlives its last pod."""
 

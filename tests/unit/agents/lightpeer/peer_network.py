@@ -17,6 +17,7 @@ from quintant.agents.lightpeer.chain.block import payload_of
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Metadata, Reply, Route
+from quintant.agents.lightpeer.rpc.guard import Guard
 from quintant.agents.lightpeer.service import LightpeerService
 from quintant.wire.lightpeer import (
     JOIN_NETWORK,
@@ -138,7 +139,7 @@ class PeerHost:
         peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
         await peer.open()
         self.peer = peer
-        self.routes = {each.method.path: each for each in LightpeerService(peer).routes()}
+        self.routes = {each.method.path: each for each in LightpeerService(peer, Guard()).routes()}
         self.run(peer.run())
         return peer
 

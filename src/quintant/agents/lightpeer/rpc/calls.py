@@ -29,6 +29,7 @@ class Code(IntEnum):
     UNKNOWN = 2
     INVALID_ARGUMENT = 3
     DEADLINE_EXCEEDED = 4
+    PERMISSION_DENIED = 7
     RESOURCE_EXHAUSTED = 8
     UNIMPLEMENTED = 12
     INTERNAL = 13
@@ -71,6 +72,8 @@ class Call:
     metadata: Metadata = field(default_factory=dict)
     seconds: float | None = None
     """How long the caller waits; None if it did not say."""
+    local: bool = True
+    """Whether the caller is on this machine, as whoever calls without a network is."""
 
     @property
     def card(self) -> Card | None:

@@ -13,6 +13,7 @@ import grpc
 import grpc.aio
 
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Metadata, Reply, Route
+from quintant.agents.lightpeer.rpc.guard import is_local
 from quintant.wire.lightpeer import Method
 from quintant.wire.message import Message
 from quintant.wire.peeradmin import REASON
@@ -167,7 +168,7 @@ def _call(context: Any) -> Call:
     left = context.time_remaining()
     # A client that sets no deadline is told a time so long that it is none.
     seconds = left if left is not None and left < 86400 * 365 else None
-    return Call(_pairs(context.invocation_metadata() or ()), seconds)
+    return Call(_pairs(context.invocation_metadata() or ()), seconds, is_local(context.peer()))
 
 
 def _pairs(metadata: Any) -> dict[str, str]:

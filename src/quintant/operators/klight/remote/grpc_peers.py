@@ -13,6 +13,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import grpc
 import grpc.aio
@@ -43,6 +44,7 @@ from quintant.wire.peeradmin import (
     FAILING,
     GET_STATUS,
     LEAVE,
+    TOKEN,
     LeaveRequest,
     StatusRequest,
     StatusResponse,
@@ -61,6 +63,12 @@ _CHANNEL = (
 )
 _BLANK = (("invalid parent", False), ("could not unmarshal network block", True))
 """What the original says of a block without anything: it has a chain, or none."""
+_REFUSALS = (
+    grpc.StatusCode.UNKNOWN,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.PERMISSION_DENIED,
+)
+"""The peer itself said no."""
 _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 """What gRPC says of a port that speaks something else."""
 
@@ -68,8 +76,8 @@ _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 class GrpcPeers:
     """Peers on the network."""
 
-    def __init__(self, random: Random | None = None) -> None:
-        self._random = random or Random()
+    def __init__(self, random: Random | None = None, token_file: Path | None = None) -> None:
+        self._random, self._token_file = random or Random(), token_file
         self._kept: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def check(self, address: str, within: float) -> PeerHealth:
@@ -116,7 +124,16 @@ class GrpcPeers:
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
-        return await self._told(LEAVE, address, LeaveRequest(reason), within)
+        shown = self._token()
+        return await self._told(LEAVE, address, LeaveRequest(reason), within, shown)
+
+    def _token(self) -> tuple[tuple[str, str], ...]:
+        """What lets us change peers that want to see it; the file may be replaced."""
+        try:
+            held = self._token_file.read_text("ascii").strip() if self._token_file else ""
+        except (OSError, ValueError):
+            held = ""
+        return ((TOKEN, held),) if held else ()
 
     async def contents(self, address: str, within: float) -> Contents:
         """Everything a peer has, as digests; empty if it has nothing, or does not say."""
@@ -207,11 +224,16 @@ class GrpcPeers:
             await channel.close()
 
     async def _told(
-        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+        self,
+        method: Method[Asked, Told],
+        address: str,
+        asked: Asked,
+        within: float,
+        shown: Sequence[tuple[str, str]] = (),
     ) -> Answer:
         """How a call ended whose answer says no more than that."""
         try:
-            await self._call(method, address, asked, within)
+            await self._ask(method, address, asked, within, shown)
         except grpc.aio.AioRpcError as error:
             trailing = dict(error.trailing_metadata() or ())
             reason = str(trailing.get(REASON, ""))
@@ -225,12 +247,17 @@ class GrpcPeers:
         return raw
 
     async def _ask(
-        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+        self,
+        method: Method[Asked, Told],
+        address: str,
+        asked: Asked,
+        within: float,
+        shown: Sequence[tuple[str, str]] = (),
     ) -> tuple[bytes, set[str]]:
         """What a peer answers, and the keys of the metadata that come with it."""
         async with self._channel(address) as channel:
             ask: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method.path)
-            call = ask(asked.encode(), timeout=within)
+            call = ask(asked.encode(), timeout=within, metadata=tuple(shown))
             raw = await call
             return raw, {key for key, _ in await call.trailing_metadata() or ()}
 
@@ -243,7 +270,7 @@ class GrpcPeers:
             yield channel
             good = True
         except grpc.aio.AioRpcError as error:
-            good = error.code() in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNIMPLEMENTED)
+            good = error.code() in _REFUSALS
             raise
         finally:
             await self._keep(address, channel) if good else await channel.close()
