@@ -155,7 +155,7 @@ async def test_live_key_without_rest_is_named_in_log_metric_and_probe(
         await cluster.advance(HOT_SECONDS * 3.5)
 
     named_keys = [
-        (each["controller"], each["key"]) for each in logs if "without rest" in each["event"]
+        (each["controller"], each["object"]) for each in logs if "without rest" in each["event"]
     ]
     assert set(named_keys) == {("busy", "default/a")}
     assert 2 <= len(named_keys) <= 5, "once per window"

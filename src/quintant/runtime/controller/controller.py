@@ -11,9 +11,8 @@ the key is settled or retried, and the other keys go on.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Iterable
-from typing import Generic
+from typing import Any, Generic
 
 from msgspec import Struct
 
@@ -44,8 +43,6 @@ log = logs.get_logger()
 
 # Objects are looked at again so often even if nothing happened, spread over a tenth of the time.
 RESYNC_JITTER = 0.1
-# Keys whose reconcile ended last, for the watchdog to name: nobody may ask, so they are few.
-SUSPECTS = 32
 
 _LABELS: dict[ReconcileOutcome, Outcome] = {
     ReconcileOutcome.SUCCESS: "success",
@@ -101,8 +98,7 @@ class Controller(Generic[K]):
         )
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
-        self._running: set[Request] = set()
-        self._ended: deque[Request] = deque(maxlen=SUSPECTS)
+        self._running: dict[asyncio.Task[Any], Request] = {}
 
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
@@ -124,11 +120,10 @@ class Controller(Generic[K]):
         """Do what one key needs, outside of the queue; raises what the user's code raises."""
         return await self._handler.handle(key)
 
-    def active_keys(self) -> list[str]:
-        """What is being reconciled now, and what ended last since this was last asked."""
-        found = dict.fromkeys((*self._running, *self._ended))
-        self._ended.clear()
-        return [f"{self.name} {key}" for key in found]
+    def reconcile_of(self, task: asyncio.Task[Any]) -> str:
+        """`CONTROLLER KEY` of the reconcile that a task runs, or empty; any thread may ask."""
+        key = self._running.get(task)
+        return f"{self.name} {key}" if key is not None else ""
 
     def _sources(self, resync: float) -> Iterable[Source]:
         yield from self.declaration.sources
@@ -146,7 +141,9 @@ class Controller(Generic[K]):
 
     async def _handle(self, lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()
-        self._running.add(key)
+        task = asyncio.current_task()
+        assert task is not None, "workers are tasks"
+        self._running[task] = key
         self._metrics.active(1)
         try:
             with (
@@ -157,8 +154,7 @@ class Controller(Generic[K]):
                 self._conclude(lease, ending)
         finally:
             self._metrics.active(-1)
-            self._running.discard(key)
-            self._ended.append(key)
+            del self._running[task]
             self.hot_loops.count(key, monotonic())
         label = _LABELS.get(ending.outcome, "error")
         self._metrics.reconciled(label, monotonic() - started, api_time.seconds)

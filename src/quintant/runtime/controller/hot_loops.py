@@ -56,7 +56,7 @@ class HotLoops:
         log.warning(
             "reconciled without rest",
             controller=self._controller,
-            key=str(key),
+            object=str(key),
             times=HOT_RECONCILES,
             seconds=round(now - self._since, 1),
             hint="does its own write wake it? compare before writing, or filter with when=",

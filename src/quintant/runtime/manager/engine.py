@@ -35,6 +35,7 @@ from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import HealthChecks
+from quintant.runtime.manager.loop_monitor import LoopMonitor, SchedulerWait
 from quintant.runtime.manager.probes import BoundPage, ProbeServer
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
@@ -111,7 +112,8 @@ class Engine:
             self._blocking,
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
-        self.watchdog = Watchdog(self.metrics, self._busy)
+        self._monitor = LoopMonitor(self._name_of)
+        self.watchdog = Watchdog(self.metrics, self._monitor.beat, SchedulerWait())
         self.json_pages: dict[str, BoundPage] = {}
         """What the program shows beside its metrics, by word."""
         self.webhooks = self._answer(webhooks) if webhooks else None
@@ -126,8 +128,11 @@ class Engine:
             try:
                 await asyncio.Future()
             finally:
-                if not self._crashed:
-                    await self._stop(tasks)
+                try:
+                    if not self._crashed:
+                        await self._stop(tasks)
+                finally:
+                    self._blocking.abandon()
 
     def abandon(self) -> None:
         """Make the coming cancellation a crash: nothing is drained, released or flushed."""
@@ -144,6 +149,7 @@ class Engine:
             return
         probes = ProbeServer(self.health, self.metrics, self.json_pages)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
+        servers.enter_context(self._monitor.watch())
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))
 
@@ -250,8 +256,8 @@ class Engine:
         )
         return "; ".join(f"{name} {key} was reconciled {n} times" for name, key, n in found)
 
-    def _busy(self) -> list[str]:
-        return [name for controller in self.controllers for name in controller.active_keys()]
+    def _name_of(self, task: asyncio.Task[Any]) -> str:
+        return next(filter(None, (c.reconcile_of(task) for c in self.controllers)), "")
 
 
 @dataclass(slots=True)

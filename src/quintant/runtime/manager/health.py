@@ -21,8 +21,9 @@ from quintant.core.errors import QuintantError
 from quintant.core.resource import Resource
 from quintant.runtime.leader.lease import Election
 
-# A loop that is later than this does not do its work any more.
-LAG_SECONDS = 10.0
+# A loop that is later than this does not do its work any more. While blocked, it answers no probe
+# at all; this is for one that is blocked again and again.
+LAG_SECONDS = 5.0
 # A leader that could not renew exits by itself; one that has not by this time is stuck.
 LEASE_TOLERANCE_SECONDS = 20.0
 # A stream that breaks is opened again within moments; one that fails for longer is worth a name.

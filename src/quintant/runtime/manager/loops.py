@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from quintant.runtime.manager.termination import STOP_SIGNALS, ensured_termination
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -16,8 +18,12 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def stop_on_signals() -> Callable[[], bool]:
-    """Cancel this task on SIGTERM and Ctrl-C, again on each; says whether one has come."""
+@contextmanager
+def stop_on_signals(grace: float) -> Iterator[Callable[[], bool]]:
+    """Cancel this task on SIGTERM and Ctrl-C, again on each; says whether one has come.
+
+    A loop that is blocked does not keep the process from ending: see `termination`.
+    """
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     seen: list[int] = []
 
@@ -26,6 +32,7 @@ def stop_on_signals() -> Callable[[], bool]:
         if task is not None:
             task.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop, number)
-    return lambda: bool(seen)
+    with ensured_termination(grace):
+        yield lambda: bool(seen)

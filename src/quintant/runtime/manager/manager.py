@@ -200,17 +200,17 @@ class Manager:
 
     async def main(self, environment: Environment | None = None) -> int:
         """Serve until a signal says to stop; the exit code of the process."""
-        stopping = stop_on_signals()
-        try:
-            await self.serve(environment)
-        except asyncio.CancelledError:
-            return 0 if stopping() else 1
-        except (QuintantError, BaseExceptionGroup) as error:
-            for leaf in leaf_errors(error):
-                known = isinstance(leaf, QuintantError)
-                log.error("stopped", why=str(leaf), exc_info=None if known else leaf)
-            return 1
-        return 0
+        with stop_on_signals(self.settings.grace) as stopping:
+            try:
+                await self.serve(environment)
+            except asyncio.CancelledError:
+                return 0 if stopping() else 1
+            except (QuintantError, BaseExceptionGroup) as error:
+                for leaf in leaf_errors(error):
+                    known = isinstance(leaf, QuintantError)
+                    log.error("stopped", why=str(leaf), exc_info=None if known else leaf)
+                return 1
+            return 0
 
     def bind(self, environment: Environment) -> Engine:
         """The declarations bound to an environment, ready to run."""

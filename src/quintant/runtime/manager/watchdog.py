@@ -1,31 +1,36 @@
 """Notices when the event loop is late, and says who was running.
 
 Everything shares one loop, so one blocking call holds up every reconcile, watch and renewal. A
-timer compares when it rang with when it was due. A blocked loop cannot report itself while it is
-blocked, so the worst lag is remembered for a while afterwards, for probes and metrics to see.
+timer compares when it rang with when it was due. Time in which the machine ran others is no fault
+of ours, and is taken off. The worst lag is remembered for a while, for probes and metrics to see; a
+loop that is blocked now is reported by a thread (`loop_monitor`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NoReturn
 
 from quintant.core.clock import monotonic
+from quintant.runtime.manager.loop_monitor import BlockedSample
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
 
-# Often enough to catch a blocking call of a third of a second, seldom enough to cost nothing.
+# Often enough to catch a blocking call of half a second, seldom enough to cost nothing.
 BEAT_SECONDS = 0.25
-# Later than this is worth a line: reconciles that await never are.
-LATE_SECONDS = 0.1
-# The same suspects are named again only after this long.
+# Later than this is worth a line. A busy machine, or many short reconciles at once, make a loop
+# late by some tenths of a second.
+LATE_SECONDS = 0.5
+# The same suspect is named again only after this long.
 REPEAT_SECONDS = 60.0
 # How long a lag is remembered: a kubelet asks every 10 s by default.
 MEMORY_SECONDS = 10.0
 
-Busy = Callable[[], Sequence[str]]
-"""Names what runs now and what ended since it was last asked; asked on every beat."""
+Beat = Callable[[], BlockedSample | None]
+"""Tells a monitor that the loop runs; what was seen to hold it up since it was last told."""
+Waited = Callable[[], float]
+"""Seconds since it was last asked in which the thread of the loop waited for a processor."""
 
 log = get_logger()
 
@@ -33,11 +38,11 @@ log = get_logger()
 class Watchdog:
     """Measures the lag of the loop it runs on."""
 
-    def __init__(self, metrics: Metrics, busy: Busy) -> None:
-        self._metrics, self._busy = metrics, busy
+    def __init__(self, metrics: Metrics, beat: Beat, waited: Waited) -> None:
+        self._metrics, self._beat, self._waited = metrics, beat, waited
         self._due: float | None = None
         self._worst = self._worst_at = 0.0
-        self._named: Sequence[str] = ()
+        self._named = ""
         self._named_at = -REPEAT_SECONDS
 
     @property
@@ -53,24 +58,28 @@ class Watchdog:
         while True:
             self._due = monotonic() + BEAT_SECONDS
             await asyncio.sleep(BEAT_SECONDS)
-            self._beat(monotonic() - self._due)
+            self._rang(monotonic() - self._due)
 
-    def _beat(self, late: float) -> None:
-        now = monotonic()
+    def _rang(self, late: float) -> None:
+        now, waited = monotonic(), self._waited()
+        sample = self._beat()
+        late = max(0.0, late - waited)
         if late >= self._worst or now - self._worst_at > MEMORY_SECONDS:
             self._worst, self._worst_at = late, now
+        self._due = None
         self._metrics.lagged(self.lag)
-        suspects = self._busy()
-        if late > LATE_SECONDS:
-            self._say(late, suspects, now)
+        # What nobody saw was no block: many short steps, or a process that was stopped.
+        if late > LATE_SECONDS and sample is not None:
+            self._say(late, sample, now)
 
-    def _say(self, late: float, suspects: Sequence[str], now: float) -> None:
-        if suspects == self._named and now - self._named_at < REPEAT_SECONDS:
+    def _say(self, late: float, sample: BlockedSample, now: float) -> None:
+        if sample.running == self._named and now - self._named_at < REPEAT_SECONDS:
             return
-        self._named, self._named_at = suspects, now
+        self._named, self._named_at = sample.running, now
         log.warning(
             "event loop was blocked",
             seconds=round(late, 3),
-            running=", ".join(suspects) or "no reconcile",
-            hint="move blocking calls to asyncio.to_thread",
+            running=sample.running or "no task",
+            stack=sample.stack,
+            hint="call what blocks with ctx.in_thread(...)",
         )

@@ -30,7 +30,6 @@ from quintant.core.errors import ConnectError, Details, Terminal, TooManyRequest
 from quintant.core.errors import Status as Status_
 from quintant.core.markers import list_map
 from quintant.core.object import replace
-from quintant.runtime.controller.controller import SUSPECTS
 from quintant.runtime.controller.finalizer import RELEASE
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
@@ -117,19 +116,26 @@ async def test_other_objects_go_on_while_one_fails(cluster: InProcessCluster) ->
     assert [name for name, _ in log.runs if name == "b"] == ["b"]
 
 
-async def test_what_ended_long_ago_is_not_remembered(cluster: InProcessCluster) -> None:
-    """Nobody asks a controller without a watchdog; its memory must not grow with every key."""
-    log, manager = Log(), Manager("test")
-    manager.controls(Thing).reconcile(log)
-    engine = await cluster.run(manager)
-    for number in range(SUSPECTS + 10):
-        await cluster.create(thing(f"t{number}"))
-        await settle()
-    (controller,) = engine.controllers
-    busy = controller.active_keys()
-    assert len(busy) == SUSPECTS
-    assert busy[-1].endswith(f"t{SUSPECTS + 9}")
-    assert controller.active_keys() == []
+async def test_only_the_reconcile_that_a_task_runs_is_told_of_it(cluster: InProcessCluster) -> None:
+    found: dict[str, str] = {}
+    engines: list[Engine] = []
+
+    async def reconcile(thing: Thing, ctx: Context[Thing]) -> None:
+        (controller,), task = engines[0].controllers, asyncio.current_task()
+        assert task is not None
+        found[thing.metadata.name] = controller.reconcile_of(task)
+        await asyncio.sleep(1)
+
+    manager = Manager("test")
+    manager.controls(Thing, name="looker").reconcile(reconcile)
+    engines.append(await cluster.run(manager))
+    for name in ("a", "b"):
+        await cluster.create(thing(name))
+    await cluster.advance(5)
+    assert found == {"a": "looker default/a", "b": "looker default/b"}
+    mine = asyncio.current_task()
+    assert mine is not None
+    assert engines[0].controllers[0].reconcile_of(mine) == ""
 
 
 async def test_result_asks_to_be_called_again(cluster: InProcessCluster) -> None:

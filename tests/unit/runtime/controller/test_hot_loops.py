@@ -34,6 +34,6 @@ def test_hot_key_is_hot_for_another_minute_and_no_longer() -> None:
 def test_hot_key_is_logged_once_a_minute() -> None:
     with capture_logs() as logs:
         counted(10 * HOT_RECONCILES, every=0.01)
-    assert [(each["event"], each["key"]) for each in logs] == [
+    assert [(each["event"], each["object"]) for each in logs] == [
         ("reconciled without rest", "default/a")
     ]

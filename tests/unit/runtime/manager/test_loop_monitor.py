@@ -1,0 +1,67 @@
+"""A thread sees what runs while the loop does not beat."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from quintant.runtime.manager.loop_monitor import BlockedSample, LoopMonitor, SchedulerWait
+
+pytestmark = pytest.mark.realtime
+
+
+def called_by_name(task: asyncio.Task[None]) -> str:
+    return f"the task {task.get_name()}"
+
+
+async def test_what_runs_while_the_loop_is_blocked_is_seen_once() -> None:
+    named = threading.Event()
+
+    def name(task: asyncio.Task[None]) -> str:
+        named.set()
+        return called_by_name(task)
+
+    monitor = LoopMonitor(name)
+
+    async def block() -> BlockedSample | None:
+        # Blocks until it was seen twice, so that the sample is complete.
+        for _ in range(2):
+            named.clear()
+            assert named.wait(60)
+        return monitor.beat()
+
+    with monitor.watch():
+        sample = await asyncio.create_task(block(), name="block")
+    assert sample is not None
+    assert sample.running == "the task block"
+    assert "named.wait(60)" in sample.stack
+    assert monitor.beat() is None
+
+
+async def test_task_that_nobody_knows_is_called_by_its_own_name() -> None:
+    looked = threading.Event()
+
+    def unknown(task: asyncio.Task[None]) -> str:
+        looked.set()
+        return ""
+
+    monitor = LoopMonitor(unknown)
+
+    async def block() -> BlockedSample | None:
+        for _ in range(2):
+            looked.clear()
+            assert looked.wait(60)
+        return monitor.beat()
+
+    with monitor.watch():
+        sample = await asyncio.create_task(block(), name="poller")
+    assert sample is not None
+    assert sample.running == "task poller"
+
+
+def test_time_without_a_processor_only_grows() -> None:
+    waited = SchedulerWait()
+    assert waited() >= 0.0
+    assert waited() >= 0.0
