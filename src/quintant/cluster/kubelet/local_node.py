@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from signal import SIGKILL
 from stat import S_ISDIR
 
 from msgspec import Struct
@@ -34,8 +33,8 @@ from quintant.cluster.kubelet.probe.network import NetworkProber
 from quintant.cluster.kubelet.process.orphans import (
     AGENT,
     PREFIX,
+    end_marked,
     process_mark,
-    processes_marked,
     reap,
 )
 from quintant.cluster.kubelet.process.proc_stats import UsageSampler
@@ -153,9 +152,7 @@ async def _running_kubelet(node: NodeContext) -> AsyncIterator[Kubelet]:
             yield kubelet
         finally:
             await kubelet.close()
-            for pid in processes_marked(AGENT, node.mark):
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, SIGKILL)
+            end_marked(AGENT, lambda mark: mark == node.mark)
 
 
 @asynccontextmanager

@@ -1,15 +1,16 @@
 """Finds what a kubelet left behind that could not clean up: its processes and folders.
 
 Everything that a kubelet starts carries its mark in its environment, and every folder of it
-is named so. A mark is the process id with its start time, which no second process ever has: whoever
-carries the mark of a process that is gone is an orphan. Only Linux lets us look.
+is named so. A mark is the process id with its start time, which no second process ever has, and the
+namespace in which it has that id: whoever carries the mark of a process that is gone is an orphan.
+Only Linux lets us look.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,32 +29,47 @@ _START_FIELD = 19
 
 def process_mark() -> str:
     """The mark of this process."""
-    return f"{os.getpid()}-{_start(os.getpid()) or 0}"
+    return f"{os.getpid()}-{_start(os.getpid()) or 0}-{_namespace(os.getpid())}"
 
 
 def is_alive(mark: str) -> bool:
-    """Whether the process that a mark names still runs."""
-    pid, start, *_ = (*mark.split("-"), "")
-    if not (_PROC / "self").exists():
+    """Whether the process that a mark names still runs; of another namespace nobody can tell."""
+    pid, start, namespace, *_ = (*mark.split("-"), "", "")
+    if not (_PROC / "self").exists() or namespace != _namespace(os.getpid()):
         return True
     return pid.isdigit() and _start(int(pid)) == (int(start) if start.isdigit() else -1)
 
 
-def processes_marked(name: str, value: str) -> Iterator[int]:
-    """The processes of ours whose environment has a variable with this value."""
-    for pid, environ in _environments():
-        if value and environ.get(name) == value:
-            yield pid
+def end_marked(name: str, wanted: Callable[[str], bool]) -> list[int]:
+    """Kill the processes of ours whose environment has a variable as wanted; who was killed."""
+    return [pid for pid, environ in _environments() if wanted(environ.get(name, ""))
+            and end_process(pid, name, wanted)]  # fmt: skip
+
+
+def end_process(pid: int, name: str, wanted: Callable[[str], bool]) -> bool:
+    """Kill a process, if its environment has a variable as wanted; whether it was.
+
+    Its id may be another's by now. A descriptor stays with one process: whoever is found marked
+    once it is open is the one that is killed.
+    """
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        found = wanted(_variables(_PROC / str(pid)).get(name, ""))
+        if found:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        return found
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
 
 
 def reap(folders: Path) -> list[int]:
     """End the processes and remove the folders of kubelets that are no more; who was ended."""
-    ended = []
-    for pid, environ in _environments():
-        if AGENT in environ and not is_alive(environ[AGENT]):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-                ended.append(pid)
+    ended = end_marked(AGENT, lambda mark: bool(mark) and not is_alive(mark))
     for folder in folders.glob(f"{PREFIX}*"):
         if not is_alive(folder.name.removeprefix(PREFIX)):
             discard_folder(folder)
@@ -67,11 +83,22 @@ def _environments() -> Iterator[tuple[int, dict[str, str]]]:
         if pid == os.getpid():
             continue
         with suppress(OSError):
-            if entry.stat().st_uid != os.getuid():
-                continue
-            raw = (entry / "environ").read_bytes().decode(errors="replace")
-            pairs = (text.partition("=") for text in raw.split("\0") if text.startswith("QUINTANT"))
-            yield pid, {name: value for name, _, value in pairs}
+            if entry.stat().st_uid == os.getuid():
+                yield pid, _variables(entry)
+
+
+def _variables(entry: Path) -> dict[str, str]:
+    raw = (entry / "environ").read_bytes().decode(errors="replace")
+    pairs = (text.partition("=") for text in raw.split("\0") if text.startswith("QUINTANT"))
+    return {name: value for name, _, value in pairs}
+
+
+def _namespace(pid: int) -> str:
+    """In which process ids mean what they mean to a process."""
+    try:
+        return str((_PROC / str(pid) / "ns" / "pid").stat().st_ino)
+    except OSError:
+        return ""
 
 
 def _start(pid: int) -> int | None:

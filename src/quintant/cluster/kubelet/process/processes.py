@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from quintant.cluster.kubelet.logs.files import OutputSink
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
-from quintant.cluster.kubelet.process.orphans import CONTAINER, processes_marked
+from quintant.cluster.kubelet.process.orphans import CONTAINER, end_marked
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 
 BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
@@ -93,9 +93,7 @@ class LocalProcess(Struct):
         """End whatever the program started and left."""
         self.signal(signal.SIGKILL)
         self.over = True
-        for pid in processes_marked(CONTAINER, self.mark):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        end_marked(CONTAINER, lambda id: bool(id) and id == self.mark)
 
 
 class LocalProcesses:
