@@ -83,6 +83,7 @@ async def test_pods_go_on_where_a_kept_cluster_was_killed(tmp_path: Path) -> Non
         pod = await client.wait_for(Pod, "a", "default", until=restarted, timeout=PATIENCE_SECONDS)
         await transport.close()
     assert pod is not None
-    assert pod.status.pod_ip == before["status"]["podIP"]
+    # Its network may be another cluster's by now, and this cluster then has another one.
+    assert pod.status.pod_ip.split(".")[2:] == before["status"]["podIP"].split(".")[2:]
     assert pod.status.container_statuses[0].last_state.terminated is not None
     shutil.rmtree(tmp_path / "data")

@@ -19,10 +19,14 @@ class PodIPs:
         self._next = 1
 
     def take(self, before: str = "") -> str:
-        """An address that nobody has; the one from `before` if that is still free."""
+        """An address that nobody has.
+
+        The one from `before` if it is free; if it is of another network, its place in this one.
+        """
         if self.network.num_addresses == 1:
             return str(self.network[0])
-        chosen = before if self._free(before) else next(filter(self._free, self._round()))
+        wanted = self._here(before)
+        chosen = wanted if self._free(wanted) else next(filter(self._free, self._round()))
         self._taken.add(chosen)
         return chosen
 
@@ -30,16 +34,26 @@ class PodIPs:
         """Give an address back; it will be the last to be given out again."""
         self._taken.discard(address)
 
+    @property
+    def _usable(self) -> int:
+        """How many addresses pods can have: the first and the last ones have a use."""
+        return self.network.num_addresses - 3
+
     def _round(self) -> Iterator[str]:
-        """Every address once, from where the last round stopped; first and last ones have a use."""
-        usable = self.network.num_addresses - 3
-        if len(self._taken) >= usable:
-            raise RuntimeError(f"all {usable} addresses of {self.network} are taken")
+        """Every address once, from where the last round stopped."""
+        if len(self._taken) >= self._usable:
+            raise RuntimeError(f"all {self._usable} addresses of {self.network} are taken")
         while True:
-            at, self._next = self._next, self._next % usable + 1
+            at, self._next = self._next, self._next % self._usable + 1
             yield str(self.network[at])
 
+    def _here(self, address: str) -> str:
+        """An address's place in this network; empty if no pod can have that."""
+        try:
+            at = int(IPv4Address(address)) & int(self.network.hostmask)
+        except ValueError:
+            return ""
+        return str(self.network[at]) if 0 < at <= self._usable else ""
+
     def _free(self, address: str) -> bool:
-        if not address or address in self._taken:
-            return False
-        return IPv4Address(address) in self.network
+        return bool(address) and address not in self._taken
