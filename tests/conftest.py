@@ -7,6 +7,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+import patience
+
 pytest_plugins = ["quintant.testing.plugin"]
 
 # The same examples on every machine, however busy it is: a red run can be repeated.
@@ -28,3 +30,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             name = report.nodeid.rpartition("::")[2]
             took = report.duration * 1000
             terminalreporter.write_line(f"{took:.0f} ms of {budget} ms: {name}")
+
+
+ROOMS = {"node", "real", "dataplane", "security", "scenarios"}
+"""Folders with tests that wait for processes, by the speed of the machine."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if ROOMS & set(item.path.parts):
+        patience.refresh()

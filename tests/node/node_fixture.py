@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import sys
 from base64 import b64decode
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+import patience
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.process.orphans import AGENT
-from unit.cluster.api import PODS, Api, JsonObject
+from unit.cluster.api import PODS, Api, Events, JsonObject
 
 IMAGE = "quintant/echo"
 INSPECTOR = ImageProgram(
@@ -26,7 +29,7 @@ INSPECTOR = ImageProgram(
 """An echo that shows what its program sees: for the image tables of tests alone."""
 PORT = 8080
 PATIENCE_SECONDS = 20.0
-"""How long a test waits for something on a busy machine before it fails."""
+"""How long a test waits for something on a quiet machine before it fails."""
 
 
 class NodeCluster:
@@ -55,21 +58,23 @@ class NodeCluster:
         """A pod as soon as it is as wanted."""
         pod: JsonObject = {}
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                async with self.api.watch(PODS, fieldSelector=f"metadata.name={name}") as events:
-                    while not pod or not wanted(pod):
-                        pod = (await events.next(PATIENCE_SECONDS))["object"]
+            async with patience.within(PATIENCE_SECONDS), self._watch(name) as events:
+                while not pod or not wanted(pod):
+                    pod = (await events.next(math.inf))["object"]
         except TimeoutError:
             raise AssertionError(f"not in time; the last status is {pod.get('status')}") from None
         return pod
 
     async def gone(self, name: str) -> None:
         """Wait until a pod is gone."""
-        async with self.api.watch(PODS, fieldSelector=f"metadata.name={name}") as events:
+        async with patience.within(PATIENCE_SECONDS), self._watch(name) as events:
             # What happens from here on is told by the watch.
             there = (await self.api.send("GET", f"{PODS}/{name}")).status != 404
-            while there and (await events.next(PATIENCE_SECONDS))["type"] != "DELETED":
+            while there and (await events.next(math.inf))["type"] != "DELETED":
                 pass
+
+    def _watch(self, name: str) -> AbstractAsyncContextManager[Events]:
+        return self.api.watch(PODS, fieldSelector=f"metadata.name={name}")
 
     def authority(self) -> str:
         """The certificate that vouches for the API server."""
@@ -96,7 +101,7 @@ async def tell(pod: JsonObject, path: str) -> str:
 
 async def answering(pod: JsonObject) -> None:
     """Wait until a pod's program listens; a probe would do so once in a second."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while True:
             try:
                 await ask(pod, "/readyz")
@@ -155,7 +160,7 @@ def children(kubelet: int) -> list[int]:
 
 async def vanished(*pids: int) -> None:
     """Wait until processes are gone."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells when others' children end
             await asyncio.sleep(0.02)
 

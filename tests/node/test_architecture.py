@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+import patience
 import quintant
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, NodeCluster, ready
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
@@ -101,7 +102,7 @@ async def test_a_deployment_goes_through_the_modules_that_the_page_names_in_that
         async with house.api.watch(PODS, labelSelector="app=web") as pods:
             with entered() as modules:
                 await apply(cluster)
-                while not ready((await pods.next(PATIENCE_SECONDS))["object"]):
+                while not ready((await pods.next(patience.seconds(PATIENCE_SECONDS)))["object"]):
                     pass
 
     named = steps()

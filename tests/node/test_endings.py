@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import patience
 from node.node_fixture import PATIENCE_SECONDS, alive, children, tell, vanished
 from node.up_program import run_pod, up
 from quintant import Config
@@ -33,7 +34,7 @@ async def test_a_cluster_that_is_asked_to_end_takes_its_pods_with_it(
         pids = [*children(process.pid), apart]
         assert len(pids) > 1
         process.send_signal(number)
-        assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
+        assert await asyncio.to_thread(process.wait, patience.seconds(PATIENCE_SECONDS)) == 0
     assert not any(map(alive, pids))
     assert not left(tmp_path)
 
@@ -43,7 +44,7 @@ async def test_stubborn_pods_do_not_hold_a_cluster_that_ends(tmp_path: Path) -> 
         await run_pod(tmp_path / "kubeconfig", "--stubborn")
         pids = children(process.pid)
         process.send_signal(signal.SIGINT)
-        assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
+        assert await asyncio.to_thread(process.wait, patience.seconds(PATIENCE_SECONDS)) == 0
     assert not any(map(alive, pids))
 
 
@@ -62,7 +63,7 @@ async def test_a_cluster_that_is_killed_takes_its_programs_and_the_next_one_the_
     with up(tmp_path) as process:
         await vanished(apart)
         process.send_signal(signal.SIGINT)
-        await asyncio.to_thread(process.wait, PATIENCE_SECONDS)
+        await asyncio.to_thread(process.wait, patience.seconds(PATIENCE_SECONDS))
     assert not left(tmp_path)
 
 
@@ -80,7 +81,9 @@ async def test_pods_go_on_where_a_kept_cluster_was_killed(tmp_path: Path) -> Non
             statuses = pod.status.container_statuses if pod else ()
             return any(each.restart_count == 1 and each.state.running for each in statuses)
 
-        pod = await client.wait_for(Pod, "a", "default", until=restarted, timeout=PATIENCE_SECONDS)
+        pod = await client.wait_for(
+            Pod, "a", "default", until=restarted, timeout=patience.seconds(PATIENCE_SECONDS)
+        )
         await transport.close()
     assert pod is not None
     # Its network may be another cluster's by now, and this cluster then has another one.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
+import patience
 from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, PORT, NodeCluster, fetch
 from quintant.cluster.instance.cluster import ClusterConfig, persistent, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions
@@ -58,7 +59,7 @@ async def serve(node: NodeCluster, who: str) -> JsonObject:
 
 async def heard(host: str, port: int) -> str:
     """Who answers at an address, once somebody does."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while True:
             try:
                 return (await fetch(host, port, "/env?name=WHO"))[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
+import patience
 from node.node_fixture import (
     IMAGE,
     NodeCluster,
@@ -133,7 +134,7 @@ async def test_a_pods_figures_are_measured(node: NodeCluster) -> None:
     assert local is not None
     meter = local.component.meter
     assert meter is not None
-    async with asyncio.timeout(20):
+    async with patience.within(20):
         while not meter.pods(()):  # noqa: ASYNC110 - samples announce themselves to nobody
             await asyncio.sleep(0.1)
     (usage,) = meter.pods(()).values()

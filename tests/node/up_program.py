@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+import patience
 from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, ask
 from quintant import Config
 from quintant.api.core import Pod
@@ -52,11 +53,15 @@ async def run_pod(kubeconfig: Path, *args: str) -> JsonObject:
     await requests.create(PODS, {"metadata": {"name": "a"}, "spec": spec})
     client = Client(Rest(transport))
     await client.wait_for(
-        Pod, "a", "default", until=lambda pod: bool(pod and pod.ready), timeout=PATIENCE_SECONDS
+        Pod,
+        "a",
+        "default",
+        until=lambda pod: bool(pod and pod.ready),
+        timeout=patience.seconds(PATIENCE_SECONDS),
     )
     pod = await requests.get(f"{PODS}/a")
     await transport.close()
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while True:
             try:
                 await ask(pod, "/readyz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import patience
 from examples_support import EXAMPLES, load_example
 from quintant import Client, Config
 from quintant.api.core import ConfigMap
@@ -45,7 +46,7 @@ async def _greet(client: Client) -> None:
         example.Greeter,
         *NAME,
         until=lambda found: found is not None and found.status is not None and found.status.greeted,
-        timeout=SOON_SECONDS,
+        timeout=patience.seconds(SOON_SECONDS),
     )
     await client.apply(ConfigMap(metadata=named(*NAME), data={"text": "something else"}))
     await _said(client, "hello")
@@ -56,7 +57,7 @@ async def _said(client: Client, text: str) -> None:
         ConfigMap,
         *NAME,
         until=lambda found: found is not None and found.data == {"text": text},
-        timeout=SOON_SECONDS,
+        timeout=patience.seconds(SOON_SECONDS),
     )
 
 

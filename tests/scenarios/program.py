@@ -15,6 +15,7 @@ import aiohttp
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+import patience
 from envtest.process import free_ports
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
@@ -55,7 +56,7 @@ class Program:
     async def stop(self) -> int:
         """Ask it to stop, as the kubelet does; returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return await asyncio.to_thread(self.process.wait, STOP_SECONDS)
+        return await asyncio.to_thread(self.process.wait, patience.seconds(STOP_SECONDS))
 
     @property
     def memory(self) -> int:
@@ -71,7 +72,7 @@ class Program:
 
     async def _until(self, condition: Callable[[], Awaitable[bool]]) -> None:
         """Ask again and again: another process cannot wake us."""
-        async with asyncio.timeout(START_SECONDS):
+        async with patience.within(START_SECONDS):
             while not await condition():
                 assert self.process.poll() is None, "the program has ended"
                 await asyncio.sleep(POLL_SECONDS)

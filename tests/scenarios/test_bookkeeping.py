@@ -12,6 +12,7 @@ import base64
 import msgspec
 import pytest
 
+import patience
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Secret
 from quintant.client.config.config import Config
@@ -101,7 +102,7 @@ async def test_large_secret_comes_over_the_network_too(cluster: InProcessCluster
         environment = msgspec.structs.replace(cluster.environment(), transport=transport)
         engine = await cluster.run(scales.manager, environment=environment)
         await cluster.create(large_secret("watched"))
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             await scales.both.wait()
         await cluster.stop(engine)
         await transport.close()

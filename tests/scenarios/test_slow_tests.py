@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+import patience
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
 from quintant.core.errors import ConfigError
@@ -90,7 +91,11 @@ def test_program_that_cannot_be_imported_ends_at_once(tmp_path: Path) -> None:
     path.write_text("import nothing_of_that_name")
     command = [sys.executable, "-c", "from quintant.cli import main; main()", "run", str(path)]
     ended = subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        command,
+        capture_output=True,
+        text=True,
+        timeout=patience.seconds(PATIENCE_SECONDS),
+        check=False,
     )
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"cannot load {path}")

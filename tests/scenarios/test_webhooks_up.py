@@ -12,6 +12,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+import patience
 from envtest.process import free_ports
 from examples_support import EXAMPLES
 from quintant import Config
@@ -49,7 +50,7 @@ async def create(transport: HttpTransport, name: str, **spec: Any) -> ApiRespons
 
 async def signed(transport: HttpTransport) -> str:
     """Who made a topic, as soon as the webhooks are asked about new ones."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         for attempt in count():
             reply = await create(transport, f"t{attempt}", partitions=3)
             if reply.status == 201:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+import patience
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
@@ -34,7 +35,7 @@ async def secured() -> AsyncIterator[tuple[ApiServer, str, int]]:
 
 async def _sent(host: str, port: int, raw: bytes) -> tuple[bytes, bool]:
     """The head of the answer to these bytes, and whether the connection was closed behind it."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         reader, writer = await asyncio.open_connection(host, port)
         try:
             writer.write(raw)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import patience
 from node.node_fixture import fetch
 from quintant.http.hosts import allowed_host, allowed_origin
 from quintant.http.response import Response, text_response
@@ -34,7 +35,7 @@ async def echo(*arguments: str) -> AsyncIterator[int]:
     )
     assert program.stdout is not None
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             line = await program.stdout.readline()
         yield int(line.decode().rpartition(":")[2])
     finally:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+import patience
 from node.node_fixture import IMAGE, NodeCluster, children
 from node.up_program import run_pod, up
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
@@ -76,7 +77,7 @@ async def event(node: NodeCluster, reason: str, words: str) -> str:
     """The message of an event, once there is one with a reason and words."""
     async with node.api.watch(EVENTS) as events:
         while True:
-            found = (await events.next(PATIENCE))["object"]
+            found = (await events.next(patience.seconds(PATIENCE)))["object"]
             if found["reason"] == reason and words in found["message"]:
                 return str(found["message"])
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+import patience
 from quintant.agents.relay.certificates import ensure
 from quintant.agents.relay.exchange import ExchangeLimits
 from quintant.agents.relay.fields import ClientOrigin
@@ -66,7 +67,7 @@ async def test_slow_uploads_of_one_address_keep_nobody_else_out(testbed: RelayTe
     async with AsyncExitStack() as stack:
         uploads = [await slow_upload(relay, stack) for _ in range(UPLOADS)]
         refused = asyncio.create_task(uploads[-1][0].readuntil(b"\r\n\r\n"))
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             assert (await refused).startswith(b"HTTP/1.1 429 ")
         for _ in range(10):
             assert (await visit_from(relay, ELSEWHERE)).endswith(b"ok")
@@ -77,7 +78,7 @@ async def test_a_body_that_trickles_is_told_so_and_cut_off(testbed: RelayTestbed
     relay = await testbed.relay(limits=limits)
     tunnel = testbed.tunnel("app", await testbed.service(waiting), testbed.target(relay))
     await tunnel.connected()
-    async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_SECONDS):
+    async with AsyncExitStack() as stack, patience.within(PATIENCE_SECONDS):
         reader, _ = await slow_upload(relay, stack)
         answer = await reader.read()
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -96,7 +97,7 @@ async def test_a_body_may_pause_once_the_service_answers(testbed: RelayTestbed) 
     relay = await testbed.relay(limits=limits)
     tunnel = testbed.tunnel("app", await testbed.service(talking), testbed.target(relay))
     await tunnel.connected()
-    async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_SECONDS):
+    async with AsyncExitStack() as stack, patience.within(PATIENCE_SECONDS):
         reader, _ = await slow_upload(relay, stack)
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
         assert await reader.readexactly(4) == b"firs"

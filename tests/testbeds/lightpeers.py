@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import patience
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.rpc.channels import Channels
 from quintant.wire.lightpeer import (
@@ -148,6 +149,6 @@ async def loopback(folder: Path) -> AsyncIterator[Loopback]:
 
 async def until(true: Callable[[], Any], seconds: float) -> None:
     """Wait until something holds; TimeoutError if it does not in time."""
-    async with asyncio.timeout(seconds):
+    async with patience.within(seconds):
         while not await true():  # noqa: ASYNC110 - another process changes it
             await asyncio.sleep(0.05)

@@ -20,6 +20,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
+import patience
 from quintant.wire import lightpeer as wire
 
 _OPTIONS = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
@@ -165,7 +166,7 @@ def _members(payload: bytes) -> list[str]:
 async def _ask(address: str, path: str, message: bytes) -> bytes:
     async with grpc.aio.insecure_channel(address, _OPTIONS) as channel:
         ask: Any = channel.unary_unary(path)
-        answer: bytes = await ask(message, timeout=20)
+        answer: bytes = await ask(message, timeout=patience.seconds(20))
         return answer
 
 

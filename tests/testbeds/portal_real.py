@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import psutil
 
+import patience
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
@@ -87,7 +88,7 @@ class RealPortalTestbed:
         """An object as soon as it is as wanted."""
         try:
             found = await self.client.wait_for(
-                kind, name, place, timeout=PATIENCE_SECONDS,
+                kind, name, place, timeout=patience.seconds(PATIENCE_SECONDS),
                 until=lambda it: it is not None and wanted(it),
             )  # fmt: skip
         except TimeoutError:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+import patience
 from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Tunnel, free_port
 
 AGENT = (sys.executable, "-m", "quintant", "agent")
@@ -58,7 +59,7 @@ async def relay_program(
     tls, http = tls or free_port(), http or free_port()
     ports = ("--tls-port", str(tls), "--http-port", str(http), "--admin-port", str(free_port()))
     async with program("relay", "--state", str(folder), *ports, *line) as child:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             await _listening(http)
         yield RelayProgram(child, tls, http)
 

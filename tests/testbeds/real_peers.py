@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
+import patience
 from node.node_fixture import alive, children
 from quintant.api.core import Pod
 from quintant.api.events import Event
@@ -81,7 +82,7 @@ class RealPeersTestbed:
         await install_crds(self.transport, manager.kinds())
         engine = manager.bind(Environment(self.transport))
         self._running = engine, asyncio.ensure_future(engine.run())
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             await engine.started.wait()
 
     async def kill(self) -> None:
@@ -178,7 +179,7 @@ class RealPeersTestbed:
 
     async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
         """Wait until something holds."""
-        async with asyncio.timeout(self.patience):
+        async with patience.within(self.patience):
             while not await holds():  # noqa: ASYNC110 - other processes tell nobody
                 await asyncio.sleep(0.2)
 

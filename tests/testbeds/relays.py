@@ -14,6 +14,7 @@ from random import Random
 import msgspec
 from aiohttp import ClientSession, TCPConnector
 
+import patience
 from quintant.agents.relay.options import RelayOptions as RelayOptions
 from quintant.agents.relay.relay import Relay, running
 from quintant.agents.tunnel.options import RelayEndpoint as Target
@@ -57,7 +58,7 @@ class Tunnel:
 
     async def until(self, wanted: Callable[[Report], bool]) -> Report:
         """Its report, once it is as wanted; it sends one line per change."""
-        async with asyncio.timeout(PATIENCE_SECONDS), ClientSession() as client:
+        async with patience.within(PATIENCE_SECONDS), ClientSession() as client:
             await self._listening()
             async with client.get(f"http://127.0.0.1:{self.port}/status?watch=1") as answer:
                 async for line in answer.content:
@@ -194,7 +195,7 @@ async def visiting(
         "127.0.0.1", relay.http_port, local_addr=(address, 0)
     )
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             yield reader, writer
     finally:
         writer.close()

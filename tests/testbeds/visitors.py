@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
+import patience
 from testbeds.relays import request
 
 LATE_SECONDS = 30.0
@@ -119,7 +120,7 @@ async def _visit(app: str, method: str, relays: Sequence[int], found: Visits) ->
 
 async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, raw: bytes) -> str:
     try:
-        async with asyncio.timeout(LATE_SECONDS):
+        async with patience.within(LATE_SECONDS):
             writer.write(raw)
             return _outcome(await reader.read())
     except TimeoutError:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import patience
 from quintant import Config
 from quintant.api.core import Node
 from quintant.cli import main
@@ -81,7 +82,7 @@ async def test_simulated_nodes_are_there_and_ready(tmp_path: Path) -> None:
         said = line(process.stdout)
         transport = HttpTransport(Config.load(said.partition("=")[2]))
         node = await Client(Rest(transport)).wait_for(
-            Node, "sim-0003", until=lambda node: node is not None, timeout=20
+            Node, "sim-0003", until=lambda node: node is not None, timeout=patience.seconds(20)
         )
         assert node is not None
         assert node.metadata.labels["topology.kubernetes.io/zone"] == "zone-a"

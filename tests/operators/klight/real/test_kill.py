@@ -19,6 +19,7 @@ from time import monotonic
 import pytest
 import pytest_asyncio
 
+import patience
 from testbeds.controller import Controller
 from testbeds.real_peers import RealPeersTestbed, persist, query, shoot
 
@@ -130,7 +131,7 @@ async def lacking(address: str, acknowledged: set[bytes]) -> set[bytes]:
     """What a member lacks, once it had time to fetch what others have."""
     missing = acknowledged - set(await query(address))
     with suppress(TimeoutError):
-        async with asyncio.timeout(CATCH_UP_SECONDS):
+        async with patience.within(CATCH_UP_SECONDS):
             while missing:
                 await asyncio.sleep(0.2)
                 missing = acknowledged - set(await query(address))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import patience
 from testbeds.real_peers import RealPeersTestbed, persist, query, shoot
 
 
@@ -40,7 +41,7 @@ async def test_peers_drop_a_dead_member_themselves_and_a_new_controller_joins_no
     async def shrunk() -> bool:
         return all([await testbed.view(each) == members for each in members])
 
-    async with asyncio.timeout(20):
+    async with patience.within(20):
         await testbed.until(shrunk)
     assert all([await persist(each, each.encode()) for each in members])
     await testbed.start()

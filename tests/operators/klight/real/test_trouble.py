@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 
+import patience
 from quintant.wire.lightpeer import PORT
 from testbeds.real_peers import NETWORK, RealPeersTestbed, persist, query, shoot
 
@@ -83,7 +84,7 @@ async def test_joiner_killed_in_a_join_founds_nothing_and_is_a_member_later(
     before = len(testbed.peers.joins)
     await testbed.pod("p3")
     victim = await testbed.process("p3")
-    async with asyncio.timeout(testbed.patience):
+    async with patience.within(testbed.patience):
         while len(testbed.peers.joins) == before:  # noqa: ASYNC110 - at once, not soon
             await asyncio.sleep(0.005)
     shoot(victim)

@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import ClientSession, ClientWebSocketResponse, TCPConnector, WSMsgType
 
+import patience
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
 from quintant.wire.portal import (
@@ -68,7 +69,7 @@ async def rogue(
 
 async def ending(socket: ClientWebSocketResponse) -> tuple[int, str]:
     """The code and the words that a relay closes a connection with."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while (message := await socket.receive()).type is WSMsgType.BINARY:
             pass
     told = json.loads(message.extra or "{}") if message.type is WSMsgType.CLOSE else {}
@@ -77,7 +78,7 @@ async def ending(socket: ClientWebSocketResponse) -> tuple[int, str]:
 
 async def frame_of(socket: ClientWebSocketResponse, kind: FrameKind) -> Frame:
     """The next frame of a kind."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         while (frame := decode(await socket.receive_bytes())).kind != kind:
             pass
     return frame

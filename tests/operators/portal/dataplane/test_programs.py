@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
+import patience
 from quintant.agents.multiplex.connection import Keepalive
 from testbeds.programs import relay_program, tunnel_program
 from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, free_port, host, saying
@@ -94,5 +95,5 @@ async def test_a_tunnel_that_ends_leaves_its_visitors_to_the_others(
 async def test_a_relay_told_to_end_ends_in_order(tmp_path: Path) -> None:
     async with relay_program(tmp_path) as relay:
         relay.child.terminate()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             assert await relay.child.wait() == 0

@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import patience
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
 from testbeds.relays import (
@@ -175,7 +176,7 @@ async def test_nothing_is_fetched_for_a_visitor_who_left(testbed: RelayTestbed) 
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello"))
         await reader.readuntil(b"x")
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with patience.within(PATIENCE_SECONDS):
         await gone.wait()
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+import patience
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
@@ -82,16 +83,20 @@ async def test_visitors_reach_the_service_through_every_relay_until_it_is_gone()
         began = asyncio.get_running_loop().time()
         await testbed.client.delete(found)
         await testbed.client.wait_for(
-            PortalExpose, "hello", "default", until=lambda it: it is None, timeout=20
+            PortalExpose,
+            "hello",
+            "default",
+            until=lambda it: it is None,
+            timeout=patience.seconds(20),
         )
-        assert asyncio.get_running_loop().time() - began < 10
+        assert asyncio.get_running_loop().time() - began < patience.seconds(10)
         assert await testbed.tunnels() == []
         assert (await testbed.visit("a", "renamed"))[0] in (404, 503)
         assert "Deleted" in await testbed.reasons()
 
 
 async def _answers(testbed: RealPortalTestbed, relay: str, app: str, *codes: int) -> None:
-    async with asyncio.timeout(30):
+    async with patience.within(30):
         while (await testbed.visit(relay, app))[0] not in codes:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import patience
 from quintant.api.admission import ValidatingWebhookConfiguration
 from quintant.api.apps import Deployment
 from quintant.api.core import Secret
@@ -47,7 +48,7 @@ async def installed() -> AsyncIterator[Client]:
         program = replace(system.program, replicas=REPLICAS)
         await Applier(client.rest, "test").apply(replace(system, program=program).installation())
         await client.wait_for(
-            Deployment, "portal", HOME, timeout=PATIENCE_SECONDS,
+            Deployment, "portal", HOME, timeout=patience.seconds(PATIENCE_SECONDS),
             until=lambda it: it is not None and it.status.ready_replicas == REPLICAS,
         )  # fmt: skip
         yield client
@@ -75,7 +76,7 @@ async def test_mistakes_are_refused_over_https_with_keys_that_the_operator_made(
         assert bundle == secret.reveal("ca.crt")
 
         await client.delete(secret)
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with patience.within(PATIENCE_SECONDS):
             while await bundles(client) == {bundle}:  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
         (both,) = await bundles(client)
@@ -86,6 +87,6 @@ async def test_mistakes_are_refused_over_https_with_keys_that_the_operator_made(
         await client.delete(await client.get(ValidatingWebhookConfiguration, CONFIGURATION))
         await client.raw("POST", EXPOSES, body=msgspec.json.encode(tangled()))
         await client.wait_for(
-            PortalExpose, "shop", "default", timeout=PATIENCE_SECONDS,
+            PortalExpose, "shop", "default", timeout=patience.seconds(PATIENCE_SECONDS),
             until=lambda it: bool(it and it.status and it.status.phase == "Failed"),
         )  # fmt: skip
