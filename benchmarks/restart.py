@@ -30,8 +30,8 @@ TOLERANCE = 1.05
 METHOD = (
     "an operator makes a ConfigMap and a status for each of {objects:,} custom resources, and "
     "ends; the same program is started again, and measured until it uses less than {share:.0%} of "
-    "a core for {rest:g} s. Writes are requests, as kube-apiserver counts them. CPU is user + "
-    "system of the operator's process with its start, and of etcd and kube-apiserver together, "
+    "a core for {rest:g} s, and writes nothing more. Writes are requests, as kube-apiserver counts "
+    "them. CPU is user + system of the operator's process with its start, and of etcd and kube-apiserver together, "
     "which serve the initial lists. {workers} workers each, no limit on the client's side. "
     "controller-runtime compares the child with its cache (CreateOrUpdate), as its documentation "
     "teaches; kube-rs, and controller-runtime where it applies, send every child again, for they "
@@ -81,7 +81,7 @@ def _measure(operator: Operator, server: EnvtestServer, objects: int) -> Cost:
     before, written = cpu(server.pids), write_requests(server.env)
     began = time.monotonic()
     with operator.running(server.env) as process:
-        rested = _rest(lambda: usage(process.pid).cpu)
+        rested = _settle(process.pid, server.env)
         used: Usage = usage(process.pid)
     return Cost(
         writes=write_requests(server.env) - written,
@@ -91,6 +91,14 @@ def _measure(operator: Operator, server: EnvtestServer, objects: int) -> Cost:
         peak=used.peak / MEGABYTE,
         settled=used.rss / MEGABYTE,
     )
+
+
+def _settle(pid: int, env: Mapping[str, str]) -> float:
+    """Wait until an operator rests and no longer writes: one may wait for a busy server."""
+    seen, rested = -1, time.monotonic()
+    while (now := write_requests(env)) != seen:
+        seen, rested = now, _rest(lambda: usage(pid).cpu)
+    return rested
 
 
 def _rest(used: Callable[[], float]) -> float:
