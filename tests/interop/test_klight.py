@@ -16,6 +16,8 @@ from testbeds.originals import OriginalsTestbed
 from testbeds.real_peers import RealPeersTestbed
 
 ORIGINAL = os.environ.get("LIGHTPEER_ORIGINAL", "")
+# The original announces the address that leads out of its machine; without any, this one.
+HOST = os.environ.get("LIGHTPEER_HOST", "127.0.0.1")
 pytestmark = pytest.mark.skipif(
     not ORIGINAL, reason="LIGHTPEER_ORIGINAL names no program: build the original's lightpeer"
 )
@@ -26,7 +28,7 @@ async def originals(tmp_path: Path) -> AsyncIterator[OriginalsTestbed]:
     """A cluster, the operator, and no peer yet."""
     async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         testbed = RealPeersTestbed(cluster)
-        made = OriginalsTestbed(testbed, [ORIGINAL], tmp_path)
+        made = OriginalsTestbed(testbed, [ORIGINAL], tmp_path, HOST)
         try:
             yield made
         finally:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import socket
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -20,11 +19,12 @@ from typing import Any
 import grpc
 import grpc.aio
 
-import patience
 from quintant.wire import lightpeer as wire
 
 _OPTIONS = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
 PAUSE_SECONDS = 0.5
+ANSWER_SECONDS = 60
+"""Long: a busy machine is no dead peer, which refuses at once."""
 
 
 class OriginalPeer:
@@ -166,7 +166,7 @@ def _members(payload: bytes) -> list[str]:
 async def _ask(address: str, path: str, message: bytes) -> bytes:
     async with grpc.aio.insecure_channel(address, _OPTIONS) as channel:
         ask: Any = channel.unary_unary(path)
-        answer: bytes = await ask(message, timeout=patience.seconds(20))
+        answer: bytes = await ask(message, timeout=ANSWER_SECONDS)
         return answer
 
 
@@ -178,26 +178,16 @@ async def _serves(address: str) -> bool:
     return bool(wire.HealthCheckResponse.decode(raw).status == wire.Serving.SERVING)
 
 
-def own_address() -> str:
-    """The address that leads out."""
-    try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("8.8.8.8", 80))
-            return str(probe.getsockname()[0])
-    except OSError:
-        return "127.0.0.1"
-
-
 async def main() -> None:
     """Run a peer until a signal ends it."""
     flags = argparse.ArgumentParser()
     flags.add_argument("-repo")
-    flags.add_argument("-host", default="")
+    flags.add_argument("-host", default="127.0.0.1")
     flags.add_argument("-port", type=int, default=wire.PORT)
     chosen = flags.parse_args()
-    peer = OriginalPeer(f"{own_address()}:{chosen.port}")
+    peer = OriginalPeer(f"{chosen.host}:{chosen.port}")
     server = grpc.aio.server(handlers=[Port(peer.handlers())])
-    server.add_insecure_port(f"{chosen.host or '0.0.0.0'}:{chosen.port}")
+    server.add_insecure_port(f"{chosen.host}:{chosen.port}")
     await server.start()
     await peer.tend()
 

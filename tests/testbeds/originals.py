@@ -1,7 +1,6 @@
 """Peers of the original as processes beside an embedded cluster, and pods that stand for them.
 
-The original announces the address that leads out of its machine, with its port: so the pods have
-that address, as pods of the host's network do, and a port each.
+All are on one address of this machine, as pods of the host's network are, with a port each.
 """
 
 from __future__ import annotations
@@ -21,28 +20,29 @@ from quintant.core.object import replace
 from quintant.operators.klight.api import LABEL, PORT
 from quintant.operators.klight.lightnetwork.api import REPAIR
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest
-from testbeds.original_peer import own_address
 from testbeds.real_peers import NETWORK, RealPeersTestbed, query
 
 
 def free_port() -> int:
     """A port that nobody has right now."""
     with socket.socket() as probe:
-        probe.bind(("", 0))
+        probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 class OriginalsTestbed:
     """Processes of the original and of ours, each with a pod that says where it is."""
 
-    def __init__(self, testbed: RealPeersTestbed, original: Sequence[str], folder: Path) -> None:
+    def __init__(
+        self, testbed: RealPeersTestbed, original: Sequence[str], folder: Path, host: str
+    ) -> None:
         self.testbed = testbed
         self.folder = folder
         self.programs = {
             "original": tuple(original),
             "ours": (sys.executable, "-m", "quintant", "agent", "lightpeer"),
         }
-        self.host = own_address()
+        self.host = host
         self.ports: dict[str, int] = {}
         self.makes: dict[str, str] = {}
         self.processes: dict[str, Process] = {}

@@ -23,7 +23,7 @@ async def originals(tmp_path: Path) -> AsyncIterator[OriginalsTestbed]:
     program = [sys.executable, str(Path(original_peer.__file__))]
     async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         testbed = RealPeersTestbed(cluster)
-        made = OriginalsTestbed(testbed, program, tmp_path)
+        made = OriginalsTestbed(testbed, program, tmp_path, "127.0.0.1")
         try:
             yield made
         finally:
