@@ -11,6 +11,10 @@ import patience
 
 pytest_plugins = ["quintant.testing.plugin"]
 
+# Tests load gRPC and start programs in one process, which programs of ours never do. Its handlers
+# for forks let a child of uvloop hang now and then, before it became the program.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
 # The same examples on every machine, however busy it is: a red run can be repeated.
 _STEADY = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", _STEADY)
