@@ -35,7 +35,8 @@ def process_mark() -> str:
 def is_alive(mark: str) -> bool:
     """Whether the process that a mark names still runs; of another namespace nobody can tell."""
     pid, start, namespace, *_ = (*mark.split("-"), "", "")
-    if not (_PROC / "self").exists() or namespace != _namespace(os.getpid()):
+    # Marks of earlier versions name no namespace: they were made in this one.
+    if not (_PROC / "self").exists() or namespace not in ("", _namespace(os.getpid())):
         return True
     return pid.isdigit() and _start(int(pid)) == (int(start) if start.isdigit() else -1)
 
