@@ -6,6 +6,7 @@ import pytest
 
 from quintant import Custom, Model, Object, resource
 from quintant.core.errors import ConfigError
+from quintant.core.resource import resource_of
 
 
 class Spec(Model):
@@ -48,5 +49,6 @@ def test_invalid_group_version_or_name_is_told_in_three_lines(
 
 
 def test_core_group_and_groups_without_a_dot_are_for_kinds_of_kubernetes() -> None:
-    for group in ("", "apps"):
-        resource(group=group, version="v1", kind="Thing")(type("Thing", (Object,), {}))
+    for group, version in (("", "v1"), ("apps", "apps/v1")):
+        kind = resource(group=group, version="v1", kind="Thing")(type("Thing", (Object,), {}))
+        assert resource_of(kind).api_version == version
