@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,7 +22,7 @@ ADDRESS = "QUINTANT_POD_IP"
 # A path stands for itself unless it goes on before or after: as /data does not in $HOME/data,
 # http://host/data, /data2 or ../data.
 _BEFORE, _AFTER = r"(?<![\w./})~-])", r"(?![\w.-])"
-_EVERYWHERE = re.compile(r"(?<![\d.])0\.0\.0\.0(?![\d.])")
+_EVERYWHERE = r"(?<![\d.])0\.0\.0\.0(?![\d.])"
 
 
 class PathRewriter(Struct, frozen=True):
@@ -33,19 +32,20 @@ class PathRewriter(Struct, frozen=True):
     mounts: tuple[str, ...]
     """Mount paths, the longest first."""
     address: str
+    pattern: re.Pattern[str]
+    """Everything that is replaced: what takes its place is not looked at again."""
 
     @classmethod
     def of(cls, root: Path, mounts: Iterable[str], address: str) -> PathRewriter:
         """For the mount paths of a container."""
-        return cls(root, tuple(sorted((_plain(each) for each in mounts), key=len)[::-1]), address)
+        ordered = tuple(sorted((_plain(each) for each in mounts), key=len)[::-1])
+        paths = "|".join(map(re.escape, ordered))
+        wanted = [_EVERYWHERE, *([f"{_BEFORE}(?:{paths}){_AFTER}"] if ordered else [])]
+        return cls(root, ordered, address, re.compile("|".join(wanted)))
 
     def text(self, text: str) -> str:
         """A word of a command line, or a value."""
-        for mount in self.mounts:
-            pattern = _BEFORE + re.escape(mount) + _AFTER
-            # A function, because a backslash in a path is no escape.
-            text = re.sub(pattern, partial(_constant, str(path_in_root(self.root, mount))), text)
-        return _EVERYWHERE.sub(self.address, text)
+        return self.pattern.sub(self._replacement, text)
 
     def words(self, words: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(self.text, words))
@@ -53,15 +53,15 @@ class PathRewriter(Struct, frozen=True):
     def values(self, values: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in values.items()}
 
+    def _replacement(self, found: re.Match[str]) -> str:
+        path = found[0]
+        return str(path_in_root(self.root, path)) if path.startswith("/") else self.address
+
 
 def path_in_root(root: Path, path: str) -> Path:
     """Where a path of the container is."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..")]
     return root.joinpath(*parts)
-
-
-def _constant(text: str, _: re.Match[str]) -> str:
-    return text
 
 
 def _plain(mount: str) -> str:

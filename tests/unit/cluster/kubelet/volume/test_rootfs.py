@@ -38,6 +38,24 @@ def test_what_stands_for_itself_is_rewritten(text: str, rewritten: str) -> None:
     assert REWRITER.text(text) == rewritten
 
 
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("/home/app", "/tmp/node/home/app"),
+        ("/tmp", "/tmp/node/tmp"),
+        ("cp /tmp/a /home/app/b", "cp /tmp/node/tmp/a /tmp/node/home/app/b"),
+        ("/tmp/node/tmp", "/tmp/node/tmp/node/tmp"),
+    ],
+)
+def test_what_takes_the_place_of_a_path_is_not_replaced_again(text: str, rewritten: str) -> None:
+    rewriter = PathRewriter.of(Path("/tmp/node"), ["/tmp", "/home/app"], "127.42.0.1")
+    assert rewriter.text(text) == rewritten
+
+
+def test_a_container_without_mounts_has_its_address_replaced() -> None:
+    assert PathRewriter.of(Path("/r"), [], "127.42.0.1").text("/x 0.0.0.0") == "/x 127.42.0.1"
+
+
 def test_nothing_leads_out_of_the_root() -> None:
     assert path_in_root(Path("/r"), "/../../etc/./x") == Path("/r/etc/x")
 
