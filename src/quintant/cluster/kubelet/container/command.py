@@ -1,15 +1,21 @@
 """From a container to a command line: what is run, where, and with which environment.
 
-Pure but for the folders it names. Variables of the container win over those of its image, and these
-over what every program needs; paths and addresses are made those of this machine.
+Variables of the container win over those of its image, and these over what every program needs;
+paths and addresses are made those of this machine, in the words of the image table, too. Two things
+of the table are no pod's to replace by what it mounts: files of this machine that are named in
+`argv`, and variables by which a program finds code.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace as with_fields
 
 from quintant.api.container import Container, Exec
 from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
@@ -17,7 +23,7 @@ from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.container.env import EnvSources, make_environment
 from quintant.cluster.kubelet.container.expand_vars import expand, expand_all
 from quintant.cluster.kubelet.container.images import OURS, ImageProgram
-from quintant.cluster.kubelet.container.loaders import kept_variables
+from quintant.cluster.kubelet.container.loaders import is_loader, kept_variables
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
@@ -71,9 +77,10 @@ def runtime_config(
 def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
     """How a container is started; StartError if its program is not allowed, or not there."""
     container = config.container
-    program = node.images.find(container)
-    if program is None:
+    found = node.images.find(container)
+    if found is None:
         raise ProgramNotFound(f'image "{container.image}" is not in the image table')
+    program = _rewritten(found, config.rewriter)
     command = config.rewriter.words(expand_all(container.command, config.variables))
     args = config.rewriter.words(expand_all(container.args, config.variables))
     line = program.line(command, args)
@@ -86,7 +93,8 @@ def exec_command(
 ) -> Launch:
     """How a command of a probe or hook is run beside a container, if the image table has it."""
     words = config.rewriter.words(asked.command)
-    found = node.images.exec_line(config.container, asked.command, words)
+    rewritten = partial(_rewritten, rewriter=config.rewriter)
+    found = node.images.exec_line(config.container, asked.command, words, rewritten)
     if found is None:
         raise _refusal(config.container.image, words)
     launch = _launch(node, config, *found, hostname, config.root)
@@ -107,8 +115,21 @@ def _launch(
         raise _refusal(image, line[len(program.argv) :], program.subcommands)
     env = _environment(node, config, program, hostname)
     # Which file a name of the table means is not for the pod to say.
-    path = {**node.inherited, **program.env} if program.argv else env
+    path = program.search_path(node.inherited.get("PATH", "")) if program.argv else env.get("PATH")
     return Launch((_found(line, path, image), *line[1:]), cwd, env)
+
+
+def _rewritten(program: ImageProgram, rewriter: PathRewriter) -> ImageProgram:
+    """An entry of the table with paths and addresses of this machine."""
+    kept = {
+        name: value for name, value in program.env.items() if is_loader(name) or name in _FOLDERS
+    }
+    return with_fields(
+        program,
+        argv=(*program.argv[:1], *rewriter.words(program.argv[1:], keep=os.path.exists)),
+        args=rewriter.words(program.args),
+        env={**rewriter.values(program.env), **kept},
+    )
 
 
 def _refusal(image: str, words: Sequence[str], allowed: Sequence[str] = ()) -> StartError:
@@ -129,29 +150,43 @@ def _refusal(image: str, words: Sequence[str], allowed: Sequence[str] = ()) -> S
 def _environment(
     node: NodeContext, config: ContainerRuntimeConfig, program: ImageProgram, hostname: str
 ) -> dict[str, str]:
-    own = config.rewriter.values({**_FOLDERS, **kept_variables(config.variables, program)})
-    for name in _FOLDERS:
-        if not Path(own[name]).is_relative_to(config.root):
-            own[name] = str(path_in_root(config.root, own[name]))
+    """All variables of a program; `program` is rewritten already."""
+    kept = kept_variables(config.variables, program)
     account = [each for each in config.rewriter.mounts if each == str(SERVICE_ACCOUNT)]
-    return {
+    found = {
         **node.inherited,
         **config.names,
         "HOSTNAME": hostname,
         **program.env,
-        **own,
+        **config.rewriter.values(kept),
+        **_folders(config, {**_FOLDERS, **program.env, **kept}),
         **({MOUNT_VARIABLE: str(path_in_root(config.root, account[0]))} if account else {}),
         ROOT: str(config.root),
         ADDRESS: config.rewriter.address,
         AGENT: node.mark,
         CONTAINER: config.id,
     }
+    if program.path:
+        found["PATH"] = os.pathsep.join((*program.path, found.get("PATH", os.defpath)))
+    return found
 
 
-def _found(line: tuple[str, ...], env: Mapping[str, str], image: str) -> str:
+def _folders(config: ContainerRuntimeConfig, asked: Mapping[str, str]) -> dict[str, str]:
+    """The folders that every program has: in a volume that is mounted there, or in its root."""
+    found = {name: config.rewriter.text(asked[name]) for name in _FOLDERS}
+    for name, folder in found.items():
+        if folder == asked[name]:
+            found[name] = str(path_in_root(config.root, folder))
+    return found
+
+
+def _found(line: tuple[str, ...], path: str | None, image: str) -> str:
     if not line:
         raise ProgramNotFound(f'image "{image}" has no command in the image table')
-    path = shutil.which(line[0], path=env.get("PATH"))
-    if path is None:
-        raise ProgramNotFound(f'program "{line[0]}" of image "{image}" is not on this machine')
-    return path
+    found = shutil.which(line[0], path=path)
+    if found is None:
+        raise ProgramNotFound(
+            f'program "{line[0]}" of image "{image}" is not on this machine: install it, or name '
+            "another in the image table (--images)"
+        )
+    return found

@@ -6,6 +6,7 @@ simulated. Entries of users come first, and the first that fits wins:
     images:
     - {image: "example/web", argv: [/usr/local/bin/web, --port=8080]}
     - {image: "busybox", command: "*"}        # runs the container's own command on this machine
+    - {image: "example/tools", command: "sh", path: [/opt/tools/bin]}
 
 It is all of this machine that pods can run: containers, and the commands of probes and hooks. Our
 own programs start isolated, and of them only those that are meant for pods.
@@ -13,8 +14,9 @@ own programs start isolated, and of them only those that are meant for pods.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path, PurePath
@@ -54,6 +56,8 @@ class ImageProgram(Model):
     """What follows when the container names neither command nor arguments."""
     env: Mapping[str, str] = {}
     """What the image sets; the container's own variables win."""
+    path: tuple[str, ...] = ()
+    """Folders of programs, tried before all others of `PATH`, whoever sets that."""
     allow_env: tuple[str, ...] = ()
     """Globs of variables that a pod may set though loaders read them, such as `LD_*`."""
     subcommands: tuple[str, ...] = ()
@@ -83,6 +87,10 @@ class ImageProgram(Model):
         known = not self.subcommands or any(word in self.subcommands for word in following)
         return known and not self.refused
 
+    def search_path(self, usual: str) -> str:
+        """Where a name in `argv` is looked for, on a machine whose own `PATH` is given."""
+        return os.pathsep.join((*self.path, self.env.get("PATH") or usual or os.defpath))
+
     def begins(self, command: Sequence[str]) -> bool:
         """Whether a command is this program: all of `argv`, the first word perhaps without path."""
         first, rest = tuple(command[:1]), tuple(command[1 : len(self.argv)])
@@ -106,18 +114,27 @@ class Images:
         return next((each for each in self.programs if each.fits(image, command)), None)
 
     def exec_line(
-        self, container: Container, command: Sequence[str], words: Sequence[str]
+        self,
+        container: Container,
+        command: Sequence[str],
+        words: Sequence[str],
+        rewritten: Callable[[ImageProgram], ImageProgram],
     ) -> tuple[ImageProgram, tuple[str, ...]] | None:
         """The program and command line of a probe or hook; None if the table has none.
 
         It is found as a container's own would be, or is the image's program with other arguments.
-        `words` are those of the command with this machine's paths.
+        `words` are those of the command with this machine's paths, and `rewritten` gives an entry
+        of the table such.
         """
         own = self.find(container)
         if own is not None and own.begins(command):
-            return own, (*own.argv, *words[len(own.argv) :])
+            program = rewritten(own)
+            return program, (*program.argv, *words[len(own.argv) :])
         found = self.locate(container.image, command)
-        return None if found is None else (found, found.line(words, ()))
+        if found is None:
+            return None
+        program = rewritten(found)
+        return program, program.line(words, ())
 
     def runs(self, spec: PodSpec) -> bool:
         """Whether a pod is run as local processes: every image of it is in the table."""
@@ -127,7 +144,12 @@ class Images:
 def load_image_table(path: Path) -> tuple[ImageProgram, ...]:
     """The entries of a file; ConfigError says what is wrong with it."""
     found = read_documents(path, _File, _unusable)
-    return tuple(program for file in found for program in file.images)
+    programs = tuple(program for file in found for program in file.images)
+    for program in programs:
+        for folder in program.path:
+            if not (Path(folder).is_absolute() and Path(folder).is_dir()):
+                raise _unusable(path, f"path of image {program.image!r}: {folder} is no folder")
+    return programs
 
 
 class _File(Model):

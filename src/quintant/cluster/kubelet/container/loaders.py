@@ -31,6 +31,11 @@ def dropped_variables(names: Iterable[str], program: ImageProgram) -> tuple[str,
     ))  # fmt: skip
 
 
+def is_loader(name: str) -> bool:
+    """Whether a variable decides which code a program loads or starts."""
+    return _fits(name, (*LOADERS, *CHOOSERS))
+
+
 def kept_variables(variables: Mapping[str, str], program: ImageProgram) -> dict[str, str]:
     """The variables of a pod that a program gets, and the mark of an isolated one."""
     dropped = set(dropped_variables(variables, program))

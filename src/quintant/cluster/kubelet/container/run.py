@@ -22,8 +22,8 @@ from quintant.cluster.kubelet.logs.files import ContainerLog
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import ProbeResult, ProbeTarget, run_probes
 from quintant.cluster.kubelet.process.protocols import HandlerResult, Process
+from quintant.cluster.kubelet.volume.mounts import VolumeFolders, mount_volumes
 from quintant.cluster.kubelet.volume.projected import MountError
-from quintant.cluster.kubelet.volume.publish import join_inside, link
 
 TERMINATION_MESSAGE_BYTES = 4096
 FALLBACK_TAIL = (80, 2048)
@@ -133,22 +133,30 @@ async def start_container(
     node: NodeContext,
     runner: HandlerRunner,
     log: ContainerLog,
-    volumes: Path,
+    volumes: VolumeFolders,
     tell: OnRunEvent,
 ) -> ContainerRun:
     """Start a container's program; StartError or MountError if that is impossible."""
-    asked = container_command(node, runner.config, runner.hostname)
+    config = runner.config
     try:
-        mount_volumes(runner.config, volumes)
+        mount_volumes(config.container, config.root, volumes, config.expand)
+        # Only now: which folder stands for a mount path is known once it is mounted.
+        asked = container_command(node, config, runner.hostname)
+        _empty_termination_message(config.termination_message_path)
         for folder in (asked.cwd, Path(asked.env["HOME"]), Path(asked.env["TMPDIR"])):
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MountError(str(error)) from error
     process = await node.processes.start(asked, log)
     begun = ContainerRun(runner, process, log, tell)
-    if dropped := _dropped(node, runner.config):
+    if dropped := _dropped(node, config):
         begun.warn("VariablesDropped", dropped)
     return begun
+
+
+def _empty_termination_message(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"")
 
 
 def _dropped(node: NodeContext, config: ContainerRuntimeConfig) -> str:
@@ -163,18 +171,3 @@ def _dropped(node: NodeContext, config: ContainerRuntimeConfig) -> str:
 def _failed(hook: str, result: HandlerResult) -> str:
     # What a command printed may be secret; why none was run is not.
     return f"{hook} failed" + (f": {result.not_run}" if result.not_run else "")
-
-
-def mount_volumes(config: ContainerRuntimeConfig, volumes: Path) -> None:
-    """Make the volumes appear in the container's root."""
-    config.root.mkdir(parents=True, exist_ok=True)
-    # What is mounted below another mount has to come after it.
-    for mount in sorted(config.container.volume_mounts, key=lambda each: len(each.mount_path)):
-        volume = volumes / mount.name
-        sub = mount.sub_path or config.expand(mount.sub_path_expr)
-        target = join_inside(volume, sub) if sub else volume
-        if sub and not target.exists():
-            target.mkdir(parents=True)
-        link(config.root / mount.mount_path.strip("/"), target, config.root)
-    config.termination_message_path.parent.mkdir(parents=True, exist_ok=True)
-    config.termination_message_path.write_bytes(b"")

@@ -40,6 +40,7 @@ from quintant.cluster.kubelet.pod.restore import restored_lifecycles
 from quintant.cluster.kubelet.pod.status import PodRecord, full_name
 from quintant.cluster.kubelet.probe.loop import ProbeResult
 from quintant.cluster.kubelet.process.protocols import ProgramNotFound, StartError
+from quintant.cluster.kubelet.volume.mounts import Files, VolumeFolders, container_root
 from quintant.cluster.kubelet.volume.projected import MountError
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
@@ -66,6 +67,8 @@ class Sandbox:
         self.termination: Termination | None = None
         """What makes the pod end, if anything does."""
         self.running: dict[str, ContainerRun] = {}
+        self.published: dict[str, Files] = {}
+        """The files of its volumes that follow an object, by the volume."""
         self.finished = False
         """Whether nothing of the pod runs, or will again."""
         self._logs = ContainerLogs(self.folder / "logs", node.clock)
@@ -184,14 +187,15 @@ class Sandbox:
 
     async def _new_run(self, container: Container, sources: EnvSources) -> ContainerRun:
         name, node = container.name, self.node
-        root = self.folder / "containers" / name / "root"
+        root = container_root(self.folder, name)
         config = runtime_config(node, container, root, self.about, sources)
         hostname = self.pod.spec.hostname or self.pod.metadata.name
         runner = HandlerRunner(node, config, hostname, self.address)
         log = self._logs.open(name, config.id)
         tell = partial(self._on_run_event, name)
+        volumes = VolumeFolders(self.folder / "volumes", self.published)
         try:
-            begun = await start_container(node, runner, log, self.folder / "volumes", tell)
+            begun = await start_container(node, runner, log, volumes, tell)
         except (MountError, StartError):
             log.remove()
             raise

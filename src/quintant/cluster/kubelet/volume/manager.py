@@ -11,9 +11,9 @@ from pathlib import Path
 from quintant.api.volume import HostPath, Volume
 from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
+from quintant.cluster.kubelet.volume.mounts import republish
 from quintant.cluster.kubelet.volume.projected import (
     MountError,
-    ProjectedFile,
     VolumeContents,
     token_projections,
     volume_files,
@@ -32,7 +32,6 @@ class VolumeManager:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._published: dict[str, dict[str, ProjectedFile]] = {}
         self._tokens = TokenManager()
 
     @property
@@ -53,12 +52,14 @@ class VolumeManager:
                 raise MountError(text) from error
 
     def _volume(self, volume: Volume, contents: VolumeContents, found: References) -> None:
-        folder = self._sandbox.folder / "volumes" / volume.name
-        wanted = volume_files(volume, self._sandbox.about, contents)
+        sandbox = self._sandbox
+        folder = sandbox.folder / "volumes" / volume.name
+        wanted = volume_files(volume, sandbox.about, contents)
         if wanted is not None:
-            if self._published.get(volume.name) != wanted:
+            if sandbox.published.get(volume.name) != wanted:
                 publish(folder, wanted)
-                self._published[volume.name] = wanted
+                republish(sandbox.folder, sandbox.pod.spec, volume.name, wanted)
+                sandbox.published[volume.name] = wanted
         elif volume.empty_dir is not None:
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.exists():

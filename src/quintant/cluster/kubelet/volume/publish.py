@@ -1,7 +1,7 @@
 """Folders on disk: a pod's volumes, and a root for each container in which they appear.
 
     POD/volumes/NAME            the volume itself
-    POD/containers/NAME/root    what the container takes for /, with links at the mount paths
+    POD/containers/NAME/root    what the container takes for /, with its volumes at the mount paths
 
 Files of ConfigMaps, Secrets and tokens are exchanged all at once: `..data` points to a folder with
 all of them, and is moved to the next in one step. A reader sees the old or the new, never half.
@@ -44,15 +44,25 @@ def link(place: Path, target: Path, root: Path) -> None:
 
     MountError rather than lose what another volume holds at that place.
     """
+    make_room(place, root)
+    place.symlink_to(target)
+
+
+def make_room(place: Path, root: Path) -> None:
+    """Hide what is at a place of a root."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    ours = place.parent.resolve().is_relative_to(root.resolve())
+    ours = is_own(place, root)
     if place.is_symlink() or (ours and place.is_file()):
         place.unlink()
     elif ours and place.is_dir():
         shutil.rmtree(place)
     elif place.exists():
         _clear(place)
-    place.symlink_to(target)
+
+
+def is_own(place: Path, root: Path) -> bool:
+    """Whether a place is in a root itself, and not in a volume that appears there."""
+    return place.parent.resolve().is_relative_to(root.resolve())
 
 
 def _clear(place: Path) -> None:

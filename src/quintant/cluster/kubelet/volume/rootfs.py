@@ -2,14 +2,15 @@
 
 Without containers nothing can be mounted at `/etc/app`. Each container has a root folder instead,
 in which a volume appears at its mount path: `$QUINTANT_ROOT/etc/app`. Wherever a mount path stands
-in the command line or in the value of a variable, it is replaced by the path below the root; and
-`0.0.0.0`, every address of the container, by the pod's own address. Files are left as they are.
+in the command line or in the value of a variable, it is replaced by the folder that appears there;
+and `0.0.0.0`, every address of the container, by the pod's own address. Files are left as they are.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,6 +24,11 @@ ADDRESS = "QUINTANT_POD_IP"
 # http://host/data, /data2 or ../data.
 _BEFORE, _AFTER = r"(?<![\w./})~-])", r"(?![\w.-])"
 _EVERYWHERE = r"(?<![\d.])0\.0\.0\.0(?![\d.])"
+_REST = re.compile(r"[^\s:;,='\"]*")
+"""What follows a mount path and still is of the same path."""
+
+Keep = Callable[[str], bool]
+"""Whether a path is meant as it stands, though it is below a mount path."""
 
 
 class PathRewriter(Struct, frozen=True):
@@ -43,25 +49,39 @@ class PathRewriter(Struct, frozen=True):
         wanted = [_EVERYWHERE, *([f"{_BEFORE}(?:{paths}){_AFTER}"] if ordered else [])]
         return cls(root, ordered, address, re.compile("|".join(wanted)))
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, keep: Keep = lambda path: False) -> str:
         """A word of a command line, or a value."""
-        return self.pattern.sub(self._replacement, text)
 
-    def words(self, words: Sequence[str]) -> tuple[str, ...]:
-        return tuple(map(self.text, words))
+        def replacement(found: re.Match[str]) -> str:
+            if not found[0].startswith("/"):
+                return self.address
+            rest = _REST.match(text, found.end())
+            if keep(found[0] + (rest[0] if rest else "")):
+                return found[0]
+            return str(folder_at(path_in_root(self.root, found[0])))
+
+        return self.pattern.sub(replacement, text)
+
+    def words(self, words: Sequence[str], keep: Keep = lambda path: False) -> tuple[str, ...]:
+        return tuple(self.text(word, keep) for word in words)
 
     def values(self, values: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in values.items()}
-
-    def _replacement(self, found: re.Match[str]) -> str:
-        path = found[0]
-        return str(path_in_root(self.root, path)) if path.startswith("/") else self.address
 
 
 def path_in_root(root: Path, path: str) -> Path:
     """Where a path of the container is."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..")]
     return root.joinpath(*parts)
+
+
+def folder_at(place: Path) -> Path:
+    """The folder that appears at a place: who walks through folders does not follow links."""
+    if not place.is_symlink():
+        return place
+    target = Path(os.readlink(place))
+    # What a link in a projected volume leads to is gone with the next change.
+    return target if target.is_dir() and not target.is_symlink() else place
 
 
 def _plain(mount: str) -> str:

@@ -88,7 +88,8 @@ def test_a_probe_runs_the_images_program_or_an_entry_of_the_table(
     command: tuple[str, ...], line: tuple[str, ...] | None
 ) -> None:
     images = Images((WEB, ImageProgram(image="web", command="cat")))
-    found = images.exec_line(Container(name="a", image="web:1"), command, command)
+    container = Container(name="a", image="web:1")
+    found = images.exec_line(container, command, command, lambda program: program)
     assert (found[1] if found else None) == line
 
 
@@ -135,3 +136,18 @@ def test_a_file_that_is_no_table_is_explained(tmp_path: Path, text: str) -> None
 def test_a_file_that_is_not_there_is_explained(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         load_image_table(tmp_path / "images.yaml")
+
+
+@pytest.mark.parametrize("folder", ["bin", "/not/there", "/etc/passwd"])
+def test_a_path_that_is_no_folder_is_refused_by_its_name(tmp_path: Path, folder: str) -> None:
+    path = tmp_path / "images.yaml"
+    path.write_text(f'images: [{{image: "a/b", command: sh, path: ["{folder}"]}}]')
+    with pytest.raises(ConfigError, match=f"path of image 'a/b': {folder} is no folder"):
+        load_image_table(path)
+
+
+def test_folders_of_an_entry_are_searched_first() -> None:
+    tools = ImageProgram(image="x", path=("/opt/a", "/opt/b"))
+    assert tools.search_path("/bin") == "/opt/a:/opt/b:/bin"
+    own = ImageProgram(image="x", path=("/opt/a",), env={"PATH": "/usr/bin"})
+    assert own.search_path("/bin") == "/opt/a:/usr/bin"

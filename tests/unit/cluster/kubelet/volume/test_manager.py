@@ -91,6 +91,33 @@ async def test_a_part_of_a_volume_and_a_volume_in_a_volume_appear(world: World) 
     assert real(root / "own") == real(volume / "of-me")
 
 
+async def test_a_mount_path_is_a_folder_and_not_a_link(world: World) -> None:
+    await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
+    volumes = [{"name": "c", "configMap": {"name": "c"}}, {"name": "e", "emptyDir": {}}]
+    mounts = [{"name": "c", "mountPath": "/etc/c"}, {"name": "e", "mountPath": "/data"}]
+    both = [container(name, args=["/etc/c", "/data"], volumeMounts=mounts) for name in ("a", "b")]
+    await world.run("a", *both, volumes=volumes)
+    for process in world.processes.started:
+        config, data = map(Path, process.launch.argv[1:])
+        assert config.is_dir()
+        assert not config.is_symlink()
+        assert data.is_dir()
+        assert not data.is_symlink()
+        assert str(config) == process.launch.env["QUINTANT_ROOT"] + "/etc/c"
+    await world.api.merge(f"{CONFIGS}/c", {"data": {"k": "next"}})
+    await asyncio.sleep(0.1)
+    for process in world.processes.started:
+        assert text(f"{process.launch.argv[1]}/k") == "next"
+
+
+async def test_a_mount_path_that_leads_up_stays_in_the_root(world: World, tmp_path: Path) -> None:
+    up = f"{'/..' * 20}{tmp_path}/stolen"
+    mounts, volumes = [{"name": "e", "mountPath": up}], [{"name": "e", "emptyDir": {}}]
+    await world.run("a", container(volumeMounts=mounts), volumes=volumes)
+    assert world.processes.alive
+    assert not (tmp_path / "stolen").exists()
+
+
 async def test_a_claim_is_a_folder_that_outlives_the_pod(world: World) -> None:
     claims = "/api/v1/namespaces/default/persistentvolumeclaims"
     amount = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}

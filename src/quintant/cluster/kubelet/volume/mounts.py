@@ -1,0 +1,75 @@
+"""Makes a pod's volumes appear in the roots of its containers, at their mount paths.
+
+Files of ConfigMaps, Secrets, tokens and fields are published at every mount path anew: there is a
+folder, as in a container, with the same layout. Other volumes have one folder that all containers
+share, so a link leads to it; who is told its path is told that of the folder (`folder_at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from quintant.api.container import Container, VolumeMount
+from quintant.api.pod import PodSpec
+from quintant.cluster.kubelet.volume.projected import ProjectedFile
+from quintant.cluster.kubelet.volume.publish import DATA, is_own, join_inside, link, make_room
+from quintant.cluster.kubelet.volume.publish import publish as published_at
+from quintant.cluster.kubelet.volume.rootfs import path_in_root
+
+Files = Mapping[str, ProjectedFile]
+
+
+class VolumeFolders(Struct, frozen=True):
+    """Where a pod's volumes are, and the files of those that follow an object."""
+
+    folder: Path
+    published: Mapping[str, Files]
+
+
+def container_root(pod: Path, name: str) -> Path:
+    """The root of a container, in the folder of its pod."""
+    return pod / "containers" / name / "root"
+
+
+def mount_volumes(
+    container: Container, root: Path, volumes: VolumeFolders, expand: Callable[[str], str]
+) -> None:
+    """Make the volumes of a container appear in its root; `expand` is for subPathExpr."""
+    root.mkdir(parents=True, exist_ok=True)
+    # What is mounted below another mount has to come after it.
+    for mount in sorted(container.volume_mounts, key=lambda each: len(each.mount_path)):
+        _mount(mount, root, volumes, mount.sub_path or expand(mount.sub_path_expr))
+
+
+def republish(pod: Path, spec: PodSpec, volume: str, files: Files) -> None:
+    """Bring files up to date wherever containers have them already."""
+    for container in (*spec.init_containers, *spec.containers):
+        for place in _places(container, container_root(pod, container.name), volume):
+            if not place.is_symlink() and (place / DATA).is_symlink():
+                published_at(place, files)
+
+
+def _places(container: Container, root: Path, volume: str) -> Iterator[Path]:
+    """Where a whole volume appears in a container."""
+    for mount in container.volume_mounts:
+        if mount.name == volume and not (mount.sub_path or mount.sub_path_expr):
+            yield path_in_root(root, mount.mount_path)
+
+
+def _mount(mount: VolumeMount, root: Path, volumes: VolumeFolders, sub: str) -> None:
+    place, volume = path_in_root(root, mount.mount_path), volumes.folder / mount.name
+    files = volumes.published.get(mount.name)
+    if files is None:
+        # A link to the folder itself: that of a claim is a link already.
+        volume = volume.resolve()
+    elif not sub and is_own(place, root):
+        make_room(place, root)
+        published_at(place, files)
+        return
+    target = join_inside(volume, sub) if sub else volume
+    if sub and not target.exists():
+        target.mkdir(parents=True)
+    link(place, target, root)
