@@ -14,6 +14,7 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.core.address import BindAddress
+from unit.cluster.api import JsonObject
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 WALKER = """
@@ -60,7 +61,7 @@ async def test_a_go_program_walks_a_config_map(walker: Path) -> None:
         node = NodeCluster(cluster)
         data = {"one": "1", "two": "2"}
         await node.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": data})
-        main = {"name": "main", "image": program.image, "args": ["/etc/device"]}
+        main: JsonObject = {"name": "main", "image": program.image, "args": ["/etc/device"]}
         main |= {"volumeMounts": [{"name": "c", "mountPath": "/etc/device"}]}
         volumes = [{"name": "c", "configMap": {"name": "c"}}]
         await node.create("a", containers=[main], volumes=volumes, restartPolicy="Never")
@@ -80,7 +81,7 @@ async def test_a_pod_mounts_tmp_and_a_folder_below_home(tmp_path: Path) -> None:
             {"name": "c", "mountPath": "/tmp/word", "subPath": "word"},
         ]
         env = [{"name": "HOME", "value": "/home/operator"}]
-        main = {"name": "main", "image": BUSYBOX.image, "command": ["sh", "-c", COPY]}
+        main: JsonObject = {"name": "main", "image": BUSYBOX.image, "command": ["sh", "-c", COPY]}
         main |= {"volumeMounts": mounts, "env": env}
         volumes = [
             {"name": "tmp", "emptyDir": {}},
@@ -100,7 +101,7 @@ async def test_a_shell_finds_the_programs_of_its_image(tmp_path: Path) -> None:
     async with run_cluster(config) as cluster:
         node = NodeCluster(cluster)
         line = "config-merge $(basename /a/b)"
-        main = {"name": "main", "image": tools.image, "command": ["sh", "-c", line]}
+        main: JsonObject = {"name": "main", "image": tools.image, "command": ["sh", "-c", line]}
         await node.create("a", containers=[main], restartPolicy="Never")
         await node.until("a", ended)
         assert await node.logs("a") == "merged b\n"

@@ -1,9 +1,12 @@
-"""The names by which simulated nodes and pods are known: labels, annotations, reasons.
+"""The names by which simulated nodes and pods, and nodes that run processes, are known.
 
-They are the whole interface: whatever `kubectl label` and `kubectl annotate` can write.
+Labels, annotations and reasons: they are the whole interface, whatever `kubectl label` and `kubectl
+annotate` can write.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 PREFIX = "simulated.quintant.dev"
 SIMULATED = f"{PREFIX}/node"
@@ -16,7 +19,17 @@ FATE = f"{PREFIX}/fate"
 """The annotation of a pod that chooses another life than that of a healthy one."""
 REASON = "Simulated"
 """The reason in the status of a simulated pod: the STATUS column shows it."""
-
-
 NODE = "local"
-"""The name of the node whose pods are processes of this machine."""
+"""The name of the node that this machine is, whatever others it runs the pods of."""
+RUNS, PROCESSES = "node.quintant.dev/runs", "processes"
+"""The label of nodes whose pods are processes of this machine, and its value."""
+
+
+def is_simulated(labels: Mapping[str, str]) -> bool:
+    """Whether no machine stands behind a node."""
+    return labels.get(SIMULATED) == "true"
+
+
+def runs_processes(labels: Mapping[str, str]) -> bool:
+    """Whether a node's pods are processes of this machine; one that says it is simulated is."""
+    return labels.get(RUNS) == PROCESSES and not is_simulated(labels)

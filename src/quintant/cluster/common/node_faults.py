@@ -1,4 +1,4 @@
-"""What is wrong with a simulated node, as its annotation says.
+"""What is wrong with a node, as its annotation says: simulated ones, and those that run processes.
 
 kubectl annotate node sim-0001 simulated.quintant.dev/fault=dead
 kubectl annotate node sim-0001 simulated.quintant.dev/fault-        # well again

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from quintant.api.coordination import Lease
 from quintant.api.core import Node, Pod
 from quintant.cluster.apiserver.handlers.metrics import READER
-from quintant.cluster.common.labels import NODE
+from quintant.cluster.common.labels import NODE, is_simulated
+from quintant.cluster.common.node_faults import fault_of
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS
-from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.meter import SimulatedMeter
 from quintant.cluster.simulated.pods import Locate, PodController
@@ -37,10 +38,11 @@ def simulator(
     locate: Locate = no_programs,
     host: str = HOST,
     clock: Clock = SystemClock(),
+    times: HeartbeatTimes = HeartbeatTimes(),
 ) -> Component:
     """What leads simulated nodes and pods.
 
-    `locate` finds the programs of the real node, and `host` is its address.
+    `locate` finds the programs of nodes that run processes, and `host` is the address of `local`.
     """
     manager, pods = Manager(NAME), PodController(Stages((*stages, *DEFAULTS)), locate, NODE, host)
     (
@@ -52,13 +54,17 @@ def simulator(
         .reconcile(pods)
     )
     (
-        manager.controls(SimNode, name="simulated-nodes", when=predicates.any(nodes.is_simulated))
+        manager.controls(SimNode, name="simulated-nodes", when=predicates.any(_is_simulated))
         .without_resync()
         .reconcile(nodes.reconcile)
     )
-    manager.add(nodes.NodeLeaseController(fleet, clock))
+    manager.add(nodes.NodeLeaseController(fleet, clock, times))
     extra = verb_permissions(Node, "create") | verb_permissions(Lease, "create", "patch")
     return Component(manager, extra=extra, objects=(READER,), meter=SimulatedMeter(clock))
+
+
+def _is_simulated(node: SimNode) -> bool:
+    return is_simulated(node.metadata.labels)
 
 
 def _is_relevant_change(old: SimPod | None, new: SimPod | None) -> bool:

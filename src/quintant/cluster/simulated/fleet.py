@@ -8,13 +8,12 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from quintant.api.meta import condition_of
-from quintant.api.node import NodeAddress, NodeCondition, NodeStatus, NodeSystemInfo
+from quintant.api.node import NodeAddress, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import SIMULATED
-from quintant.cluster.simulated.faults import NodeFault
+from quintant.cluster.common.node_conditions import node_conditions, without_times
+from quintant.cluster.common.node_faults import NodeFault
 from quintant.cluster.simulated.views import SimNode
-from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
 from quintant.version import KUBERNETES
 
@@ -44,27 +43,6 @@ _INFO = NodeSystemInfo(
     operating_system="linux",
     architecture="amd64",
 )
-# Type, status when all is well, reason and message then.
-_WELL = (
-    (
-        "MemoryPressure",
-        "False",
-        "KubeletHasSufficientMemory",
-        "kubelet has sufficient memory available",
-    ),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-)
-_FAULTY = {
-    NodeFault.NOT_READY: ("Ready", "False", "KubeletNotReady", "the node was told not to be ready"),
-    NodeFault.FULL: (
-        "MemoryPressure",
-        "True",
-        "KubeletHasInsufficientMemory",
-        "kubelet has insufficient memory available",
-    ),
-}
 
 
 class Fleet(Struct, frozen=True):
@@ -89,7 +67,7 @@ def status_of(node: SimNode, fault: NodeFault, now: datetime) -> NodeStatus:
     return NodeStatus(
         capacity=said.capacity or SIZE,
         allocatable=said.allocatable or said.capacity or SIZE,
-        conditions=tuple(_condition(node, *each, now) for each in _verdicts(fault)),
+        conditions=node_conditions(said, fault, now),
         addresses=said.addresses or _addresses(node.metadata.name),
         node_info=_INFO,
     )
@@ -97,7 +75,7 @@ def status_of(node: SimNode, fault: NodeFault, now: datetime) -> NodeStatus:
 
 def unchanged(node: SimNode, wanted: NodeStatus) -> bool:
     """Whether a node says all that, whenever it last said it."""
-    return _timeless(node.status) == _timeless(wanted)
+    return without_times(node.status) == without_times(wanted)
 
 
 def host_ip(name: str) -> str:
@@ -106,45 +84,11 @@ def host_ip(name: str) -> str:
     return f"10.{number >> 16 & 63}.{number >> 8 & 255}.{number & 255}"
 
 
-def _verdicts(fault: NodeFault) -> Iterator[tuple[str, str, str, str]]:
-    wrong = _FAULTY.get(fault)
-    for each in _WELL:
-        yield wrong if wrong is not None and wrong[0] == each[0] else each
-
-
-def _condition(
-    node: SimNode, type: str, status: str, reason: str, message: str, now: datetime
-) -> NodeCondition:
-    known = condition_of(node.status.conditions, type)
-    since = known.last_transition_time if known is not None and known.status == status else None
-    return NodeCondition(
-        type=type,
-        status=status,
-        reason=reason,
-        message=message,
-        last_heartbeat_time=timestamp(now),
-        last_transition_time=since or timestamp(now),
-    )
-
-
 def _addresses(name: str) -> tuple[NodeAddress, ...]:
     return (
         NodeAddress(type="InternalIP", address=host_ip(name)),
         NodeAddress(type="Hostname", address=name),
     )
-
-
-def _timeless(status: NodeStatus) -> NodeStatus:
-    known = {each[0] for each in _WELL}
-    conditions = sorted(
-        (
-            replace(each, last_heartbeat_time=None, last_transition_time=None)
-            for each in status.conditions
-            if each.type in known
-        ),
-        key=lambda each: each.type,
-    )
-    return replace(status, conditions=tuple(conditions))
 
 
 def _letter(number: int) -> str:

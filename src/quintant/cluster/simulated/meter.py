@@ -19,8 +19,8 @@ from quintant.cluster.apiserver.kubelet_client.meter import (
     ResourceUsage,
 )
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
+from quintant.cluster.common.node_faults import parse_fault
 from quintant.cluster.simulated import usage
-from quintant.cluster.simulated.faults import parse_fault
 from quintant.core.clock import Clock
 from quintant.core.object import Request
 

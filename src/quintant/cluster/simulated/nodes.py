@@ -9,25 +9,17 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from quintant.api.coordination import Lease, LeaseSpec
-from quintant.client.rest import MERGE, Patch
-from quintant.cluster.common.labels import SIMULATED
-from quintant.cluster.simulated.faults import fault_of
+from quintant.cluster.common.labels import is_simulated
+from quintant.cluster.common.node_faults import fault_of
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes, renew_lease
 from quintant.cluster.simulated.fleet import Fleet, status_of, unchanged
 from quintant.cluster.simulated.views import SimNode
-from quintant.core import codec
 from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp
-from quintant.core.errors import AlreadyExists, NotFound
-from quintant.core.object import ObjectMeta, OwnerReference, Request
+from quintant.core.errors import AlreadyExists
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
 
-LEASES = "kube-node-lease"
-"""The namespace of the leases of nodes."""
-LEASE_SECONDS = 40
-RENEW_SECONDS = 10
-"""A lease is renewed so often: a kubelet does it at a quarter of its time, too."""
 BEAT_SECONDS = 1.0
 """How often it is looked whose turn it is."""
 REPORT_SECONDS = 300.0
@@ -37,7 +29,7 @@ REPORT_SECONDS = 300.0
 async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
     """Have a node say how it is."""
     fault, now = fault_of(node), ctx.clock.now()
-    if fault.silent or not is_simulated(node):
+    if fault.silent or not is_simulated(node.metadata.labels):
         return None
     wanted = status_of(node, fault, now)
     if unchanged(node, wanted):
@@ -53,19 +45,24 @@ async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
 class NodeLeaseController:
     """The task that makes the nodes of a fleet, and keeps all simulated nodes alive."""
 
-    def __init__(self, fleet: Fleet, clock: Clock) -> None:
-        self._fleet, self._clock = fleet, clock
+    def __init__(
+        self, fleet: Fleet, clock: Clock, times: HeartbeatTimes = HeartbeatTimes()
+    ) -> None:
+        self._fleet, self._clock, self._times = fleet, clock, times
         self._due: dict[str, float] = {}
         """When the lease of each node is to be renewed, by the node's uid."""
 
     async def __call__(self, client: Client) -> None:
-        """Beat for ever. Every second a tenth of the nodes have their turn."""
+        """Beat for ever. Every second those nodes have their turn that are due, not all at once."""
+        turns = max(1, int(self._times.renew / BEAT_SECONDS))
         await self._create_nodes(client)
         while True:
             began = monotonic()
-            nodes = [node for node in await client.list(SimNode) if is_simulated(node)]
+            nodes = [
+                node for node in await client.list(SimNode) if is_simulated(node.metadata.labels)
+            ]
             for at, node in enumerate(nodes):
-                await self._renew_if_due(client, node, at % RENEW_SECONDS)
+                await self._renew_if_due(client, node, at % turns)
             known = {node.metadata.uid for node in nodes}
             self._due = {uid: due for uid, due in self._due.items() if uid in known}
             # What a beat takes is not added to the time until the next one.
@@ -84,30 +81,6 @@ class NodeLeaseController:
         due = self._due.get(uid, now - turn * BEAT_SECONDS)
         if due > now or fault_of(node).silent:
             return
-        self._due[uid] = due + RENEW_SECONDS if due + RENEW_SECONDS > now else now + RENEW_SECONDS
-        await self._renew(client, node)
-
-    async def _renew(self, client: Client, node: SimNode) -> None:
-        now = micro_timestamp(self._clock.now())
-        patch = Patch(MERGE, codec.encode({"spec": {"renewTime": now}}), idempotent=True)
-        name = node.metadata.name
-        query = {"fieldManager": client.manager}
-        try:
-            await client.rest.patch(Lease, Request(name, LEASES), patch, query=query)
-        except NotFound:
-            await client.create(_lease(node, now))
-
-
-def _lease(node: SimNode, now: str) -> Lease:
-    meta = node.metadata
-    owner = OwnerReference(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
-    spec = LeaseSpec(
-        holder_identity=meta.name, lease_duration_seconds=LEASE_SECONDS, renew_time=now
-    )
-    placed = ObjectMeta(name=meta.name, namespace=LEASES, owner_references=(owner,))
-    return Lease(metadata=placed, spec=spec)
-
-
-def is_simulated(node: SimNode) -> bool:
-    """Whether no machine stands behind a node."""
-    return node.metadata.labels.get(SIMULATED) == "true"
+        period = self._times.renew
+        self._due[uid] = due + period if due + period > now else now + period
+        await renew_lease(client, node, micro_timestamp(self._clock.now()), self._times)

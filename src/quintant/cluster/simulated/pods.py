@@ -1,6 +1,6 @@
 """Simulated pods at work: one stage after the other, as long as their node is heard of.
 
-A pod is simulated if its node is, or if it is on the real node and no program stands for one of
+A pod is simulated if its node is, or if its node runs processes and no program stands for one of
 its images. Other nodes are somebody else's, and their pods are left alone.
 """
 
@@ -14,11 +14,10 @@ from msgspec import Struct
 from quintant.api.core import Pod
 from quintant.api.events import EventType
 from quintant.client.rest import APPLY
-from quintant.cluster.common.labels import POD
+from quintant.cluster.common.labels import POD, is_simulated, runs_processes
+from quintant.cluster.common.node_faults import NodeFault, fault_of
 from quintant.cluster.common.pod_ips import PodIPs
-from quintant.cluster.simulated.faults import NodeFault, fault_of
 from quintant.cluster.simulated.fleet import host_ip
-from quintant.cluster.simulated.nodes import is_simulated
 from quintant.cluster.simulated.pod_status import (
     NO_MACHINE,
     NO_PROGRAM,
@@ -86,12 +85,12 @@ class PodController:
         if node is None or not self._is_simulated_pod(pod, node) or self._is_silent(pod, node):
             return None
         if self._rebooted(pod):
-            await self._write_status(pod, REBOOT, ctx)
+            await self._write_status(pod, node, REBOOT, ctx)
             return None
         stage = self._stages.stage_of(pod)
         if stage is None or stage.next is None:
             return None
-        return await self._advance(pod, stage, stage.next, ctx)
+        return await self._advance(pod, node, stage, stage.next, ctx)
 
     def pods_on(self, node: SimNode) -> Iterable[Request]:
         """The pods that are led on a node."""
@@ -114,11 +113,14 @@ class PodController:
             self._on.pop(where, None)
 
     def _is_simulated_pod(self, pod: SimPod, node: SimNode) -> bool:
-        if is_simulated(node):
+        if is_simulated(node.metadata.labels):
             return True
         containers = (*pod.spec.init_containers, *pod.spec.containers)
         run = all(self._locate(each.image, each.command) for each in containers)
-        return node.metadata.name == self._real and not run
+        return self._runs_processes(node) and not run
+
+    def _runs_processes(self, node: SimNode) -> bool:
+        return node.metadata.name == self._real or runs_processes(node.metadata.labels)
 
     def _is_silent(self, pod: SimPod, node: SimNode) -> bool:
         """Whether nothing is heard of a pod's node; its stage begins anew when it is back."""
@@ -136,7 +138,7 @@ class PodController:
         return pod.first is not None and pod.first.state.running is not None and not pod.deleting
 
     async def _advance(
-        self, pod: SimPod, stage: Stage, step: StageNext, ctx: KeyContext
+        self, pod: SimPod, node: SimNode, stage: Stage, step: StageNext, ctx: KeyContext
     ) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
         if due is None or due.stage is not stage or due.restarts != pod.restarts:
@@ -148,16 +150,18 @@ class PodController:
         if step.delete:
             await self._delete(pod, ctx)
         else:
-            await self._write_status(pod, step, ctx)
+            await self._write_status(pod, node, step, ctx)
         if stage.event is not None:
             told = stage.event
             kind: EventType = "Normal" if told.type == "Normal" else "Warning"
             ctx.event(pod, told.reason, told.message, type=kind)
         return None
 
-    async def _write_status(self, pod: SimPod, step: StageNext, ctx: KeyContext) -> None:
+    async def _write_status(
+        self, pod: SimPod, node: SimNode, step: StageNext, ctx: KeyContext
+    ) -> None:
         """Write what a step makes of a pod, and that it is simulated, in one go."""
-        status = next_status(pod, step, self._placement(pod), ctx.clock.now())
+        status = next_status(pod, step, self._placement(pod, node), ctx.clock.now())
         if status == pod.status:
             return
         path = resource_of(Pod).path(pod.metadata.namespace, pod.metadata.name, "status")
@@ -178,15 +182,21 @@ class PodController:
         except NotFound:
             ctx.log.debug("pod went away")
 
-    def _placement(self, pod: SimPod) -> PodPlacement:
-        here = pod.spec.node_name == self._real
-        host = self._host if here else host_ip(pod.spec.node_name)
-        why = NO_PROGRAM if here else NO_MACHINE
+    def _placement(self, pod: SimPod, node: SimNode) -> PodPlacement:
+        host = self._host_of(node)
+        why = NO_PROGRAM if self._runs_processes(node) else NO_MACHINE
         if pod.spec.host_network:
             return PodPlacement(host, host, why)
         if pod.key not in self._given:
             self._given[pod.key] = self._addresses.take(pod.status.pod_ip)
         return PodPlacement(self._given[pod.key], host, why)
+
+    def _host_of(self, node: SimNode) -> str:
+        name, said = node.metadata.name, node.status.addresses
+        if name == self._real:
+            return self._host
+        internal = (each.address for each in said if each.type == "InternalIP")
+        return next(internal, host_ip(name))
 
 
 def _body(pod: SimPod, status: SimPodStatus) -> bytes:

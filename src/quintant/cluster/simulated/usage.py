@@ -13,7 +13,7 @@ from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
-from quintant.cluster.simulated.faults import NodeFault
+from quintant.cluster.common.node_faults import NodeFault
 
 WINDOW_SECONDS = 10.0
 """What a figure is said to be an average of."""

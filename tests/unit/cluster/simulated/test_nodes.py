@@ -9,8 +9,9 @@ from typing import Any
 
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
+from quintant.cluster.common.node_heartbeat import RENEW_SECONDS
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.simulated.nodes import RENEW_SECONDS, NodeLeaseController
+from quintant.cluster.simulated.nodes import NodeLeaseController
 from quintant.core.clock import LoopClock
 from quintant.runtime.cache.client import Client
 from quintant.testing.faults.match import verb

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
+from quintant.cluster.common.node_faults import NodeFault
 from quintant.cluster.simulated import usage
-from quintant.cluster.simulated.faults import NodeFault
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ASKED = {"cpu": Quantity("1"), "memory": Quantity("1Gi")}

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace as with_fields
-
 from quintant.api.container import Container, Exec
 from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
@@ -28,6 +26,7 @@ from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, PathRewriter, path_in_root
+from quintant.core.object import replace as with_fields
 
 TERMINATION = "/dev/termination-log"
 """Where a container may leave its last words, unless it says otherwise."""

@@ -1,0 +1,82 @@
+"""What a node says of itself: its conditions, and what a fault makes of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from quintant.api.meta import condition_of
+from quintant.api.node import NodeCondition, NodeStatus
+from quintant.cluster.common.node_faults import NodeFault
+from quintant.core.clock import timestamp
+from quintant.core.object import replace
+
+Said = tuple[str, str, str, str]
+"""Type, status, reason and message of a condition."""
+
+# Type, status when all is well, reason and message then.
+_WELL = (
+    (
+        "MemoryPressure",
+        "False",
+        "KubeletHasSufficientMemory",
+        "kubelet has sufficient memory available",
+    ),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+_FAULTY = {
+    NodeFault.NOT_READY: ("Ready", "False", "KubeletNotReady", "the node was told not to be ready"),
+    NodeFault.FULL: (
+        "MemoryPressure",
+        "True",
+        "KubeletHasInsufficientMemory",
+        "kubelet has insufficient memory available",
+    ),
+}
+
+
+def node_conditions(
+    said: NodeStatus, fault: NodeFault, now: datetime, wrong: Said | None = None
+) -> tuple[NodeCondition, ...]:
+    """The conditions of a node with a fault, or with something else that is wrong.
+
+    `said` is its status so far: a condition that stays as it was keeps the time of its transition.
+    """
+    found = wrong or _FAULTY.get(fault)
+    return tuple(_condition(said, *each, now) for each in _with(found))
+
+
+def without_times(status: NodeStatus) -> NodeStatus:
+    """A status that can be compared: what nodes say, whenever they last said it."""
+    known = {each[0] for each in _WELL}
+    conditions = sorted(
+        (
+            replace(each, last_heartbeat_time=None, last_transition_time=None)
+            for each in status.conditions
+            if each.type in known
+        ),
+        key=lambda each: each.type,
+    )
+    return replace(status, conditions=tuple(conditions))
+
+
+def _with(wrong: Said | None) -> Iterator[Said]:
+    for each in _WELL:
+        yield wrong if wrong is not None and wrong[0] == each[0] else each
+
+
+def _condition(
+    said: NodeStatus, type: str, status: str, reason: str, message: str, now: datetime
+) -> NodeCondition:
+    known = condition_of(said.conditions, type)
+    since = known.last_transition_time if known is not None and known.status == status else None
+    return NodeCondition(
+        type=type,
+        status=status,
+        reason=reason,
+        message=message,
+        last_heartbeat_time=timestamp(now),
+        last_transition_time=since or timestamp(now),
+    )
