@@ -20,7 +20,7 @@ from quintant.operators.klight.api import LABEL
 from quintant.operators.klight.options import Options as KlightOptions
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.manifests import DeploymentOptions
+from quintant.runtime.manager.manifests import DeploymentOptions, part_manifests
 from quintant.version import QUINTANT
 from quintant.wire.lightpeer import PORT
 
@@ -63,7 +63,17 @@ def _operators() -> dict[Path, str]:
         if manager.webhooks:
             given = replace(program, given_keys=True)
             found |= _files(f"{name}/{GIVEN}", manager, given)
+        found |= _parts(name, manager)
     return found
+
+
+def _parts(name: str, manager: Manager) -> dict[Path, str]:
+    """The roles of each part of an operator that is off, in a folder of its own."""
+    found = part_manifests(manager, f"{name}-system")
+    return {
+        ROOT / "deploy" / name / part / "rbac.yaml": HEADER + to_yaml(roles)
+        for part, roles in found.items()
+    }
 
 
 def _controller() -> dict[Path, str]:

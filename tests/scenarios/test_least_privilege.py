@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from quintant import Context, Manager
+from quintant import Client, Context, KeyContext, Manager, Request
 from quintant.api.core import ConfigMap, Namespace, Secret
 from quintant.api.events import Event
-from quintant.api.rbac import ClusterRole
-from quintant.core.errors import ConfigError, leaf_errors
+from quintant.api.rbac import ClusterRole, Role
+from quintant.client.rest import Rest
+from quintant.core.errors import ConfigError, Forbidden, leaf_errors
 from quintant.core.object import ObjectMeta, replace
 from quintant.runtime.manager.permissions import policy_rules
 from quintant.testing import GrantedAccount, InProcessCluster, grant
@@ -182,3 +183,112 @@ async def test_missing_watch_is_named_and_ends_the_start(guarded: InProcessClust
     (error,) = leaf_errors(raised.value)
     assert isinstance(error, ConfigError)
     assert 'cannot watch resource "configmaps"' in error.because
+
+
+def divided_manager(*, on: bool = True) -> Manager:
+    """Greeters of `a`, whose messages are kept in `b`, and a part that counts them in `c`."""
+    manager = Manager("greeter")
+
+    async def greet(obj: Greeter, ctx: Context[Greeter]) -> None:
+        meta = ObjectMeta(name=obj.metadata.name, namespace="b")
+        assert await ctx.client.find(ConfigMap, "total", "c") is None or on
+        await ctx.client.apply(ConfigMap(metadata=meta, data={"message": obj.spec.message}))
+        await ctx.client.get(Secret, "password", "c", live=True)
+        ctx.event("Greeted", "said hello")
+
+    async def count(request: Request, ctx: KeyContext) -> None:
+        kept = await ctx.client.list(ConfigMap, "b")
+        total = ConfigMap(metadata=ObjectMeta(name="total", namespace="c"))
+        await ctx.client.apply(replace(total, data={"greeters": str(len(kept))}))
+
+    (
+        manager.controls(Greeter, namespaces=["a"])
+        .owns(ConfigMap, namespaces=["b"])
+        .watches(ConfigMap, to=lambda _: [], fields={"metadata.name": "total"}, namespaces=["c"])
+        .uses(Secret, "get", namespaces=["c"], names=["password"])
+        .reconcile(greet)
+    )
+    (
+        manager.part("count", on=on)
+        .keyed("count")
+        .watches(ConfigMap, to=lambda _: [Request("total")], namespaces=["b"])
+        .uses(ConfigMap, "create", "patch", namespaces=["c"], names=["total"])
+        .reconcile(count)
+    )
+    return manager
+
+
+async def test_kinds_are_followed_and_touched_in_their_own_namespaces_only(
+    guarded: InProcessCluster,
+) -> None:
+    manager = divided_manager()
+    account = await grant(guarded, manager)
+    await live(guarded, manager, account)
+
+    assert account.denied() == []
+    asked = {(record.namespace, record.resource) for record in account.requests()}
+    assert asked == {
+        ("a", "greeters"),
+        ("a", "events"),
+        ("b", "configmaps"),
+        ("c", "configmaps"),
+        ("c", "secrets"),
+    }
+    assert await guarded.client.find(ClusterRole, "greeter") is None
+    assert (await guarded.get(ConfigMap, "total", "c")).data == {"greeters": "1"}
+
+
+async def test_part_that_is_off_is_neither_run_nor_granted_anything(
+    guarded: InProcessCluster,
+) -> None:
+    manager = divided_manager(on=False)
+    account = await grant(guarded, manager)
+    await live(guarded, manager, account)
+
+    assert account.denied() == []
+    assert await guarded.client.find(ConfigMap, "total", "c") is None
+    assert "greeter-count" not in {role.metadata.name for role in await guarded.client.list(Role)}
+
+
+async def test_other_objects_than_those_named_are_out_of_reach(guarded: InProcessCluster) -> None:
+    account = await grant(guarded, divided_manager())
+    as_manager = Client(Rest(guarded.environment(account.credentials).transport))
+    for name in ("password", "other"):
+        await guarded.create(Secret(metadata=ObjectMeta(name=name, namespace="c")))
+
+    assert await as_manager.get(Secret, "password", "c")
+    for attempt in (
+        as_manager.get(Secret, "other", "c"),
+        as_manager.list(Secret, "c"),
+        as_manager.list(ConfigMap, "c"),
+        as_manager.apply(ConfigMap(metadata=ObjectMeta(name="other", namespace="c"))),
+        # A request to create does not say which name it is for, where the server decides.
+        as_manager.create(ConfigMap(metadata=ObjectMeta(name="total", namespace="c"))),
+    ):
+        with pytest.raises(Forbidden):
+            await attempt
+
+
+async def test_role_in_a_namespace_that_does_not_exist_is_told(guarded: InProcessCluster) -> None:
+    manager = Manager("greeter")
+    manager.controls(Greeter, namespaces=["nowhere"]).reconcile(reconcile)
+
+    with pytest.raises(ConfigError, match="in namespace nowhere") as raised:
+        await grant(guarded, manager)
+    assert raised.value.because == 'namespaces "nowhere" not found'
+    assert "create the namespaces" in raised.value.hint
+
+
+async def test_start_without_a_role_in_a_namespace_names_the_namespace(
+    guarded: InProcessCluster,
+) -> None:
+    account = await grant(guarded, busy_manager(namespaces=["a"]))
+    manager = Manager("greeter")
+    manager.controls(Greeter, namespaces=["nowhere"]).reconcile(reconcile)
+    with pytest.raises(ExceptionGroup) as raised:
+        await live(guarded, manager, account)
+
+    (error,) = leaf_errors(raised.value)
+    assert isinstance(error, ConfigError)
+    assert 'in the namespace "nowhere"' in error.because
+    assert "which must exist" in error.hint

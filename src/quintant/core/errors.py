@@ -78,7 +78,8 @@ class NotWatched(QuintantError):
     def __init__(self, kind: str, namespace: str = "") -> None:
         where = f" in namespace {namespace}" if namespace else ""
         declared = f"declare it with .watches({kind}) or .owns({kind})"
-        advice = "add it to Manager(namespaces=...)" if namespace else declared
+        wider = f"add it to Manager(namespaces=...) or to the namespaces of {kind}'s watch"
+        advice = wider if namespace else declared
         super().__init__(
             f"no cache holds {kind}{where}: {advice}, or read it from the server with live=True"
         )

@@ -23,7 +23,11 @@ from quintant.client.config.credentials import (
 )
 from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.cluster.apiserver.meta.user import service_account
+from quintant.core.errors import ConfigError, NotFound
+from quintant.core.object import Object
+from quintant.core.resource import resource_of
 from quintant.keys.sensitive import Sensitive
+from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.permissions import Permission, Permissions
 from quintant.runtime.manager.rbac import manager_rbac, required_permissions
@@ -36,13 +40,25 @@ async def grant(
     """Give a manager that lives in a namespace its service account, its roles, and a token."""
     targets = manager.webhooks.targets()
     for obj in manager_rbac(manager.settings, manager.declarations, namespace, targets):
-        await cluster.client.apply(obj)
+        await _apply(cluster.client, obj)
     user = service_account(namespace, manager.name)
     cluster.server.tokens.add(user.name, user)
     credentials = StaticCredential(Credential(bearer_header(Sensitive(user.name))))
     return GrantedAccount(
         cluster, user.name, credentials, required_permissions(manager.declarations)
     )
+
+
+async def _apply(client: Client, obj: Object) -> None:
+    try:
+        await client.apply(obj)
+    except NotFound as error:
+        raise ConfigError(
+            f"cannot give {obj.metadata.name} its {resource_of(type(obj)).kind}"
+            f" in namespace {obj.metadata.namespace}",
+            because=error.message,
+            hint="create the namespaces that a manager is held to before its roles",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

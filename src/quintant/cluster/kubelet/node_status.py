@@ -24,8 +24,7 @@ from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import ObjectMeta, OwnerReference
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.permissions import Permissions
-from quintant.runtime.manager.rbac import verb_permissions
+from quintant.runtime.manager.permissions import Permissions, verb_permissions
 from quintant.version import KUBERNETES, QUINTANT
 
 LEASES = "kube-node-lease"

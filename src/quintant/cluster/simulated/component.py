@@ -22,7 +22,7 @@ from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
 from quintant.runtime.controller import predicates
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import verb_permissions
+from quintant.runtime.manager.permissions import verb_permissions
 
 NAME = "simulator"
 

@@ -41,7 +41,7 @@ class Caches:
         self._namespaces = tuple(namespaces)
         self.managers = FieldManagers()
         """The field managers that controllers of this process write as."""
-        self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
+        self._informers: dict[tuple[Any, Selection, frozenset[str]], Informer[Any]] = {}
         self._by_kind: dict[Any, list[Informer[Any]]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
 
@@ -54,11 +54,16 @@ class Caches:
         *,
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
+        namespaces: Sequence[str] = (),
     ) -> Informer[K]:
-        """The informer of a kind and selection, made on first demand and shared from then on."""
-        key = (kind, (_pairs(labels), _pairs(fields)))
+        """The informer of a kind and selection, made on first demand and shared from then on.
+
+        `namespaces` are the only ones it follows; by default those of the manager.
+        """
+        followed = tuple(namespaces) or self._namespaces
+        key = (kind, (_pairs(labels), _pairs(fields)), frozenset(followed))
         if key not in self._informers:
-            self._informers[key] = self._make(kind, labels, fields)
+            self._informers[key] = self._make(kind, labels, fields, followed)
         return cast("Informer[K]", self._informers[key])
 
     def informer_for(self, kind: type[K], namespace: str = "") -> Informer[K]:
@@ -67,10 +72,13 @@ class Caches:
         Nor must it be asked about a namespace that it does not follow: what is there would look
         absent.
         """
-        informer = self._whole(kind)
-        if namespace and not informer.covers_namespace(namespace):
+        declared = self._by_kind.get(kind)
+        if not declared:
+            raise NotWatched(_name(kind))
+        found = [one for one in declared if not namespace or one.covers_namespace(namespace)]
+        if not found:
             raise NotWatched(_name(kind), namespace)
-        return informer
+        return cast("Informer[K]", found[0] if len(found) == 1 else _whole(kind, found, namespace))
 
     def find_anywhere(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
@@ -107,33 +115,18 @@ class Caches:
         for informer in self._on(resource):
             informer.record_delete(key, meta.uid, meta.resource_version)
 
-    def _whole(self, kind: type[K]) -> Informer[K]:
-        """The informer of a kind that is followed once, or once without a selection."""
-        found = self._by_kind.get(kind)
-        if not found:
-            raise NotWatched(_name(kind))
-        if len(found) == 1:
-            return cast("Informer[K]", found[0])
-        whole = [informer for informer in found if not (informer.labels or informer.fields)]
-        if not whole:
-            raise ConfigError(
-                f"a cached read of {_name(kind)} is ambiguous",
-                because="it is watched with several selections and never whole",
-                hint="read with live=True, or watch it once without a selection",
-            )
-        return cast("Informer[K]", whole[0])
-
     def _make(
         self,
         kind: type[K],
         labels: Mapping[str, str] | None,
         fields: Mapping[str, str] | None,
+        namespaces: Sequence[str],
     ) -> Informer[K]:
         informer = Informer(
             self._rest,
             kind,
             random=self._random,
-            namespaces=self._namespaces,
+            namespaces=namespaces,
             labels=labels,
             fields=fields,
             observer=self._metrics,
@@ -151,6 +144,26 @@ class Caches:
 
     def _on(self, resource: Resource) -> Sequence[Informer[Any]]:
         return self._by_path.get(resource.path(), ())
+
+
+def _whole(kind: type[Object], found: Sequence[Informer[Any]], namespace: str) -> Informer[Any]:
+    """The one of several informers that holds all there is in a namespace, or in every one."""
+    whole = [one for one in found if not (one.labels or one.fields)]
+    if not whole:
+        raise ConfigError(
+            f"a cached read of {_name(kind)} is ambiguous",
+            because="it is watched with several selections and never whole",
+            hint="read with live=True, or watch it once without a selection",
+        )
+    wanted = {namespace} if namespace else {name for one in found for name in one.namespaces}
+    for informer in whole:
+        if all(informer.covers_namespace(name) for name in wanted):
+            return informer
+    raise ConfigError(
+        f"a cached read of {_name(kind)} in all namespaces is ambiguous",
+        because="it is watched in several, by several watches, and by none in all of them",
+        hint="read it namespace by namespace, or with live=True",
+    )
 
 
 def _name(kind: type[Object]) -> str:

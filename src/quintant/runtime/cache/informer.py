@@ -85,6 +85,8 @@ class Informer(Generic[K]):
             )
             for namespace in watched
         }
+        self.namespaces = tuple(watched)
+        """Those it follows; an empty one stands for all."""
         self.reflectors = tuple(self._by_namespace.values())
         self._awaited = set(watched)
         self._synced = asyncio.Event()
@@ -166,8 +168,9 @@ class Informer(Generic[K]):
             self.overlay.record_write(obj)
 
     def record_delete(self, key: Request, uid: str, version: str) -> None:
-        """Hide an object that we have just deleted, last known at `version`."""
-        self.overlay.record_delete(key, uid, version)
+        """Hide an object that we have just deleted, last known at `version`, if it belongs here."""
+        if self.covers_namespace(key.namespace):
+            self.overlay.record_delete(key, uid, version)
 
     def replace(self, namespace: str, state: InitialState[K]) -> None:
         initial = namespace in self._awaited

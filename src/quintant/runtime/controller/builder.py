@@ -7,7 +7,7 @@ Each method returns the builder; `reconcile` ends it and hands the declaration t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
 
@@ -33,6 +33,7 @@ from quintant.runtime.controller.declaration import (
     owner_requests,
 )
 from quintant.runtime.controller.finalizer import Cleanup, Finalizer
+from quintant.runtime.controller.namespaces import checked_names, checked_namespaces
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.controller.rate_limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.controller.sources import Source, Ticker, source
@@ -63,28 +64,49 @@ class _Wiring:
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
         index: Mapping[str, IndexFunction[R]] | None = None,
+        namespaces: Sequence[str] = (),
     ) -> Self:
         """Let changes of another kind wake the keys that `to` maps it to (old and new state).
 
         `index` files its objects under values, for `client.list(kind, index=…)`; controllers that
-        watch the same kind share it.
+        watch the same kind share it. `namespaces` are the only ones in which it is followed, and
+        may be: by default all that the manager works in.
         """
-        resource_of(kind)
         return self._watch(
-            WatchDeclaration(kind, to, when, labels or {}, fields or {}, indexes=index or {})
+            WatchDeclaration(
+                kind,
+                to,
+                when,
+                labels or {},
+                fields or {},
+                indexes=index or {},
+                namespaces=checked_namespaces("watches", kind, namespaces),
+            )
         )
 
     def on(self, given: Source | AsyncIterable[Request]) -> Self:
         """Let something outside wake keys: `every(60)`, or an async iterable of requests."""
         return self._with(sources=(*self._draft.sources, source(given)))
 
-    def uses(self, kind: type[Object], *verbs: str, sub: str = "") -> Self:
-        """Declare a permission beyond what is watched, such as `.uses(Secret, "get")`."""
+    def uses(
+        self,
+        kind: type[Object],
+        *verbs: str,
+        sub: str = "",
+        namespaces: Sequence[str] = (),
+        names: Sequence[str] = (),
+    ) -> Self:
+        """Declare a permission beyond what is watched, such as `.uses(Secret, "get")`.
+
+        `namespaces` and `names` are the only ones, and the only objects, it is for.
+        """
         if not verbs:
             raise ConfigError(
                 f"uses({kind_name(kind)}) names no verb", hint='add "get", "create" …'
             )
-        return self._with(uses=(*self._draft.uses, PermissionUse(kind, verbs, sub)))
+        where = checked_namespaces("uses", kind, namespaces)
+        use = PermissionUse(kind, verbs, sub, where, checked_names(kind, verbs, names))
+        return self._with(uses=(*self._draft.uses, use))
 
     def workers(self, count: int) -> Self:
         """How many keys are worked on at once (default 4); 1 means strictly one after another."""
@@ -155,14 +177,17 @@ class Builder(_Wiring, Generic[K]):
         when: Predicate[R] | None = None,
         every_owner: bool = False,
         index: Mapping[str, IndexFunction[R]] | None = None,
+        namespaces: Sequence[str] = (),
     ) -> Self:
         """Let changes of a child wake its owner: its controller, or with `every_owner` all.
 
-        `index` is that of `watches`.
+        `index` and `namespaces` are those of `watches`.
         """
-        resource_of(kind)
         mapper = owner_requests(self._resource, every_owner=every_owner)
-        return self._watch(WatchDeclaration(kind, mapper, when, owned=True, indexes=index or {}))
+        where = checked_namespaces("owns", kind, namespaces)
+        return self._watch(
+            WatchDeclaration(kind, mapper, when, owned=True, indexes=index or {}, namespaces=where)
+        )
 
     def index(self, name: str, function: IndexFunction[K]) -> Self:
         """File the controlled objects under values, for `by_index` and `client.list(index=…)`."""

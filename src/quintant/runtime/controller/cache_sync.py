@@ -52,7 +52,7 @@ class CacheSync:
             raise ConfigError(
                 f"cannot start: not every kind could be read in {self._limit:g} s",
                 because="; ".join(self._missing()),
-                hint="install the CRDs, and check the permissions of the service account",
+                hint="install the CRDs, and the roles: each in its namespace, which must exist",
             ) from None
         finally:
             if self._timer is not None:

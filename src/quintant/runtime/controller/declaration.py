@@ -53,6 +53,8 @@ class WatchDeclaration(Struct, frozen=True):
     fields: Mapping[str, str] = field(default_factory=dict)
     owned: bool = False
     indexes: Mapping[str, IndexFunction[Any]] = field(default_factory=dict)
+    namespaces: tuple[str, ...] = ()
+    """The only ones it is followed in; empty is wherever the manager works."""
 
 
 class Retry(Struct, frozen=True):
@@ -74,6 +76,10 @@ class PermissionUse(Struct, frozen=True):
     kind: type[Object]
     verbs: tuple[str, ...]
     sub: str = ""
+    namespaces: tuple[str, ...] = ()
+    """The only ones it is needed in; empty is wherever the manager works."""
+    names: tuple[str, ...] = ()
+    """The only objects it is needed for; empty is all of them."""
 
 
 OnDeleted = Callable[[Request], Awaitable[None] | None]
@@ -99,6 +105,10 @@ class Declaration(Struct, Generic[K], frozen=True):
     timeout: float = TIMEOUT_SECONDS
     retry: Retry = Retry()
     resync: bool = True
+    namespaces: tuple[str, ...] = ()
+    """The only ones it controls objects in; empty is wherever its manager works."""
+    part: str = ""
+    """The part of the manager it belongs to, if it can be switched off."""
 
 
 def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:

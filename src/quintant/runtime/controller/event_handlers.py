@@ -65,7 +65,9 @@ def _primary(
     queue: Workqueue[Request],
     going: Callable[[Request], None],
 ) -> Informer[K]:
-    informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
+    informer = caches.declare(
+        kind, labels=declared.labels, fields=declared.fields, namespaces=declared.namespaces
+    )
     for name, function in declared.indexes.items():
         informer.store.ensure_index(name, function)
 
@@ -88,7 +90,9 @@ def _related(
     caches: Caches,
     queue: Workqueue[Request],
 ) -> Informer[Any]:
-    informer = caches.declare(watch.kind, labels=watch.labels, fields=watch.fields)
+    informer = caches.declare(
+        watch.kind, labels=watch.labels, fields=watch.fields, namespaces=watch.namespaces
+    )
     owners = {OWNER_INDEX: owner_uid} if watch.owned else {}
     for name, function in {**owners, **watch.indexes}.items():
         informer.store.ensure_index(name, function)

@@ -11,12 +11,10 @@ lives on half dead. Reconciles and watches heal by themselves and never fail.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
 
 from quintant.client.rest import Rest
 from quintant.client.retry import with_retries
@@ -33,6 +31,7 @@ from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
+from quintant.runtime.manager.declarations import Runnable
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import HealthChecks
 from quintant.runtime.manager.loop_monitor import LoopMonitor, SchedulerWait
@@ -47,15 +46,6 @@ if TYPE_CHECKING:
     from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
-
-RunnableFunction = Callable[[Client], Awaitable[None]]
-
-
-class Runnable(Struct, frozen=True):
-    """A task beside the controllers; with `leader` it runs only where the lease is held."""
-
-    run: RunnableFunction
-    leader: bool
 
 
 class Engine:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from itertools import chain
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,31 +21,28 @@ from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
-from quintant.core.object import K, Object
-from quintant.core.resource import resource_of
+from quintant.core.object import Object
 from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
-from quintant.runtime.controller.async_functions import check_async
-from quintant.runtime.controller.builder import Builder, KeyBuilder
-from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.manager.engine import Engine, Runnable, RunnableFunction
+from quintant.runtime.controller.namespaces import legal_namespaces
+from quintant.runtime.manager.declarations import ControllerDeclarations
+from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Check, ProbeKind
 from quintant.runtime.manager.loops import loop_factory, stop_on_signals
+from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 log = logs.get_logger()
 
-B = TypeVar("B", bound=Builder[Any] | KeyBuilder)
 JsonPage = Callable[[Client, str], Awaitable[bytes | None]]
 """From a client and the path below a word to JSON; None if there is nothing there."""
 
 
-class Manager:
+class Manager(ControllerDeclarations):
     """Collects controllers, webhooks and runnables, and runs them together."""
 
     def __init__(
@@ -79,9 +77,10 @@ class Manager:
                 because="its lease and role carry it",
                 hint='Manager("shops")',
             )
+        super().__init__()
         self.settings = Settings(
             name=name,
-            namespaces=tuple(namespaces),
+            namespaces=legal_namespaces(f"manager {name!r}", namespaces),
             leader_elect=leader_elect,
             metrics=metrics,
             probes=probes,
@@ -96,9 +95,7 @@ class Manager:
             rate=rate,
             burst=burst,
         )
-        self.declarations: list[Declaration[Any]] = []
-        self._builders: list[Builder[Any] | KeyBuilder] = []
-        self.runnables: list[Runnable] = []
+        self.parts: dict[str, Part] = {}
         self.collectors: list[Collector] = []
         self.checks: list[tuple[ProbeKind, str, Check]] = []
         self.json_pages: dict[str, JsonPage] = {}
@@ -108,34 +105,21 @@ class Manager:
     def name(self) -> str:
         return self.settings.name
 
-    def controls(
-        self,
-        kind: type[K],
-        *,
-        name: str = "",
-        when: Predicate[K] | None = None,
-        labels: Mapping[str, str] | None = None,
-        fields: Mapping[str, str] | None = None,
-    ) -> Builder[K]:
-        """Begin the declaration of a controller for a kind; `.reconcile(...)` ends it.
+    def part(self, name: str, *, on: bool) -> Part:
+        """Begin a part that runs only if it is `on`, and has a role of its own.
 
-        The controller's name, by default the kind's in lower case, is the field manager of its
-        writes: keep it for ever.
+        Declare in it as in the manager: `manager.part("mirror", on=True).keyed("mirror")…`.
         """
-        title = name or resource_of(kind).kind.lower()
-        draft: Declaration[K] = Declaration(
-            title, kind, _unfinished, when, labels or {}, fields or {}
-        )
-        return self._begun(Builder(self._register, draft, kind))
+        if name in self.parts:
+            raise ConfigError(
+                f"two parts are called {name!r}", because="their roles are called after them"
+            )
+        self.parts[name] = Part(name, on, self)
+        return self.parts[name]
 
-    def keyed(self, name: str) -> KeyBuilder:
-        """Begin the declaration of a controller whose keys are no objects."""
-        return self._begun(KeyBuilder(self._register, Declaration(name, None, _unfinished)))
-
-    def add(self, function: RunnableFunction, *, leader: bool = False) -> None:
-        """Run a task with a client: a poller, a server. If it raises, the program ends."""
-        check_async(function, "runnable", "(client)")
-        self.runnables.append(Runnable(function, leader))
+    def names(self) -> set[str]:
+        parts = (part.names() for part in self.parts.values())
+        return super().names().union(*parts)
 
     def add_collectors(self, *collectors: Collector) -> None:
         """Serve series of your own beside ours: of `quintant.metrics`, or of prometheus_client."""
@@ -154,9 +138,13 @@ class Manager:
         self.checks.append((ProbeKind.READINESS, name, check))
 
     def kinds(self) -> list[type[Object]]:
-        """Every kind that is controlled, watched or reviewed, each once, as they were declared."""
+        """Every kind that is controlled, watched or reviewed, each once, as they were declared.
+
+        Those of parts that are off are among them: objects of theirs may exist.
+        """
         found: dict[type[Object], None] = {}
-        for declared in self.declarations:
+        off = (part.declarations for part in self.parts.values() if not part.on)
+        for declared in chain(self.declarations, *off):
             for kind in (declared.kind, *(watch.kind for watch in declared.watches)):
                 if kind is not None:
                     found[kind] = None
@@ -228,7 +216,8 @@ class Manager:
 
     def check(self) -> None:
         """ConfigError if a declaration was begun and not ended, or there is none."""
-        for name in filter(None, (builder.unfinished for builder in self._builders)):
+        parts = (part.unfinished() for part in self.parts.values())
+        for name in chain(self.unfinished(), *parts):
             raise ConfigError(
                 f"controller {name!r} has no reconciler",
                 because="its declaration was begun and never ended",
@@ -237,29 +226,13 @@ class Manager:
         if not (self.declarations or self.runnables or self.webhooks):
             raise ConfigError(
                 f"manager {self.name!r} has nothing to run",
-                because="it has no controller, no runnable and no webhook",
+                because="it has no controller, no runnable and no webhook"
+                + (", and its parts are off" if self.parts else ""),
                 hint="declare a controller: manager.controls(Kind).reconcile(function)",
             )
-
-    def _begun(self, builder: B) -> B:
-        self._builders.append(builder)
-        return builder
-
-    def _register(self, declaration: Declaration[Any]) -> None:
-        if any(known.name == declaration.name for known in self.declarations):
-            raise ConfigError(
-                f"two controllers are called {declaration.name!r}",
-                because="the name is a field manager and a metric label",
-                hint=f'name the second one: controls(Kind, name="{declaration.name}-2")',
-            )
-        self.declarations.append(declaration)
 
 
 def production_environment(config: Config | None = None) -> Environment:
     """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports."""
     found = config or Config.discover()
     return Environment(HttpTransport(found), namespace=found.namespace, listen=True)
-
-
-async def _unfinished(*_: Any) -> None:
-    raise ConfigError("a controller was declared without .reconcile(...)")

@@ -55,7 +55,13 @@ from quintant.core import codec
 from quintant.core.address import BindAddress
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import NAME_LABEL, manager_rbac
+from quintant.runtime.manager.rbac import (
+    NAME_LABEL,
+    manager_rbac,
+    part_rbac,
+    required_permissions,
+    role_subject,
+)
 from quintant.runtime.webhook.definitions import converted_definitions
 
 Plain = dict[str, Any]
@@ -82,6 +88,8 @@ class DeploymentOptions:
     """Whether the old pod ends before the new one starts; for one replica that must be alone."""
     given_keys: bool = False
     """Whether somebody else makes the Secret with the keys of its webhooks."""
+    namespaces: tuple[str, ...] = ()
+    """Further namespaces that come, and go, with the program: those that its roles are in."""
 
 
 def install_manifests(
@@ -93,7 +101,7 @@ def install_manifests(
         settings = setting(settings, webhook_secret=_secret_name(manager))
     service = ServiceReference(name=settings.name, namespace=namespace)
     found: dict[str, tuple[Object, ...]] = {
-        "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
+        "namespace": _namespaces(namespace, *program.namespaces) if program else (),
         "rbac": manager_rbac(settings, manager.declarations, namespace, manager.webhooks.targets()),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
         "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
@@ -104,6 +112,22 @@ def install_manifests(
     plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
     crds = {"crds": converted_definitions(manager.kinds(), manager.webhooks, service)}
     return {part: objects for part, objects in (crds | plain).items() if objects}
+
+
+def part_manifests(manager: Manager, namespace: str) -> dict[str, list[Plain]]:
+    """The roles of the parts that are off, by part: to be applied before one is switched on."""
+    subject = role_subject(manager.settings, namespace)
+    whole = required_permissions(each for each in manager.declarations if not each.part)
+    found = {
+        part.name: part_rbac(subject, whole, part.name, required_permissions(part.declarations))
+        for part in manager.parts.values()
+        if not part.on
+    }
+    return {name: [codec.to_plain(obj) for obj in roles] for name, roles in found.items()}
+
+
+def _namespaces(*names: str) -> tuple[Object, ...]:
+    return tuple(Namespace(metadata=ObjectMeta(name=name)) for name in dict.fromkeys(names))
 
 
 def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) -> Deployment:

@@ -5,15 +5,18 @@
     watches   get list watch
     uses      whatever it names
 
-Events come with every controller, the lease with leader election, and with certificates of its own
-the Secret they are in and the objects that say whom to trust. Where a manager is restricted to
-namespaces, it gets a Role in each of them and a ClusterRole only for kinds that have no namespace.
-The result is a pure function of the declarations: sorted, merged, the same every time.
+Each where the declaration says: in the namespaces of its kind, in those of the manager, or
+everywhere. Events come with every controller, where its objects are; the lease with leader
+election, and with certificates of its own the Secret they are in and the objects that say whom to
+trust. What is for a namespace is granted by a Role there, all else by a ClusterRole. A part of a
+manager has roles of its own. The result is a pure function of the declarations: sorted, merged, the
+same every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -33,12 +36,20 @@ from quintant.api.rbac import (
 )
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.declaration import Declaration, PermissionUse, WatchDeclaration
 from quintant.runtime.events.series import DEFAULT_NAMESPACE
-from quintant.runtime.manager.permissions import Permission, Permissions, policy_rules
+from quintant.runtime.manager.permissions import (
+    Permission,
+    Permissions,
+    beyond,
+    control_permissions,
+    owner_permissions,
+    policy_rules,
+    verb_permissions,
+    watch_permissions,
+)
 from quintant.runtime.settings import Settings
 
-READ = ("get", "list", "watch")
 NAME_LABEL = "app.kubernetes.io/name"
 
 Target = tuple[type[Object], str]
@@ -60,60 +71,29 @@ class RoleSubject(Struct, frozen=True):
         )
 
 
-def control_permissions(kind: type[Object]) -> Permissions:
-    """What the controller of a kind needs on it."""
-    status = (
-        verb_permissions(kind, "patch", sub="status") if resource_of(kind).status else Permissions()
-    )
-    # Clusters may refuse an owner reference that blocks the owner's deletion without this one.
-    return (
-        verb_permissions(kind, *READ, "patch")
-        | status
-        | verb_permissions(kind, "update", sub="finalizers")
-    )
-
-
-def owner_permissions(kind: type[Object]) -> Permissions:
-    """What the owner of children of a kind needs on them."""
-    return verb_permissions(kind, *READ, "create", "patch", "delete")
-
-
-def watch_permissions(kind: type[Object]) -> Permissions:
-    """What it takes to follow a kind."""
-    return verb_permissions(kind, *READ)
-
-
-def verb_permissions(kind: type[Object], *verbs: str, sub: str = "") -> Permissions:
-    """The permission for single verbs, on a subresource if one is named."""
-    resource = resource_of(kind)
-    name = f"{resource.plural}/{sub}" if sub else resource.plural
-    return Permissions(
-        Permission(resource.group, name, verb, resource.namespaced) for verb in verbs
-    )
-
-
 def required_permissions(declarations: Iterable[Declaration[Any]]) -> Permissions:
     """Everything that these controllers need, events included."""
-    found = [_needs(declared) for declared in declarations]
-    events = verb_permissions(Event, "create", "patch") if found else Permissions()
-    return events.union(*found)
+    return Permissions().union(*(_needs(declared) for declared in declarations))
 
 
 def rbac_objects(subject: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
     """The service account, the roles and their bindings, ready to be applied."""
     account = ServiceAccount(metadata=subject.meta(subject.namespace))
     leases = _leases(subject) if subject.leader_elect else ()
-    if not subject.namespaces:
-        return (account, *_everywhere(subject, permissions), *leases)
-    local = Permissions(held for held in permissions if held.namespaced)
-    places = dict.fromkeys(subject.namespaces, local)
-    wide = permissions - local
-    if wide:
-        # Events about objects without a namespace are written to the default one.
-        places.setdefault(DEFAULT_NAMESPACE, local & verb_permissions(Event, "create", "patch"))
-    within = [_within(subject, policy_rules(held), place) for place, held in sorted(places.items())]
-    cluster = _everywhere(subject, wide) if wide else ()
-    return (account, *cluster, *(obj for pair in within for obj in pair), *leases)
+    return (account, *_roles(subject, _placed(subject, permissions)), *leases)
+
+
+def part_rbac(
+    subject: RoleSubject, whole: Permissions, part: str, permissions: Permissions
+) -> tuple[Object, ...]:
+    """The roles of a part, and their bindings: what it needs beyond the `whole` that is there."""
+    there = _placed(subject, whole)
+    everywhere = there.get("", Permissions())
+    extra = {
+        namespace: beyond(wanted, everywhere | there.get(namespace, Permissions()))
+        for namespace, wanted in _placed(subject, permissions).items()
+    }
+    return _roles(subject, extra, f"-{part}")
 
 
 def manager_rbac(
@@ -126,19 +106,92 @@ def manager_rbac(
 
     `targets` are those of its webhooks; they matter where it has certificates of its own.
     """
-    subject = RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
+    subject = role_subject(settings, namespace)
+    needed = _by_part(declarations)
+    whole = needed.pop("", Permissions())
+    parts = [part_rbac(subject, whole, part, needed[part]) for part in sorted(needed)]
     keys = _certificates(subject, settings.webhook_secret, targets) if targets else ()
-    return (*rbac_objects(subject, required_permissions(declarations)), *keys)
+    return (*rbac_objects(subject, whole), *(obj for found in parts for obj in found), *keys)
+
+
+def role_subject(settings: Settings, namespace: str) -> RoleSubject:
+    """A manager with these settings that lives in a namespace."""
+    return RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
+
+
+def _by_part(declarations: Iterable[Declaration[Any]]) -> dict[str, Permissions]:
+    found: dict[str, Permissions] = {}
+    for declared in declarations:
+        found[declared.part] = found.get(declared.part, Permissions()) | _needs(declared)
+    return found
 
 
 def _needs(declared: Declaration[Any]) -> Permissions:
-    primary = control_permissions(declared.kind) if declared.kind is not None else Permissions()
-    watched = [
-        owner_permissions(w.kind) if w.owned else watch_permissions(w.kind)
-        for w in declared.watches
-    ]
-    used = [verb_permissions(use.kind, *use.verbs, sub=use.sub) for use in declared.uses]
-    return primary.union(*watched, *used)
+    primary = (
+        control_permissions(declared.kind, declared.namespaces)
+        if declared.kind is not None
+        else Permissions()
+    )
+    watched = [_watched(watch) for watch in declared.watches]
+    used = [_used(use) for use in declared.uses]
+    events = verb_permissions(Event, "create", "patch", namespaces=_event_namespaces(declared))
+    return primary.union(*watched, *used, events)
+
+
+def _watched(watch: WatchDeclaration) -> Permissions:
+    if watch.owned:
+        return owner_permissions(watch.kind, watch.namespaces)
+    # The server takes a selection of one name for that name, when it asks what somebody may do.
+    name = watch.fields.get("metadata.name", "")
+    return watch_permissions(watch.kind, watch.namespaces, (name,) if name else ())
+
+
+def _used(use: PermissionUse) -> Permissions:
+    return verb_permissions(
+        use.kind, *use.verbs, sub=use.sub, namespaces=use.namespaces, names=use.names
+    )
+
+
+def _event_namespaces(declared: Declaration[Any]) -> tuple[str, ...]:
+    """Where the objects are that a controller can tell of; empty is wherever its manager works."""
+    seen = [(watch.kind, watch.namespaces) for watch in declared.watches]
+    if declared.kind is not None:
+        seen.append((declared.kind, declared.namespaces))
+    local = [where for kind, where in seen if resource_of(kind).namespaced]
+    if not seen or not all(local):
+        return ()
+    # Events about objects without a namespace are written to the default one.
+    wide = (DEFAULT_NAMESPACE,) if len(local) < len(seen) else ()
+    return tuple(sorted({*wide, *(name for where in local for name in where)}))
+
+
+def _placed(subject: RoleSubject, permissions: Permissions) -> Mapping[str, Permissions]:
+    """What the role of each namespace grants; that of no namespace is the ClusterRole."""
+    found: dict[str, set[Permission]] = defaultdict(set)
+    for held in permissions:
+        for namespace in _where(subject, held):
+            found[namespace].add(held._replace(namespace=""))
+    everywhere = Permissions(found.pop("", ()))
+    local = {name: beyond(Permissions(held), everywhere) for name, held in sorted(found.items())}
+    return {"": everywhere, **local}
+
+
+def _where(subject: RoleSubject, held: Permission) -> Sequence[str]:
+    if not held.namespaced:
+        return ("",)
+    return (held.namespace,) if held.namespace else subject.namespaces or ("",)
+
+
+def _roles(
+    subject: RoleSubject, placed: Mapping[str, Permissions], suffix: str = ""
+) -> tuple[Object, ...]:
+    found: list[Object] = []
+    for namespace, held in placed.items():
+        if held and namespace:
+            found += _within(subject, policy_rules(held), namespace, suffix)
+        elif held:
+            found += _across(subject, policy_rules(held), suffix)
+    return tuple(found)
 
 
 def _leases(subject: RoleSubject) -> tuple[Object, ...]:
@@ -180,10 +233,6 @@ def _within(
         subjects=(_subject(subject),),
     )
     return Role(metadata=meta, rules=granted), binding
-
-
-def _everywhere(subject: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
-    return _across(subject, policy_rules(permissions))
 
 
 def _across(

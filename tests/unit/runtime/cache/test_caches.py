@@ -141,3 +141,37 @@ async def test_every_informer_is_known_to_the_metrics() -> None:
     shown = metrics.render().decode()
     assert 'quintant_cache_objects{kind="ships.sea.quintant.dev"} 1.0' in shown
     assert "quintant_overlay_hits_total 1.0" in shown
+
+
+async def test_a_kind_is_followed_once_for_each_set_of_namespaces(caches: Caches) -> None:
+    north = caches.declare(Ship, namespaces=["north"])
+
+    assert caches.declare(Ship, namespaces=["north"]) is north
+    assert caches.declare(Ship, namespaces=["south"]) is not north
+    assert north.namespaces == ("north",)
+
+
+async def test_a_cached_read_finds_the_informer_of_its_namespace(caches: Caches) -> None:
+    north, south = (caches.declare(Ship, namespaces=[name]) for name in ("north", "south"))
+
+    assert caches.informer_for(Ship, "north") is north
+    assert caches.informer_for(Ship, "south") is south
+    with pytest.raises(NotWatched, match="in namespace west"):
+        caches.informer_for(Ship, "west")
+    with pytest.raises(ConfigError, match="in all namespaces is ambiguous"):
+        caches.informer_for(Ship)
+
+
+async def test_a_read_of_all_namespaces_is_served_by_who_follows_them_all(caches: Caches) -> None:
+    caches.declare(Ship, namespaces=["north"])
+    caches.declare(Ship, labels={"a": "1"})
+    everything = caches.declare(Ship)
+
+    assert caches.informer_for(Ship) is everything
+
+
+async def test_what_is_deleted_elsewhere_leaves_no_trace(caches: Caches) -> None:
+    north = caches.declare(Ship, namespaces=["north"])
+    caches.record_delete(resource_of(Ship), meta("a", "5", namespace="south"))
+
+    assert Request("a", "south") not in north.overlay

@@ -6,8 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from quintant import Context, Manager
-from quintant.api.core import ConfigMap
-from quintant.runtime.manager.manifests import DeploymentOptions, install_manifests
+from quintant.api.core import ConfigMap, Secret
+from quintant.runtime.manager.manifests import (
+    DeploymentOptions,
+    install_manifests,
+    part_manifests,
+)
 from quintant.runtime.webhook import Admission
 
 PROGRAM = DeploymentOptions("quintant:1", ("operator", "keeper"), replicas=2)
@@ -15,6 +19,10 @@ PROGRAM = DeploymentOptions("quintant:1", ("operator", "keeper"), replicas=2)
 
 async def _nothing(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
     """A reconciler that finds everything in order."""
+
+
+async def _no_secret(obj: Secret, ctx: Context[Secret]) -> None:
+    """A reconciler that finds every secret in order."""
 
 
 def _manager(**settings: Any) -> Manager:
@@ -149,3 +157,22 @@ def test_program_gets_settings_of_its_own() -> None:
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert {"name": "LEVEL", "value": "high"} in container["env"]
     assert container["resources"]["limits"] == {"memory": "1Gi"}
+
+
+def test_namespaces_that_come_with_a_program_are_made_before_the_roles_in_them() -> None:
+    found = install_manifests(_manager(), "home", replace(PROGRAM, namespaces=("home", "devices")))
+
+    assert [obj["metadata"]["name"] for obj in found["namespace"]] == ["home", "devices"]
+    assert list(found).index("namespace") < list(found).index("rbac")
+
+
+def test_roles_of_a_part_that_is_off_are_apart() -> None:
+    manager = _manager()
+    part = manager.part("secrets", on=False)
+    part.controls(Secret, namespaces=["vault"]).reconcile(_no_secret)
+
+    assert "keeper-secrets" not in str(install_manifests(manager, "home", PROGRAM))
+    role, binding = part_manifests(manager, "home")["secrets"]
+    assert (role["kind"], role["metadata"]["name"]) == ("Role", "keeper-secrets")
+    assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "vault"
+    assert binding["subjects"][0]["namespace"] == "home"

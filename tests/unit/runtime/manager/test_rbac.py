@@ -36,15 +36,22 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, ElectorState
 from quintant.runtime.leader.lease import Election
-from quintant.runtime.manager.permissions import Permission, Permissions, policy_rules
-from quintant.runtime.manager.rbac import (
-    RoleSubject,
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.permissions import (
+    Permission,
+    Permissions,
+    beyond,
     control_permissions,
     owner_permissions,
-    rbac_objects,
-    required_permissions,
+    policy_rules,
     verb_permissions,
     watch_permissions,
+)
+from quintant.runtime.manager.rbac import (
+    RoleSubject,
+    manager_rbac,
+    rbac_objects,
+    required_permissions,
 )
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance
@@ -65,6 +72,9 @@ class Sea(Custom[Spec, Spec]):
 
 
 async def sail(boat: Boat, ctx: Context[Boat]) -> None: ...
+
+
+async def sink(sea: Sea, ctx: Context[Sea]) -> None: ...
 
 
 async def tide(request: Request, ctx: KeyContext) -> None: ...
@@ -172,14 +182,136 @@ def test_resources_with_the_same_verbs_share_a_rule() -> None:
             group=st.sampled_from(["", "apps", "demo.dev"]),
             resource=st.sampled_from(["pods", "pods/log", "deployments", "boats"]),
             verb=st.sampled_from(["get", "list", "watch", "create", "patch", "delete"]),
+            name=st.sampled_from(["", "a", "b"]),
         )
     )
 )
 def test_rules_grant_exactly_what_was_asked_for(permissions: set[Permission]) -> None:
     merged = policy_rules(permissions)
 
-    assert granted(merged) == {(held.group, held.resource, held.verb) for held in permissions}
+    for right in granted(merged):
+        rules = [rule for rule in merged if right in granted((rule,))]
+        asked = {held.name for held in permissions if held[:3] == right}
+        for name in ("a", "b", "other"):
+            may = any(not rule.resource_names or name in rule.resource_names for rule in rules)
+            assert may == bool(asked & {"", name})
+    assert granted(merged) == {held[:3] for held in permissions}
     assert merged == policy_rules(sorted(permissions, reverse=True))
+
+
+def test_verbs_on_one_object_are_a_rule_with_its_name() -> None:
+    assert policy_rules(
+        verb_permissions(Secret, "get", names=("b", "a")) | verb_permissions(ConfigMap, "list")
+    ) == (
+        PolicyRule(
+            api_groups=("",), resources=("secrets",), verbs=("get",), resource_names=("a", "b")
+        ),
+        PolicyRule(api_groups=("",), resources=("configmaps",), verbs=("list",)),
+    )
+
+
+def test_resources_held_to_the_same_names_share_a_rule() -> None:
+    only = ("only",)
+    (rule,) = policy_rules(
+        verb_permissions(Secret, "get", names=only) | verb_permissions(ConfigMap, "get", names=only)
+    )
+
+    assert (rule.resources, rule.resource_names) == (("configmaps", "secrets"), ("only",))
+
+
+def test_who_may_touch_every_object_needs_no_rule_for_one() -> None:
+    every, one = (verb_permissions(Secret, "get", names=names) for names in ((), ("a",)))
+
+    assert policy_rules(every | one) == policy_rules(every)
+    assert beyond(one, every) == Permissions()
+    assert beyond(every, one) == every
+
+
+def held_to_namespaces() -> list[Declaration[Any]]:
+    """A controller of boats anywhere, whose children and secrets are in two namespaces."""
+    found: list[Declaration[Any]] = []
+    builder = Builder(found.append, Declaration("boat", Boat, sail), Boat)
+    builder.owns(Deployment, namespaces=("dock",)).uses(
+        Secret, "get", namespaces=("safe",), names=("papers",)
+    ).reconcile(sail)
+    return found
+
+
+def test_kind_with_namespaces_of_its_own_is_granted_there_and_nowhere_else() -> None:
+    objects = rbac_objects(GRANTEE, required_permissions(held_to_namespaces()))
+
+    (wide,) = of(objects, ClusterRole)
+    (dock,), (safe,) = (of(objects, Role, place) for place in ("dock", "safe"))
+    assert isinstance(wide, ClusterRole)
+    assert isinstance(dock, Role)
+    assert isinstance(safe, Role)
+    assert granted(dock.rules) == granted(policy_rules(owner_permissions(Deployment)))
+    assert not granted(wide.rules) & granted(dock.rules)
+    assert safe.rules == (
+        PolicyRule(
+            api_groups=("",), resources=("secrets",), verbs=("get",), resource_names=("papers",)
+        ),
+    )
+
+
+def test_namespaces_of_a_kind_win_over_those_of_the_manager() -> None:
+    subject = replace(GRANTEE, namespaces=("a",))
+    objects = rbac_objects(subject, required_permissions(held_to_namespaces()))
+
+    assert of(objects, ClusterRole) == []
+    places = {obj.metadata.namespace for obj in of(objects, Role)} - {"ships"}
+    assert places == {"a", "dock", "safe"}
+
+
+def test_events_are_granted_where_the_objects_of_a_controller_are() -> None:
+    found: list[Declaration[Any]] = []
+    draft: Declaration[Boat] = Declaration("boat", Boat, sail, namespaces=("sea",))
+    builder = Builder(found.append, draft, Boat)
+    builder.owns(Deployment, namespaces=("dock",)).watches(Sea, to=lambda _: ()).reconcile(sail)
+    events = {held for held in required_permissions(found) if held.resource == "events"}
+
+    assert {held.namespace for held in events} == {"sea", "dock", "default"}
+
+
+def test_watch_of_one_name_is_granted_for_that_name() -> None:
+    found: list[Declaration[Any]] = []
+    builder = KeyBuilder(found.append, Declaration("tide", None, tide))
+    builder.watches(ConfigMap, to=lambda _: (), fields={"metadata.name": "moon"}).reconcile(tide)
+    held = {held for held in required_permissions(found) if held.resource == "configmaps"}
+
+    assert held == watch_permissions(ConfigMap, names=("moon",))
+
+
+def test_part_has_a_role_of_its_own_for_what_the_rest_may_not_do() -> None:
+    manager = Manager("harbour", leader_elect=True)
+    manager.controls(Boat).owns(Deployment).reconcile(sail)
+    part = manager.part("pilots", on=True)
+    part.keyed("pilots").watches(Boat, to=lambda _: ()).uses(Boat, "create").uses(
+        Secret, "get", namespaces=("safe",)
+    ).reconcile(tide)
+    objects = manager_rbac(manager.settings, manager.declarations, "ships")
+
+    whole, own = of(objects, ClusterRole)
+    (safe,) = of(objects, Role, "safe")
+    assert isinstance(whole, ClusterRole)
+    assert isinstance(own, ClusterRole)
+    assert isinstance(safe, Role)
+    assert [whole.metadata.name, own.metadata.name] == ["harbour", "harbour-pilots"]
+    assert granted(own.rules) == {("demo.dev", "boats", "create")}
+    assert granted(safe.rules) == {("", "secrets", "get")}
+    assert ("demo.dev", "boats", "create") not in granted(whole.rules)
+    accounts = [obj for obj in objects if isinstance(obj, ClusterRoleBinding)]
+    assert [binding.subjects[0].name for binding in accounts] == ["harbour", "harbour"]
+
+
+def test_role_of_a_part_that_is_off_is_left_out() -> None:
+    manager = Manager("harbour")
+    manager.controls(Boat).reconcile(sail)
+    part = manager.part("pilots", on=False)
+    part.keyed("pilots").watches(Node, to=lambda _: ()).reconcile(tide)
+    objects = manager_rbac(manager.settings, manager.declarations, "ships")
+
+    assert [obj.metadata.name for obj in of(objects, ClusterRole)] == ["harbour"]
 
 
 def test_manager_of_all_namespaces_gets_a_cluster_role_bound_to_its_account() -> None:
@@ -227,7 +359,9 @@ def test_restricted_manager_gets_a_cluster_role_only_for_kinds_without_namespace
 
 
 def test_events_about_kinds_without_namespace_are_allowed_in_the_default_one() -> None:
-    wanted = required_permissions(declared()) | control_permissions(Sea)
+    found = declared()
+    Builder(found.append, Declaration("sea", Sea, sink), Sea).reconcile(sink)
+    wanted = required_permissions(found)
     (role,) = of(rbac_objects(replace(GRANTEE, namespaces=("a",)), wanted), Role, "default")
 
     assert isinstance(role, Role)

@@ -1,0 +1,67 @@
+"""The namespaces and the names that a declaration is held to, checked where they are written.
+
+A mistake here is first heard of from a server otherwise: as a role that it refuses, or as a right
+that is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
+from quintant.core.resource import resource_of
+
+_LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL_LENGTH = 63
+# A request to delete many names none of them, so the server cannot hold it to one.
+_NAMELESS = "deletecollection"
+
+
+def checked_namespaces(call: str, kind: type[Object], namespaces: Sequence[str]) -> tuple[str, ...]:
+    """Namespaces for one kind; ConfigError if they are none, or the kind has none."""
+    resource = resource_of(kind)
+    if namespaces and not resource.namespaced:
+        raise ConfigError(
+            f"{call}({resource.kind}) names namespaces",
+            because=f"{resource.kind} has none: its objects belong to the whole cluster",
+            hint="drop namespaces=",
+        )
+    return legal_namespaces(f"{call}({resource.kind})", namespaces)
+
+
+def legal_namespaces(call: str, namespaces: Sequence[str]) -> tuple[str, ...]:
+    """Namespaces without repetition; ConfigError if one cannot be the name of any."""
+    for name in _listed(call, "namespaces", namespaces):
+        if _LABEL.fullmatch(name) is None or len(name) > _LABEL_LENGTH:
+            raise ConfigError(
+                f"{call} names the namespace {name!r}",
+                because="a namespace is one word of a-z, 0-9 and -, of at most 63 characters",
+                hint="namespaces=() is all of them" if not name else "",
+            )
+    return tuple(dict.fromkeys(namespaces))
+
+
+def checked_names(
+    kind: type[Object], verbs: Sequence[str], names: Sequence[str]
+) -> tuple[str, ...]:
+    """The only objects a permission is for; ConfigError if it cannot be held to them."""
+    call = f"uses({resource_of(kind).kind})"
+    if not all(_listed(call, "names", names)):
+        raise ConfigError(f"{call} names an object ''", hint="names=() is all of them")
+    if names and _NAMELESS in verbs:
+        raise ConfigError(
+            f"{call} holds {_NAMELESS} to names",
+            because="a request to delete many names none, and would always be refused",
+            hint='use "delete", object by object',
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def _listed(call: str, word: str, names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str):  # a sequence too, of letters
+        raise ConfigError(
+            f"{call} gives {word} as a text", because="it is a list", hint=f'{word}=["{names}"]'
+        )
+    return names
