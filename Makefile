@@ -17,7 +17,7 @@ OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test coverage test-real prepare conformance interop lint format manifests \
-	tables bench soak properties crashtest fuzz mutants package python clean
+	generate tables bench soak properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,8 @@ lint: $(READY) ## Check format, style, types, layers and generated files
 
 manifests: $(READY) ## Write the generated files anew
 	@$(BIN)/python scripts/manifests.py
+
+generate: manifests # The name that kubebuilder's projects have for it
 
 tables: $(READY) ## Write the tables of Kubernetes' kinds anew (needs Go and a real kube-apiserver)
 	@PYTHONPATH=scripts $(BIN)/python -m tables

@@ -17,7 +17,7 @@ from dataclasses import replace
 import psutil
 
 from benchmarks.sizes import Sizes, names
-from envtest.errors import EnvtestError
+from foreign.errors import ProgramError
 
 BENCHMARKS = (
     "imports",
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         began = time.monotonic()
         try:
             _run(name, sizes)
-        except EnvtestError as error:
+        except ProgramError as error:
             _say(f"{name} left out: {error}")
         _say(f"{name}: {time.monotonic() - began:.0f} s")
     return 0

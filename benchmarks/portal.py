@@ -7,7 +7,6 @@ the run says so.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +22,8 @@ from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer, running
 from benchmarks.tunnel_load import Figures
 from benchmarks.usage import MEGABYTE, usage
+from foreign import ProgramError
+from foreign.catalogue import CHISEL
 
 CONNECTIONS = 32
 BYTES_PER_REQUEST = 48 * 1024
@@ -31,8 +32,6 @@ FEW = 100
 """Requests beside the download."""
 RATE, MEGABYTES, ADDED = 2000.0, 50.0, 2.0
 PATIENCE_SECONDS = 30.0
-CHISEL = "github.com/jpillora/chisel"
-CHISEL_VERSION = "v1.10.1"
 COLUMNS = (
     "", "p50", "p99", "requests/s", "MB/s", "requests/core", "MB/core", "CPU of a request",
     "CPU of a MB", "RSS (both)",
@@ -100,7 +99,7 @@ def _round(requests: int, size: int, chisel: Path | None, say: Say) -> list[Way]
         if chisel is not None:
             say("portal: chisel")
             with _peer(chisel, service) as (port, pids):
-                found.append(_measured(f"chisel {CHISEL_VERSION}", port, pids, requests, size))
+                found.append(_measured(f"chisel {CHISEL.version}", port, pids, requests, size))
     return found
 
 
@@ -243,19 +242,8 @@ def _until(tried: Callable[[], bool]) -> None:
 
 def _chisel(say: Say) -> Path | None:
     """chisel, from the cache or built into it; None, and a line that says so, without Go."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    program = cache / "quintant" / f"chisel-{CHISEL_VERSION}"
-    if program.exists():
-        return program
-    if shutil.which("go") is None:
-        say("portal: chisel left out: no Go to build it with")
+    try:
+        return CHISEL.provide(os.environ, report=lambda line: say(f"portal: {line}"))
+    except ProgramError as error:
+        say(f"portal: chisel left out: {error.why}")
         return None
-    with TemporaryDirectory() as folder:
-        module = f"module peer\n\ngo 1.21\n\nrequire {CHISEL} {CHISEL_VERSION}\n"
-        (Path(folder) / "go.mod").write_text(module)
-        line = ["go", "build", "-mod=mod", "-o", str(program), CHISEL]
-        built = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
-    if built.returncode:
-        say(f"portal: chisel left out: {built.stderr.strip().splitlines()[-1]}")
-        return None
-    return program

@@ -15,8 +15,8 @@ from contextlib import suppress
 from envtest.binaries import ALL, cached, locate
 from envtest.build import provide, provide_kubectl
 from envtest.cluster import RealCluster
-from envtest.errors import EnvtestError, announce
 from envtest.existing import disposable
+from foreign.errors import ProgramError, announce, explain
 from quintant.version import KUBERNETES
 
 # How often `up` looks whether its programs still run.
@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _path()
         else:
             _up(controllers=options.controllers)
-    except EnvtestError as error:
-        _explain(error)
+    except ProgramError as error:
+        explain(error)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 def _path() -> None:
     folder = locate(os.environ)
     if folder is None:
-        raise EnvtestError(
+        raise ProgramError(
             f"cannot find the binaries of Kubernetes {KUBERNETES}",
             why=f"they are not in {cached(os.environ)}",
             hint="python -m envtest build",
@@ -98,12 +98,6 @@ def _linger(cluster: RealCluster) -> None:
         while True:
             time.sleep(CHECK_SECONDS)
             cluster.check()
-
-
-def _explain(error: EnvtestError) -> None:
-    for note in getattr(error, "__notes__", ()):
-        announce(note)
-    announce(str(error))
 
 
 if __name__ == "__main__":

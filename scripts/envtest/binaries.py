@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from envtest.errors import EnvtestError
+from foreign.cache import cache_folder
+from foreign.errors import ProgramError
 from quintant.version import KUBERNETES
 
 APISERVER = "kube-apiserver"
@@ -29,15 +30,6 @@ def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | N
 
     folder = cached(environ)
     return None if missing(folder, needed) else folder
-
-
-def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder for what is fetched or built once, outside every repository."""
-    if own := environ.get("QUINTANT_CACHE"):
-        return Path(own)
-    if shared := environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "quintant"
-    return Path(environ.get("HOME") or Path.home()) / ".cache" / "quintant"
 
 
 def cached(environ: Mapping[str, str]) -> Path:
@@ -62,7 +54,7 @@ def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
 
 def _assets(folder: Path, needed: Iterable[str]) -> Path:
     if absent := missing(folder, needed):
-        raise EnvtestError(
+        raise ProgramError(
             f"cannot use KUBEBUILDER_ASSETS={folder}",
             why=f"it has no program named {', '.join(absent)}",
             hint=f"unset KUBEBUILDER_ASSETS, so that {KUBERNETES} is built with Go",

@@ -18,11 +18,11 @@ from typing import Self
 from envtest import binaries, flags
 from envtest.access import Access, kubeconfig, private_key, token_line, write_secret
 from envtest.build import provide
-from envtest.errors import announce
 from envtest.existing import disposable, existing
 from envtest.flags import Layout
-from envtest.probe import Probe
-from envtest.process import Child, scratch
+from foreign.errors import announce
+from foreign.probe import Probe
+from foreign.process import Child, scratch
 
 # Both are ready within about three seconds; a loaded machine may need many times that.
 START_SECONDS = 120.0

@@ -15,7 +15,7 @@ from typing import Any
 
 from envtest import binaries
 from envtest.access import Access, write_secret
-from envtest.errors import EnvtestError
+from foreign.errors import ProgramError
 
 _VIEW = ("config", "view", "--raw", "--minify", "--flatten", "--output=json")
 
@@ -66,8 +66,8 @@ def _view(environ: Mapping[str, str]) -> str:
     return answer.stdout
 
 
-def _unusable(why: str) -> EnvtestError:
-    return EnvtestError(
+def _unusable(why: str) -> ProgramError:
+    return ProgramError(
         "cannot use the cluster named by KUBECONFIG",
         why=why,
         hint="check it with kubectl, or unset QUINTANT_DISPOSABLE to start one instead",

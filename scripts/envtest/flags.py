@@ -6,7 +6,7 @@ Everything listens on loopback only. Flags that a caller adds come last, and the
 from dataclasses import dataclass
 from pathlib import Path
 
-from envtest.process import LOOPBACK, free_ports
+from foreign.process import LOOPBACK, free_ports
 
 SERVICE_RANGE = "10.96.0.0/16"
 

@@ -10,15 +10,16 @@ from typing import Any
 
 import msgspec
 
-from envtest.errors import announce
-from envtest.go import Go
+from foreign.errors import announce
+from foreign.go import Go
 
 SOURCES = ("go.mod", "go.sum", "*.go")
 
 
 def reflect(what: str) -> Any:
     """What the Go program prints: `types` or `samples`."""
-    go = Go.find(os.environ, announce)
+    instead = "leave the tables as they are"
+    go = Go.find(os.environ, announce, what="the tables of kinds", instead=instead)
     # In a folder of its own, because Go leaves its temporary files where it is run.
     with tempfile.TemporaryDirectory() as folder:
         for pattern in SOURCES:

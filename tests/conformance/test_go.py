@@ -17,7 +17,7 @@ from conformance.target import Target, until
 from conformance.workloads import deployment
 from envtest import locate
 from envtest.binaries import MANAGER
-from envtest.process import Child
+from foreign.process import Child
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster, save_kubeconfig

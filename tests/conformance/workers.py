@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from envtest.existing import disposable
-from envtest.process import Child
+from foreign.process import Child
 
 MOST = {"embedded": 3, "real": 2, "controllers": 2, "given": 1}
 """How many workers share the checks of a server: those that wait longest have most, and

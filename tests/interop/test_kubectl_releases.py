@@ -9,7 +9,7 @@ import pytest
 
 from conformance.kubectl import Kubectl
 from envtest.build import provide_kubectl
-from envtest.errors import EnvtestError
+from foreign.errors import ProgramError
 from interop.conftest import Aloud
 
 # The oldest that was tried, and one between it and ours; ours is in `make conformance`.
@@ -35,7 +35,7 @@ def kubectl(
     try:
         with aloud():
             program = provide_kubectl(os.environ, request.param)
-    except EnvtestError as error:
+    except ProgramError as error:
         pytest.skip(str(error))
     return Kubectl(program, kubeconfig, tmp_path / "cache", "default")
 

@@ -8,23 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from foreign import ProgramError, PythonProgram
+from foreign.catalogue import KR8S, KUBERNETES_ASYNCIO, LIGHTKUBE
 from interop.conftest import Aloud
-from interop.environments import CannotInstall, provide_environment
 
-CLIENTS = ("kr8s==0.20.15", "lightkube==1.0.1", "kubernetes_asyncio==36.1.0")
+CLIENTS = (KR8S, LIGHTKUBE, KUBERNETES_ASYNCIO)
 PROGRAMS = Path(__file__).with_name("programs")
 WITHIN_SECONDS = 60.0
 
 
-@pytest.fixture(params=CLIENTS, ids=lambda client: client.partition("==")[0])
+@pytest.fixture(params=CLIENTS, ids=lambda client: client.name)
 def client(request: pytest.FixtureRequest, aloud: Aloud) -> tuple[Path, Path]:
     """The Python that has a client installed, and the program that uses it."""
+    program: PythonProgram = request.param
     try:
         with aloud():
-            python = provide_environment(request.param, os.environ)
-    except CannotInstall as error:
-        pytest.skip(f"cannot install {request.param}: {error}")
-    return python, PROGRAMS / f"with_{request.param.partition('==')[0]}.py"
+            python = program.provide(os.environ)
+    except ProgramError as error:
+        pytest.skip(str(error))
+    return python, PROGRAMS / f"with_{program.name}.py"
 
 
 async def test_a_python_client_makes_reads_patches_watches_and_deletes(

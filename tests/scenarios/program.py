@@ -16,7 +16,7 @@ import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
 import patience
-from envtest.process import free_ports
+from foreign.process import free_ports
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 QUINTANT = Path(sysconfig.get_path("scripts")) / "quintant"

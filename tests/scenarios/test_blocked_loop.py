@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from envtest.process import free_ports
+from foreign.process import free_ports
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 PROGRAM = Path(__file__).with_name("blocked_program.py")

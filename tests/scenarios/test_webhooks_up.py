@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 
 import patience
-from envtest.process import free_ports
 from examples_support import EXAMPLES
+from foreign.process import free_ports
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import JSON, ApiRequest, ApiResponse

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from envtest.gomod import staging_version
+from foreign.gomod import staging_version
 from quintant.version import KUBERNETES
 from tables import files
 from tables.join import join

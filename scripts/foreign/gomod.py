@@ -3,7 +3,8 @@
 k8s.io/kubernetes cannot be built as a dependency: its go.mod asks for k8s.io/api v0.0.0 and its
 like, and replaces them by folders that its module archive lacks. Each of those folders is also
 published as a module, where v1.X.Y is called v0.X.Y; so a main module of our own replaces every
-one of them by the published module of the same release.
+one of them by the published module of the same release. Replacements by published modules are
+taken over as they are: Go heeds only those of the main module.
 """
 
 import re
@@ -13,8 +14,11 @@ from dataclasses import dataclass
 KUBERNETES_MODULE = "k8s.io/kubernetes"
 ETCD_MODULE = "go.etcd.io/etcd/server/v3"
 
-_MAIN_MODULE = "quintant.dev/envtest"
+_MAIN_MODULE = "quintant.dev/foreign"
 _STAGED = re.compile(r"^\s*(?:replace\s+)?(\S+)\s+=>\s+\./staging/", re.MULTILINE)
+_PUBLISHED = re.compile(
+    r"^\s*(?:replace\s+)?(\S+(?:[ \t]+v\S+)?)[ \t]+=>[ \t]+([^.\s]\S*[ \t]+v\S+)", re.MULTILINE
+)
 _LANGUAGE = re.compile(r"^go\s+(\S+)", re.MULTILINE)
 _RELEASE = re.compile(r"v1\.(\d+)\.(\d+\S*)")
 
@@ -41,6 +45,7 @@ def main_module(module: Module) -> str:
         f"go {language(module.gomod)}",
         f"require {module.path} {module.version}",
         *_replacements(staged(module.gomod), module.version),
+        *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
     ]
     return "\n\n".join(lines) + "\n"
 

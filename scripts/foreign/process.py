@@ -18,26 +18,26 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
-from envtest.errors import EnvtestError
+from foreign.commands import TAIL_LINES
+from foreign.errors import ProgramError
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 LOOPBACK = "127.0.0.1"
 
 # How long a child may take to end itself before it is killed: its data is thrown away anyway.
 GRACE_SECONDS = 5.0
-TAIL_LINES = 20
 
 # Below the range from which Linux takes ports for outgoing connections, so that no connection
 # takes a port between our choice and the child's bind.
 _PORTS = range(20_000, 30_000)
 # How many of them a process may take before it could meet the one that was started next.
 _SHARE = 16
-_PREFIX = "quintant-envtest-"
+_PREFIX = "quintant-foreign-"
 _LOCK = "lock"
 
 
 class Child:
-    """A program of the cluster, started at once, with its output in a log file."""
+    """A program, started at once, with its output in a log file."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
         self.name = Path(command[0]).name
@@ -67,9 +67,9 @@ class Child:
         if self.code is not None:
             raise self.failure(f"it ended with code {self.code}")
 
-    def failure(self, why: str) -> EnvtestError:
+    def failure(self, why: str) -> ProgramError:
         """Return an error about this program that carries the end of its log as a note."""
-        error = EnvtestError(
+        error = ProgramError(
             f"cannot run {self.name}",
             why=why,
             hint=f"read the end of its log and check the flags given to {self.name}",

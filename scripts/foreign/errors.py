@@ -1,4 +1,4 @@
-"""The one error of this package, and where its progress lines go.
+"""The one error about programs of others, and where progress lines go.
 
 An error has three lines: what failed, why, what to try. Longer evidence, such as the end of a
 log, travels as a note of the exception, so that pytest and a traceback show it too.
@@ -10,8 +10,8 @@ from collections.abc import Callable
 Report = Callable[[str], None]
 
 
-class EnvtestError(Exception):
-    """Etcd and kube-apiserver cannot be built or run; its text says why and what to try."""
+class ProgramError(Exception):
+    """A program cannot be had or run; its text says why and what to try."""
 
     def __init__(self, what: str, *, why: str, hint: str) -> None:
         super().__init__(what, why, hint)
@@ -26,3 +26,10 @@ class EnvtestError(Exception):
 def announce(line: str) -> None:
     """Print a progress line at once, on standard error: standard output is for results."""
     print(line, file=sys.stderr, flush=True)
+
+
+def explain(error: ProgramError) -> None:
+    """Print an error and what evidence it carries."""
+    for note in getattr(error, "__notes__", ()):
+        announce(note)
+    announce(str(error))

@@ -1,0 +1,104 @@
+"""A program by Go module and version: named by the user, in the cache, or built into it.
+
+It is built from the published module and nothing else, as `go install module@version` would, but
+with the replacements that the module asks for (`gomod`).
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreign.cache import cache_folder, locked, workshop
+from foreign.errors import ProgramError, Report, announce
+from foreign.go import Go
+from foreign.gomod import Module, linker_flags, main_module
+
+
+@dataclass(frozen=True)
+class GoProgram:
+    """Where the source of one program is."""
+
+    name: str
+    module: str
+    version: str
+    package: str = ""
+    """Of its main function; the module itself, if there is none."""
+
+    @property
+    def variable(self) -> str:
+        """The variable that names the program, for a machine that cannot build it."""
+        return variable(self.name)
+
+    def locate(self, environ: Mapping[str, str]) -> Path | None:
+        """Return the program, or None where it must be built."""
+        if given := environ.get(self.variable):
+            return given_program(self.variable, given)
+        program = self._folder(environ) / "bin" / self.name
+        return program if os.access(program, os.X_OK) else None
+
+    def provide(self, environ: Mapping[str, str], *, report: Report = announce) -> Path:
+        """Return the program; build it first where it is missing."""
+        return self.locate(environ) or self._made(environ, report)
+
+    def build(self, go: Go, target: Path) -> None:
+        """Build into a file, in whose folder Go may leave what it likes."""
+        work, started = target.parent, time.monotonic()
+        module = self._describe(go, work)
+        (work / "go.mod").write_text(main_module(module))
+        go.run(
+            *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
+            *("-ldflags", linker_flags(module), "-o", str(target), self.package or self.module),
+            folder=work,
+            title=f"building {self.name} {self.version}",
+        )
+        go.report(f"built {self.name} {self.version} in {time.monotonic() - started:.0f} s")
+
+    def _folder(self, environ: Mapping[str, str]) -> Path:
+        return cache_folder(environ) / "programs" / f"{self.name}-{self.version}"
+
+    def _made(self, environ: Mapping[str, str], report: Report) -> Path:
+        what, instead = f"{self.name} {self.version}", f"set {self.variable} to the program"
+        go = Go.find(environ, report, what=what, instead=instead)
+        folder = self._folder(environ)
+        program = folder / "bin" / self.name
+        with locked(folder, report):
+            # Asked again under the lock: another process may have built it while we waited.
+            if not os.access(program, os.X_OK):
+                with workshop(folder / "building") as work:
+                    self.build(go, work / self.name)
+                    program.parent.mkdir(exist_ok=True)
+                    os.replace(work / self.name, program)
+        return program
+
+    def _describe(self, go: Go, work: Path) -> Module:
+        wanted = f"{self.module}@{self.version}"
+        answer = json.loads(
+            go.run("list", "-m", "-json", wanted, folder=work, title=f"fetching {wanted}")
+        )
+        return Module(
+            path=self.module,
+            version=self.version,
+            gomod=Path(answer["GoMod"]).read_text(),
+            published=answer["Time"],
+        )
+
+
+def variable(name: str) -> str:
+    """Return the variable by which a user names a program that is already there."""
+    return f"QUINTANT_{name.upper().replace('-', '_')}"
+
+
+def given_program(variable: str, given: str) -> Path:
+    """Return what a variable names; it is used as it is, or it is an error."""
+    found = shutil.which(given)
+    if found is None:
+        raise ProgramError(
+            f"cannot use {variable}={given}",
+            why="there is no such program",
+            hint=f"name a program that can be run, or unset {variable}",
+        )
+    return Path(found)
