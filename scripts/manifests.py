@@ -50,7 +50,7 @@ def _examples() -> dict[Path, str]:
     return {
         path: text
         for name, source in TARGETS.items()
-        for path, text in _files(name, load_manager(str(ROOT / source)), None).items()
+        for path, text in _files(name, f"{name}-system", load_manager(str(ROOT / source))).items()
     }
 
 
@@ -58,20 +58,20 @@ def _operators() -> dict[Path, str]:
     """Every operator in full; those with webhooks also for keys that somebody else makes."""
     found: dict[Path, str] = {}
     for name in sorted(OPERATORS):
-        manager, program = manager_of(name), _program(name)
-        found |= _files(name, manager, program)
+        manager, home, program = manager_of(name), OPERATORS[name].namespace, _program(name)
+        found |= _files(name, home, manager, program)
         if manager.webhooks:
             given = replace(program, given_keys=True)
-            found |= _files(f"{name}/{GIVEN}", manager, given)
-        found |= _parts(name, manager)
+            found |= _files(f"{name}/{GIVEN}", home, manager, given)
+        found |= _parts(name, home, manager)
     return found
 
 
-def _parts(name: str, manager: Manager) -> dict[Path, str]:
+def _parts(folder: str, home: str, manager: Manager) -> dict[Path, str]:
     """The roles of each part of an operator that is off, in a folder of its own."""
-    found = part_manifests(manager, f"{name}-system")
+    found = part_manifests(manager, home)
     return {
-        ROOT / "deploy" / name / part / "rbac.yaml": HEADER + to_yaml(roles)
+        ROOT / "deploy" / folder / part / "rbac.yaml": HEADER + to_yaml(roles)
         for part, roles in found.items()
     }
 
@@ -91,7 +91,8 @@ def _policy() -> dict[Path, str]:
     """Who reaches the port of peers, whose protocol asks nobody who he is; for their namespaces."""
     peers = {"matchExpressions": [{"key": LABEL, "operator": "Exists"}]}
     clients = {"matchLabels": {CLIENT: "true"}}
-    controllers = {"key": NAME_LABEL, "operator": "In", "values": ["klight", KLIGHT]}
+    name, home = OPERATORS["klight"].name, OPERATORS["klight"].namespace
+    controllers = {"key": NAME_LABEL, "operator": "In", "values": [name, KLIGHT]}
     policy = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
@@ -107,7 +108,7 @@ def _policy() -> dict[Path, str]:
                         {"podSelector": {"matchExpressions": [controllers]}},
                         {
                             "namespaceSelector": {
-                                "matchLabels": {"kubernetes.io/metadata.name": "klight-system"}
+                                "matchLabels": {"kubernetes.io/metadata.name": home}
                             },
                             "podSelector": {"matchExpressions": [controllers]},
                         },
@@ -135,9 +136,10 @@ def _program(name: str) -> DeploymentOptions:
     return replace(program, memory=KLIGHT_MEMORY) if name == "klight" else program
 
 
-def _files(folder: str, manager: Manager, program: DeploymentOptions | None) -> dict[Path, str]:
+def _files(
+    folder: str, home: str, manager: Manager, program: DeploymentOptions | None = None
+) -> dict[Path, str]:
     """The files of a manager; those of a program are applied at once by `kubectl apply -k`."""
-    home = f"{folder.partition('/')[0]}-system"
     if program is not None:
         manager.configure(leader_elect=True)
     found = manifests(manager, home, program)

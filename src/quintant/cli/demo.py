@@ -20,6 +20,7 @@ from quintant.client.rest import Rest
 from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.instance.kubeconfig import usual_path
+from quintant.cluster.kubelet.container.images import ImageProgram, load_image_table
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
@@ -44,8 +45,16 @@ INTERRUPTED = 130
 @click.option("--within", default=PATIENCE_SECONDS, show_default=True, help="Seconds to wait.")
 @click.option("--listen", default=ANY_PORT, help="host:port; port 0 is any free one.")
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
+@click.option(
+    "--images", type=click.Path(path_type=Path), help="Run these images by programs of your own."
+)
 def command(
-    names: tuple[str, ...], leave: bool, within: float, listen: str, kubeconfig: Path | None
+    names: tuple[str, ...],
+    leave: bool,
+    within: float,
+    listen: str,
+    kubeconfig: Path | None,
+    images: Path | None,
 ) -> None:
     """Show every operator at work on an embedded cluster.
 
@@ -56,8 +65,9 @@ def command(
     logs.configure(level="error")
     chosen = systems(names)
     require(*(system.name for system in chosen))
+    plan = _everything(BindAddress.parse(listen), load_image_table(images) if images else ())
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        wishes = DemoOptions(BindAddress.parse(listen), kubeconfig, within, leave)
+        wishes = DemoOptions(plan, kubeconfig, within, leave)
         sys.exit(runner.run(_demo(chosen, wishes)))
 
 
@@ -65,7 +75,7 @@ def command(
 class DemoOptions:
     """What the command line asks for, beside the systems."""
 
-    address: BindAddress
+    plan: ClusterConfig
     kubeconfig: Path | None
     within: float
     leave: bool
@@ -80,8 +90,7 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
     click.echo("· starting a cluster")
     async with AsyncExitStack() as stack:
         with gc_disabled():
-            plan = _everything(wishes.address)
-            cluster = await stack.enter_async_context(run_cluster(plan))
+            cluster = await stack.enter_async_context(run_cluster(wishes.plan))
             freeze_heap()
         way = wishes.path(cluster.address.port)
         save_kubeconfig(cluster, way)
@@ -114,6 +123,6 @@ async def _bring_up(
         await transport.close()
 
 
-def _everything(address: BindAddress) -> ClusterConfig:
-    node = NodeOptions((image_program(),))
+def _everything(address: BindAddress, images: tuple[ImageProgram, ...]) -> ClusterConfig:
+    node = NodeOptions((*images, image_program()))
     return ClusterConfig(address, controllers=True, fleet=Fleet(), node=node)

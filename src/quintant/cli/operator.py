@@ -13,7 +13,7 @@ from quintant.operators import OPERATORS, manager_of
 
 @click.command(
     "operator",
-    epilog="\b\n" + "\n".join(f"{name}: {what}" for name, what in sorted(OPERATORS.items())),
+    epilog="\b\n" + "\n".join(f"{name}: {OPERATORS[name].title}" for name in sorted(OPERATORS)),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(OPERATORS)))
 @flags

@@ -91,7 +91,7 @@ class Convergence:
         self._tell(StartupStage.STARTING, f"operator in {self.system.namespace}")
         await self.client.wait_for(
             Deployment,
-            self.system.name,
+            self.system.manager.name,
             self.system.namespace,
             until=_available,
             timeout=float("inf"),
@@ -99,11 +99,9 @@ class Convergence:
 
     async def _converge(self) -> None:
         sample = self.system.sample
-        self._tell(StartupStage.CONVERGING, f"sample in {sample.namespace}")
-        space: dict[str, Any] = {"name": sample.namespace}
-        first = {"apiVersion": "v1", "kind": "Namespace", "metadata": space}
+        self._tell(StartupStage.CONVERGING, f"sample in {', '.join(sample.namespaces)}")
         applier = Applier(self.client.rest, FIELD_MANAGER, sample.namespace)
-        await applier.apply((first, *sample.manifests))
+        await applier.apply((*map(_namespace, sample.namespaces), *sample.manifests))
         while not (progress := await self._look()).done:
             self._tell(StartupStage.CONVERGING, progress.said)
             await asyncio.sleep(LOOK_SECONDS)
@@ -122,8 +120,8 @@ class Convergence:
         self.progress = replace(self.progress, reasons=(last, *found) if last else found)
         self._tell(StartupStage.FAILED, said)
 
-    def _namespaces(self) -> tuple[str, str]:
-        return self.system.namespace, self.system.sample.namespace
+    def _namespaces(self) -> tuple[str, ...]:
+        return self.system.namespace, *self.system.sample.namespaces
 
     def _tell(self, stage: StartupStage, said: str) -> None:
         if (stage, said) != (self.progress.stage, self.progress.said):
@@ -140,6 +138,10 @@ async def bring_up(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(each.run(within)) for each in runs]
     return [task.result() for task in tasks]
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
 def _available(found: Deployment | None) -> bool:

@@ -25,19 +25,14 @@ _FLAGS = ("--no-leader-elect", "--log-format=console")
 class System:
     """An operator and what it is shown with."""
 
+    name: str
+    """What a user calls it; its manager may be called otherwise."""
     title: str
     manager: Manager
+    namespace: str
+    """Where the operator itself lives."""
     program: DeploymentOptions
     sample: Sample
-
-    @property
-    def name(self) -> str:
-        return self.manager.name
-
-    @property
-    def namespace(self) -> str:
-        """Where the operator itself lives."""
-        return f"{self.name}-system"
 
     def installation(self) -> list[dict[str, Any]]:
         """What the operator needs, in the order in which it can be applied."""
@@ -59,13 +54,14 @@ def systems(only: Collection[str] = ()) -> tuple[System, ...]:
 
 def _operator(name: str) -> System:
     sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
-    manager = manager_of(name)
+    manager, installed = manager_of(name), OPERATORS[name]
     manager.configure(leader_elect=False)
     program = DeploymentOptions(IMAGE, ("operator", name, *_FLAGS))
-    return System(OPERATORS[name], manager, program, sample)
+    return System(name, installed.title, manager, installed.namespace, program, sample)
 
 
 def _greeter() -> System:
     program = DeploymentOptions(greeter.IMAGE, _FLAGS)
     manager = load_manager(str(greeter.example()))
-    return System("keeps a greeting", manager, program, greeter.SAMPLE)
+    title, home = "keeps a greeting", "greeter-system"
+    return System("greeter", title, manager, home, program, greeter.SAMPLE)

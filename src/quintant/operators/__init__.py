@@ -1,27 +1,46 @@
 """The operators: one folder each, all of one shape, none knowing another.
 
-`controllers(manager)` of a folder declares everything the operator does; `manager_of(name)` is the
-program that `quintant operator NAME` runs, in a cluster and on a laptop alike.
+`controllers(manager)` of a folder declares everything the operator does; `manager_of(folder)` is
+the program that `quintant operator FOLDER` runs, in a cluster and on a laptop alike.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 
 from quintant.runtime.manager.manager import Manager
 
-OPERATORS: dict[str, str] = {
-    "klight": "joins labelled pods into networks of lightpeers",
-    "portal": "exposes Services under public URLs, through tunnels to relays",
+
+@dataclass(frozen=True, slots=True)
+class OperatorProgram:
+    """An operator as it is installed."""
+
+    name: str
+    """Of its manager: its Deployment, service account, roles and lease are called so."""
+    title: str
+    """What it is for."""
+
+    @property
+    def namespace(self) -> str:
+        """Where it lives."""
+        return f"{self.name}-system"
+
+
+OPERATORS: dict[str, OperatorProgram] = {
+    "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
+    "portal": OperatorProgram(
+        "portal", "exposes Services under public URLs, through tunnels to relays"
+    ),
 }
-"""Every operator, with what it is for."""
+"""Every operator by its folder, which is what a user calls it."""
 
 
-def manager_of(name: str) -> Manager:
+def manager_of(folder: str) -> Manager:
     """An operator, ready to be served; it is loaded when it is asked for.
 
     It competes for a lease unless told otherwise: two that work at once undo each other's work.
     """
-    manager = Manager(name, leader_elect=True)
-    import_module(f"{__name__}.{name}").controllers(manager)
+    manager = Manager(OPERATORS[folder].name, leader_elect=True)
+    import_module(f"{__name__}.{folder}").controllers(manager)
     return manager

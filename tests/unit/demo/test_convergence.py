@@ -9,7 +9,7 @@ import msgspec
 
 from quintant import Context, Manager, ObjectMeta
 from quintant.api.apps import Deployment
-from quintant.api.core import ConfigMap, Namespace, Pod
+from quintant.api.core import ConfigMap, Namespace, Node, Pod
 from quintant.client.rest import MERGE
 from quintant.cluster.common.labels import POD
 from quintant.demo.convergence import Convergence, Progress, StartupStage
@@ -32,21 +32,27 @@ async def _look(client: Client) -> SampleProgress:
     return SampleProgress(found is not None, "given" if found else "nothing yet")
 
 
-def _system() -> System:
-    manager = Manager("keeper")
+def _system(sample: Sample | None = None) -> System:
+    manager = Manager("keeper-operator")
     manager.controls(ConfigMap).reconcile(_nothing)
-    sample = Sample("keeper-demo", (SAMPLE,), _look, ("kubectl get nothing",))
     return System(
-        "keeps things", manager, DeploymentOptions("quintant:1", ("operator", "keeper")), sample
+        "keeper",
+        "keeps things",
+        manager,
+        "keeper-system",
+        DeploymentOptions("quintant:1", ("operator", "keeper")),
+        sample or Sample("keeper-demo", (SAMPLE,), _look, ("kubectl get nothing",)),
     )
 
 
 async def _available(cluster: InProcessCluster) -> None:
     """What the workload controllers do once the operator's pod is ready."""
-    found = await cluster.eventually(Deployment, "keeper", "keeper-system")
+    found = await cluster.eventually(Deployment, "keeper-operator", "keeper-system")
     counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas"), 1)
     status = {"observedGeneration": found.metadata.generation, **counts}
-    await _patch(cluster, "/apis/apps/v1/namespaces/keeper-system/deployments/keeper", status)
+    await _patch(
+        cluster, "/apis/apps/v1/namespaces/keeper-system/deployments/keeper-operator", status
+    )
 
 
 async def _patch(cluster: InProcessCluster, path: str, status: dict[str, Any]) -> None:
@@ -71,6 +77,35 @@ async def test_system_is_installed_started_and_shown(cluster: InProcessCluster) 
         StartupStage.CONVERGING,
         StartupStage.RUNNING,
     ]
+
+
+async def test_sample_may_span_namespaces_and_bring_nodes(cluster: InProcessCluster) -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "paris", "labels": {"city": "paris"}},
+        "status": {"capacity": {"cpu": "2", "memory": "4Gi", "pods": "10"}},
+    }
+    there = {**SAMPLE, "metadata": {"name": "there", "namespace": "keeper-edge"}}
+    wide = Sample("keeper-demo", (node, SAMPLE, there), _look, (), also=("keeper-edge",))
+    course = Convergence.of(_system(wide), cluster.client, lambda _: None)
+    end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
+    assert end.stage is StartupStage.RUNNING
+    assert await cluster.get(ConfigMap, "there", "keeper-edge")
+    found = await cluster.get(Node, "paris")
+    assert found.status.capacity["pods"] == "10"
+
+
+async def test_simulated_pod_in_any_namespace_of_a_sample_is_seen(
+    cluster: InProcessCluster,
+) -> None:
+    wide = Sample("keeper-demo", (SAMPLE,), _look, (), also=("keeper-edge",))
+    course = Convergence.of(_system(wide), cluster.client, lambda _: None)
+    await cluster.create(Namespace(metadata=ObjectMeta(name="keeper-edge")))
+    await _pod(cluster, "keeper-edge", {POD: "true"})
+    end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
+    assert end.stage is StartupStage.FAILED
+    assert "pod keeper-edge/p is only simulated" in end.reasons
 
 
 async def test_system_that_does_not_start_in_time_fails_with_what_its_pods_say(
@@ -101,20 +136,15 @@ async def test_simulated_pod_does_not_count_for_a_sample(cluster: InProcessClust
 
 
 async def test_refusal_of_the_server_is_told(cluster: InProcessCluster) -> None:
-    system = _system()
     gadget = {"apiVersion": "v1", "kind": "Gadget", "metadata": {"name": "x"}}
     broken = Sample("keeper-demo", (gadget,), _look, ())
-    course = Convergence.of(
-        System("keeps things", system.manager, system.program, broken),
-        cluster.client,
-        lambda _: None,
-    )
+    course = Convergence.of(_system(broken), cluster.client, lambda _: None)
     end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
     assert (end.stage, end.said) == (StartupStage.FAILED, "cannot apply Gadget")
 
 
 async def _crashing(cluster: InProcessCluster, namespace: str) -> None:
-    await cluster.eventually(Deployment, "keeper", namespace)
+    await cluster.eventually(Deployment, "keeper-operator", namespace)
     await _pod(cluster, namespace, {})
     state = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
     ended = {"terminated": {"exitCode": 3, "reason": "Error"}}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from quintant.demo.systems import systems
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.klight.options import from_arguments
 from quintant.runtime.manager.manager import Manager
@@ -17,6 +18,16 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize("name", sorted(OPERATORS))
 def test_an_operator_competes_for_a_lease_unless_told_otherwise(name: str) -> None:
     assert manager_of(name).settings.leader_elect
+
+
+@pytest.mark.parametrize("folder", sorted(OPERATORS))
+def test_an_operator_is_installed_under_the_name_and_in_the_namespace_it_has(folder: str) -> None:
+    program = OPERATORS[folder]
+    assert manager_of(folder).name == program.name
+    [system] = systems([folder])
+    assert (system.name, system.namespace) == (folder, program.namespace)
+    [home] = yaml.safe_load_all((ROOT / "deploy" / folder / "namespace.yaml").read_text())
+    assert home["metadata"]["name"] == program.namespace
 
 
 def test_the_program_with_klights_flags_does_so_too() -> None:

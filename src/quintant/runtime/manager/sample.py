@@ -27,13 +27,22 @@ Look = Callable[[Client], Awaitable[SampleProgress]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Manifests in a namespace of their own, and a way to look at what became of them."""
+    """Manifests in namespaces of their own, and a way to look at what became of them."""
 
     namespace: str
+    """Of manifests that name none."""
     manifests: tuple[Mapping[str, Any], ...]
+    """In the order in which they are applied; what has no namespace, as Nodes, may be there."""
     look: Look
     tries: tuple[str, ...]
     """Commands a user may try next."""
+    also: tuple[str, ...] = ()
+    """Further namespaces of the sample."""
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """All of its namespaces; they are made before anything else."""
+        return self.namespace, *self.also
 
 
 def manifests(path: Path) -> tuple[Mapping[str, Any], ...]:
