@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
 from quintant.client.api_time import add_api_time
-from quintant.client.retry import NO_ANSWER
+from quintant.client.retry import NO_ANSWER, RetryObserver
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.core import codec
 from quintant.core.clock import monotonic
@@ -58,6 +58,14 @@ class RequestObserver(Protocol):
     def requested(
         self, method: str, code: int | str, seconds: float, *, sent: int = 0, received: int = 0
     ) -> None: ...
+
+
+@runtime_checkable
+class ClientObserver(RequestObserver, RetryObserver, Protocol):
+    """Who counts requests and retries, apart for each server."""
+
+    def of_host(self, host: str) -> ClientObserver:
+        """Who counts those to another server."""
 
 
 class Rest(Struct, frozen=True):

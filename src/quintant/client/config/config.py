@@ -13,9 +13,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from quintant.client.config import kubeconfig, proxy
-from quintant.client.config.kubeconfig import ClusterEntry, ContextEntry, EntryOrigin, Kubeconfig
+from quintant.client.config import kubeconfig, proxy, untrusted
+from quintant.client.config.kubeconfig import (
+    ClusterEntry,
+    ContextEntry,
+    EntryOrigin,
+    Kubeconfig,
+    UserEntry,
+)
 from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.user import AuthInfo, auth_info_of
 from quintant.core.errors import ConfigError
@@ -38,6 +45,8 @@ class Config(Struct, frozen=True):
     trust: TlsConfig = field(default_factory=TlsConfig)
     user: AuthInfo = field(default_factory=AuthInfo)
     proxy: Sensitive[str] | None = None
+    untrusted: bool = False
+    """Whether somebody else named the server: a name of it may not lead to a link-local address."""
 
     @classmethod
     def discover(
@@ -70,18 +79,48 @@ class Config(Struct, frozen=True):
         merged = kubeconfig.merge_kubeconfigs(
             kubeconfig.read_kubeconfig(Path(path)) for path in paths
         )
-        origin = _context(merged, context)
-        cluster = _named(merged.clusters, origin, "cluster", origin.entry.cluster)
-        user = _named(merged.users, origin, "user", origin.entry.user)
-        server, known = _server(cluster), auth_info_of(user, cluster)
-        if known.plugin is not None and environ.get(ISOLATED):
+        origin, cluster, user = _entries(merged, context)
+        found = cls._of(origin, cluster, user, environ)
+        if found.user.plugin is not None and environ.get(ISOLATED):
             raise user.config_error("exec", "a pod of the embedded cluster starts no login program")
+        return found
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        source: str = "a text",
+        context: str | None = None,
+        insecure: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Config:
+        """A kubeconfig that somebody else wrote, such as one in a Secret; `source` names it.
+
+        Exec plugins, auth providers, files, proxies, link-local servers, and several contexts
+        without a choice are refused; http:// and insecure-skip-tls-verify without `insecure`.
+        """
+        found = untrusted.parse_untrusted(data, source)
+        name = untrusted.chosen_context(found, source, context)
+        origin, cluster, user = _entries(found, name)
+        untrusted.require_harmless(cluster, user, insecure=insecure)
+        return replace(cls._of(origin, cluster, user, environ), untrusted=True)
+
+    @classmethod
+    def _of(
+        cls,
+        origin: EntryOrigin[ContextEntry],
+        cluster: EntryOrigin[ClusterEntry],
+        user: EntryOrigin[UserEntry],
+        environ: Mapping[str, str],
+    ) -> Config:
+        server = _server(cluster)
         return cls(
             server=server,
             namespace=origin.entry.namespace or "default",
             context=origin.name,
             trust=_trust(cluster),
-            user=known,
+            user=auth_info_of(user, cluster),
             proxy=proxy.choose_proxy(server, cluster.entry.proxy_url, environ),
         )
 
@@ -111,6 +150,14 @@ class Config(Struct, frozen=True):
             user=AuthInfo(token_file=mount / "token"),
             proxy=proxy.choose_proxy(server, "", environ),
         )
+
+
+def _entries(
+    merged: Kubeconfig, context: str | None
+) -> tuple[EntryOrigin[ContextEntry], EntryOrigin[ClusterEntry], EntryOrigin[UserEntry]]:
+    origin = _context(merged, context)
+    cluster = _named(merged.clusters, origin, "cluster", origin.entry.cluster)
+    return origin, cluster, _named(merged.users, origin, "user", origin.entry.user)
 
 
 def _context(merged: Kubeconfig, wanted: str | None) -> EntryOrigin[ContextEntry]:

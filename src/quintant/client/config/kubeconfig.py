@@ -160,7 +160,15 @@ class Kubeconfig(Struct, frozen=True):
 def read_kubeconfig(path: Path) -> Kubeconfig:
     """One file; ConfigError names the file, and the field that is wrong."""
     try:
-        plain = yaml.load(path.read_bytes(), f"kubeconfig {path}")
+        return parse_kubeconfig(path.read_bytes(), path)
+    except OSError as error:
+        raise ConfigError(f"cannot read kubeconfig {path}", because=str(error.strerror)) from None
+
+
+def parse_kubeconfig(text: bytes, path: Path) -> Kubeconfig:
+    """The text of one file; ConfigError names the file, and the field that is wrong."""
+    plain = yaml.load(text, f"kubeconfig {path}")
+    try:
         file = msgspec.convert(_without_nulls(plain or {}), _File, dec_hook=_hide)
         return Kubeconfig(
             (path,),
@@ -178,8 +186,6 @@ def read_kubeconfig(path: Path) -> Kubeconfig:
             },
             file.current_context,
         )
-    except OSError as error:
-        raise ConfigError(f"cannot read kubeconfig {path}", because=str(error.strerror)) from None
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"cannot use kubeconfig {path}",

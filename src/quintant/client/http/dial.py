@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec import Struct
 
+from quintant.client.config.untrusted import is_link_local
 from quintant.client.http.connection import ClientConnection
-from quintant.client.http.route import ServerRoute
+from quintant.client.http.route import Hop, ServerRoute
 
 # A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
 # 15 s, two of them; and whatever we send must be acknowledged within 45 s.
@@ -47,6 +50,8 @@ class Dialer(Struct, frozen=True):
     tls: ssl.SSLContext | None
     name: str
     """The name under which the server is known to its certificate."""
+    guarded: bool = False
+    """Whether link-local addresses are refused, whatever name leads to one."""
 
     async def dial(
         self, seconds: float, lost: Callable[[ClientConnection], None]
@@ -62,18 +67,40 @@ class Dialer(Struct, frozen=True):
         return connection
 
     async def _connect(self, lost: Callable[[ClientConnection], None]) -> ClientConnection:
+        proxied = self.route.proxy is not None
+        try:
+            *others, last = await self._hosts(self.route.first_hop)
+            for host in others:
+                with suppress(OSError):
+                    return await self._open(host, lost)
+            return await self._open(last, lost)
+        except OSError as error:
+            raise ServerUnreachable(error, proxy=proxied) from None
+
+    async def _open(self, host: str, lost: Callable[[ClientConnection], None]) -> ClientConnection:
         hop, proxied = self.route.first_hop, self.route.proxy is not None
         secure = (ssl.create_default_context() if proxied else self.tls) if hop.secure else None
         name = (hop.host if proxied else self.name) if secure else None
         loop = asyncio.get_running_loop()
-        try:
-            _, connection = await loop.create_connection(
-                lambda: ClientConnection(lost), hop.host, hop.port, ssl=secure, server_hostname=name
-            )
-        except OSError as error:
-            raise ServerUnreachable(error, proxy=proxied) from None
+        _, connection = await loop.create_connection(
+            lambda: ClientConnection(lost), host, hop.port, ssl=secure, server_hostname=name
+        )
         tune(connection.transport.get_extra_info("socket"))
         return connection
+
+    async def _hosts(self, hop: Hop) -> list[str]:
+        """Where to try: the host, or its addresses if they are looked at first.
+
+        Asked again, a name might lead elsewhere: connected to is what was looked at.
+        """
+        if not self.guarded or self.route.proxy is not None:
+            return [hop.host]
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(hop.host, hop.port, type=socket.SOCK_STREAM)
+        addresses = [str(info[4][0]) for info in found]
+        if any(is_link_local(address) for address in addresses):
+            raise PermissionError(errno.EACCES, "its address is link-local, which is not allowed")
+        return addresses
 
     async def _tunnel(self, connection: ClientConnection, seconds: float) -> None:
         asked = self.route.connect_request

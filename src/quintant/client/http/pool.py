@@ -46,7 +46,8 @@ class ConnectionPool(IdleConnections):
         super().__init__()
         route = ServerRoute.from_config(config)
         tls = ssl_context(config.trust, pair) if route.server.secure else None
-        self._dialer = Dialer(route, tls, config.trust.server_name or route.server.host)
+        name = config.trust.server_name or route.server.host
+        self._dialer = Dialer(route, tls, name, guarded=config.untrusted)
         self._prefix = route.prefix
         self._lines = route.header_lines.reveal() + _lines(config.user.impersonate)
         self._pair, self._born = pair, monotonic()

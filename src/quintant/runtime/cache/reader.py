@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from quintant.client.pod_logs import read_log_lines
 from quintant.client.rest import PAGE_SIZE, Rest, located
 from quintant.core import codec
 from quintant.core.clock import Random
-from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status
+from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status, TransportError
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
@@ -31,6 +32,8 @@ class Reader:
     rest: Rest
     caches: Caches | None = None
     random: Random = field(default_factory=Random, kw_only=True)
+    most_pages: int | None = field(default=None, kw_only=True)
+    """The longest list that is read from the server, in pages; None reads all there is."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
         """Read one object; NotFound if it is absent."""
@@ -150,13 +153,14 @@ class Reader:
     async def _pages(self, scope: WatchScope[K], query: Mapping[str, str]) -> Sequence[K]:
         found: list[K] = []
         more: Mapping[str, str] = {}
-        while True:
+        for _ in count() if self.most_pages is None else range(self.most_pages):
             asked = {**scope.query, **query, **more}
             page = await self.rest.list_page(scope.kind, scope.namespace, asked)
             found += (codec.decode(scope.kind, raw) for raw in page.items or ())
             if not page.metadata.continue_token:
                 return found
             more = {"continue": page.metadata.continue_token}
+        raise TransportError(f"a list of {scope} has more than {self.most_pages} pages")
 
 
 def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:

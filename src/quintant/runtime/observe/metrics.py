@@ -167,6 +167,10 @@ class RestMetrics:
         up.observe(sent)
         down.observe(received)
 
+    def of_host(self, host: str) -> RestMetrics:
+        """Those to another API server, under its own label."""
+        return RestMetrics(self._families, host)
+
     def retried(self, method: str, code: int | str) -> None:
         """A request is sent again because of `code`."""
         self._families.request_retries.labels(str(code), method, self._host).inc()
