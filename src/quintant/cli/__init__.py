@@ -26,6 +26,7 @@ COMMANDS = {
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "demo": "Show every operator at work on an embedded cluster.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
+    "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "klight": "Run the klight controller, or look at its networks.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",

@@ -8,6 +8,17 @@ from quintant.lazy import lazy
 
 if TYPE_CHECKING:
     from quintant.testing.cluster import InProcessCluster, named
+    from quintant.testing.explore.explorer import (
+        ExplorationFailure,
+        ExplorationReport,
+        explore_scenario,
+        replay_run,
+        run_tokens,
+    )
+    from quintant.testing.explore.fault import FaultMode
+    from quintant.testing.explore.remote import Ledger, RemoteModel, effect
+    from quintant.testing.explore.scenario import Scenario, scenario
+    from quintant.testing.explore.scenario_world import ScenarioWorld
     from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
     from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
@@ -16,6 +27,18 @@ if TYPE_CHECKING:
     from quintant.testing.world import World
 
 _HOMES = {
+    "ExplorationFailure": "quintant.testing.explore.explorer",
+    "Ledger": "quintant.testing.explore.remote",
+    "FaultMode": "quintant.testing.explore.fault",
+    "RemoteModel": "quintant.testing.explore.remote",
+    "ExplorationReport": "quintant.testing.explore.explorer",
+    "Scenario": "quintant.testing.explore.scenario",
+    "ScenarioWorld": "quintant.testing.explore.scenario_world",
+    "effect": "quintant.testing.explore.remote",
+    "explore_scenario": "quintant.testing.explore.explorer",
+    "replay_run": "quintant.testing.explore.explorer",
+    "scenario": "quintant.testing.explore.scenario",
+    "run_tokens": "quintant.testing.explore.explorer",
     "GrantedAccount": "quintant.testing.privileges",
     "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",
@@ -39,22 +62,34 @@ _HOMES = {
 }
 
 __all__ = [
+    "ExplorationFailure",
+    "ExplorationReport",
+    "FaultMode",
     "FaultTransport",
     "GrantedAccount",
     "InProcessCluster",
+    "Ledger",
     "OnceOutcome",
     "RecordedEvent",
     "RecordedWrite",
+    "RemoteModel",
+    "Scenario",
+    "ScenarioWorld",
     "VirtualLoop",
     "World",
     "advance",
     "anything",
+    "effect",
+    "explore_scenario",
     "grant",
     "kind",
     "named",
     "path",
     "reconcile_once",
+    "replay_run",
     "run",
+    "run_tokens",
+    "scenario",
     "settle",
     "verb",
     "watch",

@@ -109,6 +109,14 @@ class InProcessCluster:
         """End a manager between two moments, as SIGKILL does: nothing is released or flushed."""
         await self._end(engine, graceful=False)
 
+    async def wait_ended(self, engine: Engine) -> None:
+        """Wait until a manager has ended by itself; what it ended with is raised."""
+        task = next(task for known, task in self._engines if known is engine)
+        await asyncio.wait({task})
+        if any(known is engine for known, _ in self._engines):
+            await self._end(engine, graceful=False)
+        task.result()
+
     def environment(self, credentials: CredentialProvider | None = None) -> Environment:
         """What a manager is bound to here; each has a random source of its own.
 

@@ -88,6 +88,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """How many timers are pending; a program at rest has none it does not need."""
         return sum(not timer.cancelled() for timer in self._scheduled)
 
+    def next_timer(self) -> float:
+        """When the next timer rings; infinitely late if there is none."""
+        return min((t.when() for t in self._scheduled if not t.cancelled()), default=math.inf)
+
     def add_progress_check(self, check: ProgressCheck) -> None:
         """Ask `check`, while work goes on and no time passes, whether it goes round in circles."""
         self._progress_checks.append(check)

@@ -133,6 +133,11 @@ class Workqueue(Generic[T]):
         """How many keys wait for their time."""
         return sum(slot.state is SlotState.WAITING for slot in self._slots.values())
 
+    def due(self) -> dict[T, float]:
+        """When each key that waits for its time is due, on the loop's clock."""
+        slots = self._slots.values()
+        return {slot.key: slot.due for slot in slots if slot.state is SlotState.WAITING}
+
     def processing_count(self) -> int:
         """How many keys are with workers."""
         return self._leases

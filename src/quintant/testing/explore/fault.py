@@ -1,0 +1,134 @@
+"""What is done at a point, and the token that names it: `crash-after@w3`.
+
+A token repeats a run exactly: the faults, joined with `+`, and, where they are not the usual, the
+seed of the loop and the number of steps of the script: `lost@c0+stale@e7~seed=12~steps=2`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from quintant.core.errors import ConfigError
+from quintant.testing.explore.trace import Point, PointKind
+
+
+class FaultMode(StrEnum):
+    """What is done at a point."""
+
+    CRASH_BEFORE = "crash-before"
+    CRASH_AFTER = "crash-after"
+    LOST = "lost"
+    CONFLICT = "409"
+    THROTTLED = "429"
+    ERROR = "500"
+    UNAVAILABLE = "503"
+    TIMEOUT = "timeout"
+
+
+EXPLANATIONS: dict[FaultMode, str] = {
+    FaultMode.CRASH_BEFORE: "the process is killed before it is sent, and started again",
+    FaultMode.CRASH_AFTER: "it is applied, the process killed before the answer, and started again",
+    FaultMode.LOST: "it is applied, and the answer lost",
+    FaultMode.CONFLICT: "it is refused with 409 Conflict",
+    FaultMode.THROTTLED: "it is refused with 429, to be tried again in a second",
+    FaultMode.ERROR: "it is refused with 500",
+    FaultMode.UNAVAILABLE: "it is refused with 503, or, by a remote, as one that is away",
+    FaultMode.TIMEOUT: "it is not applied, and no answer comes in time",
+}
+
+CRASHES = (FaultMode.CRASH_BEFORE, FaultMode.CRASH_AFTER)
+REFUSALS = (
+    FaultMode.CONFLICT,
+    FaultMode.THROTTLED,
+    FaultMode.ERROR,
+    FaultMode.UNAVAILABLE,
+    FaultMode.TIMEOUT,
+)
+WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS)
+CALL_MODES = (*CRASHES, FaultMode.LOST)
+"""At every call; how a remote refuses is its model's to say."""
+
+_FAULT = re.compile(r"([a-z0-9-]+)@([wce])(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFault:
+    """One mode at one point."""
+
+    mode: FaultMode
+    kind: PointKind
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.mode}@{self.kind}{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunToken:
+    """Which run: its faults, the order of its callbacks, and how much of its script."""
+
+    faults: tuple[PlannedFault, ...] = ()
+    seed: int = 0
+    steps: int | None = None
+
+    def __str__(self) -> str:
+        text = "+".join(map(str, self.faults)) or "undisturbed"
+        text += f"~seed={self.seed}" if self.seed else ""
+        return text + (f"~steps={self.steps}" if self.steps is not None else "")
+
+    @staticmethod
+    def parse(text: str) -> RunToken:
+        """The run that a token names; ConfigError if it names none."""
+        named, *options = text.split("~")
+        values = dict(option.partition("=")[::2] for option in options)
+        try:
+            faults = () if named == "undisturbed" else tuple(map(_fault, named.split("+")))
+            steps = int(values.pop("steps")) if "steps" in values else None
+            seed = int(values.pop("seed", "0"))
+            if values:
+                raise ValueError(f"it has no option {next(iter(values))!r}")
+        except ValueError as error:
+            raise ConfigError(
+                f"cannot replay {text!r}",
+                because=str(error),
+                hint="give a token as a failure prints it, such as crash-after@w3",
+            ) from None
+        return RunToken(faults, seed, steps)
+
+
+def _fault(text: str) -> PlannedFault:
+    found = _FAULT.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no mode at a point")
+    mode, kind, index = found.groups()
+    if mode not in set(FaultMode):
+        raise ValueError(f"there is no mode {mode!r}")
+    return PlannedFault(FaultMode(mode), PointKind(kind), int(index))
+
+
+def faults_at(
+    points: Iterable[Point], refusals: dict[str, Sequence[FaultMode]]
+) -> list[PlannedFault]:
+    """Every mode at every point, in the order of the points.
+
+    `refusals` has, by the name of a remote, how it can refuse.
+    """
+    return [
+        PlannedFault(mode, point.kind, point.index)
+        for point in points
+        for mode in modes_at(point, refusals)
+    ]
+
+
+def modes_at(point: Point, refusals: dict[str, Sequence[FaultMode]]) -> Sequence[FaultMode]:
+    """The modes that apply to a point."""
+    match point.kind:
+        case PointKind.WRITE:
+            return WRITE_MODES
+        case PointKind.CALL:
+            return (*CALL_MODES, *refusals.get(point.remote, ()))
+        case PointKind.EVENT:
+            return ()

@@ -1,0 +1,95 @@
+"""The objects of a cluster at a moment, read from its store without a request.
+
+For invariants, which are asked after every write, and for comparisons: both look at everything and
+must change nothing, not even the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.storage.revision_log import Snapshot
+from quintant.core import codec
+from quintant.core.object import K, Object
+from quintant.core.resource import resource_of
+
+IGNORED_TABLES = frozenset({"events", "leases.coordination.k8s.io"})
+"""Told and held beside the work: nobody may rely on them."""
+
+
+class StoredMeta(msgspec.Struct, frozen=True, rename="camel"):
+    """What is read of metadata to know whom an object belongs to."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    generate_name: str = ""
+    owner_references: tuple[dict[str, Any], ...] = ()
+    finalizers: tuple[str, ...] = ()
+    deletion_timestamp: str | None = None
+
+
+class StoredObject(msgspec.Struct, frozen=True):
+    """What is read of any object."""
+
+    metadata: StoredMeta
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectView:
+    """Everything in a server's store."""
+
+    server: ApiServer
+
+    def all(self, kind: type[K], namespace: str = "") -> list[K]:
+        """Every object of a kind, in one namespace or all."""
+        wanted = resource_of(kind)
+        found = self.server.catalog.find(wanted.group, wanted.version, wanted.plural)
+        if found is None:
+            return []
+        objects = (self._decoded(kind, found, entry) for _, entry in self.entries(found.table))
+        return [each for each in objects if namespace in ("", each.metadata.namespace)]
+
+    def find(self, kind: type[K], name: str, namespace: str = "default") -> K | None:
+        """One object of a kind; None if it is absent."""
+        spaced = namespace if resource_of(kind).namespaced else ""
+        found = (each for each in self.all(kind, spaced) if each.metadata.name == name)
+        return next(found, None)
+
+    def entries(self, table: str) -> list[tuple[str, StoredEntry]]:
+        """The entries of a table, by key."""
+        return list(self.server.store.table(table).entries.items())
+
+    def since(self, base: Snapshot) -> Iterator[tuple[Kind, str, StoredEntry | None]]:
+        """What is not as it was in a snapshot; None for what is gone."""
+        for kind in self.server.catalog.tables():
+            if kind.table in IGNORED_TABLES or kind.create_only or kind.computed:
+                continue
+            before = base.tables[kind.table].entries if kind.table in base.tables else {}
+            now = self.server.store.table(kind.table).entries
+            if before == now:
+                continue
+            for key in sorted({*before, *now}):
+                if now.get(key) is not before.get(key):
+                    yield kind, key, now.get(key)
+
+    def _decoded(self, kind: type[K], found: Kind, entry: StoredEntry) -> K:
+        return codec.decode(kind, msgspec.json.encode(stored_json.unpack(found, entry)))
+
+
+def metadata(entry: StoredEntry) -> StoredMeta:
+    """Whose an object is."""
+    return stored_json.read(entry, StoredObject).metadata
+
+
+def describe(obj: Object) -> str:
+    """An object as a person reads it: its kind and key."""
+    return f"{resource_of(type(obj)).kind} {obj.key}"

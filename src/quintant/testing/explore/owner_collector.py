@@ -1,0 +1,120 @@
+"""Garbage collection for explored worlds: what is owned goes when its last owner has gone.
+
+The cluster's own collector watches every kind, which takes longer than a whole run here. This one
+reads the store, and only when something was deleted. It asks the API server as anybody would, so
+finalizers hold what they hold. Whoever needs the real one runs it: `world.run(controllers())`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from quintant.client.rest import MERGE
+from quintant.client.transport import JSON, ApiRequest, Transport
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.revision_log import Table
+from quintant.testing.explore.objects import IGNORED_TABLES, StoredMeta, metadata
+
+FOREGROUND = "foregroundDeletion"
+
+
+class OwnerCollector:
+    """Deletes what belongs to nobody any more."""
+
+    def __init__(self, server: ApiServer, admin: Transport) -> None:
+        self._server, self._admin = server, admin
+        self._gone = asyncio.Event()
+        server.store.subscribe(self._note)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something was deleted that it has not looked after yet."""
+        return self._gone.is_set()
+
+    async def run(self) -> None:
+        """Collect until cancelled."""
+        while True:
+            await self._gone.wait()
+            self._gone.clear()
+            for kind, meta in [*self._unowned()]:
+                await self._delete(kind, meta)
+            for kind, meta in [*self._waiting_owners()]:
+                await self._release(kind, meta)
+
+    def _note(self, table: Table, change: Change) -> None:
+        if table.name not in IGNORED_TABLES and (
+            change.cur is None or FOREGROUND.encode() in change.cur.raw
+        ):
+            self._gone.set()
+
+    def _unowned(self) -> Iterator[tuple[Kind, StoredMeta]]:
+        for kind in self._server.catalog.tables():
+            if kind.table in IGNORED_TABLES:
+                continue
+            for entry in self._server.store.table(kind.table).entries.values():
+                if b'"ownerReferences"' not in entry.raw:
+                    continue
+                meta = metadata(entry)
+                if meta.deletion_timestamp is None and self._abandoned(meta):
+                    yield kind, meta
+
+    def _waiting_owners(self) -> Iterator[tuple[Kind, StoredMeta]]:
+        """Owners that wait for their children, and have none any more."""
+        tables = [
+            kind for kind in self._server.catalog.tables() if kind.table not in IGNORED_TABLES
+        ]
+        entries = [
+            (k, e) for k in tables for e in self._server.store.table(k.table).entries.values()
+        ]
+        for kind, entry in entries:
+            if FOREGROUND.encode() not in entry.raw:
+                continue
+            meta = metadata(entry)
+            owned = f'"uid":"{meta.uid}"'.encode()
+            held = any(owned in each.raw for _, each in entries if each is not entry)
+            if _waits_for_children(meta) and not held:
+                yield kind, meta
+
+    async def _release(self, kind: Kind, meta: StoredMeta) -> None:
+        path = kind.resource.path(meta.namespace, meta.name)
+        left = [each for each in meta.finalizers if each != FOREGROUND]
+        change = {"metadata": {"uid": meta.uid, "finalizers": left}}
+        await self._admin.request(
+            ApiRequest(
+                "PATCH", path, headers={"content-type": MERGE}, body=msgspec.json.encode(change)
+            )
+        )
+
+    def _abandoned(self, child: StoredMeta) -> bool:
+        owners = child.owner_references
+        return bool(owners) and not any(self._lives(owner, child) for owner in owners)
+
+    def _lives(self, owner: dict[str, Any], child: StoredMeta) -> bool:
+        group = owner["apiVersion"].rpartition("/")[0]
+        for kind in self._server.catalog.group(group):
+            if kind.resource.kind != owner["kind"]:
+                continue
+            space = f"{child.namespace}/" if kind.resource.namespaced else ""
+            entry = self._server.store.table(kind.table).entries.get(space + owner["name"])
+            if entry is not None:
+                found = metadata(entry)
+                return found.uid == owner["uid"] and not _waits_for_children(found)
+        return False
+
+    async def _delete(self, kind: Kind, meta: StoredMeta) -> None:
+        path = kind.resource.path(meta.namespace, meta.name)
+        options = {"preconditions": {"uid": meta.uid}, "propagationPolicy": "Background"}
+        body = msgspec.json.encode(options)
+        await self._admin.request(
+            ApiRequest("DELETE", path, headers={"content-type": JSON}, body=body)
+        )
+
+
+def _waits_for_children(owner: StoredMeta) -> bool:
+    return owner.deletion_timestamp is not None and FOREGROUND in owner.finalizers

@@ -1,0 +1,158 @@
+"""One run of a scenario: from a copied world to its record, on a virtual loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, MutableSet
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+from weakref import WeakSet
+
+from quintant.core.errors import ConfigError, QuintantError, leaf_errors
+from quintant.runtime.manager.manager import Manager
+from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.fault import RunToken
+from quintant.testing.explore.injector import Injector
+from quintant.testing.explore.log_capture import LogCapture, captured_logs
+from quintant.testing.explore.normalise import Normalised
+from quintant.testing.explore.quiescence import NeverQuiet
+from quintant.testing.explore.remote import Effect
+from quintant.testing.explore.scenario import Scenario, check_managers
+from quintant.testing.explore.scenario_world import ScenarioWorld, ScriptEnded
+from quintant.testing.explore.supervisor import CrashLoop
+from quintant.testing.explore.trace import Trace
+from quintant.testing.loop import LoopStuck, run
+from quintant.testing.world import World
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """What a run did, and what came of it."""
+
+    token: RunToken
+    trace: Trace
+    states: list[Normalised] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    twice: list[Effect] = field(default_factory=list)
+    stopped: str = ""
+    """Why it did not come to its end; empty if it did."""
+    unreached: list[str] = field(default_factory=list)
+    logs: LogCapture = field(default_factory=LogCapture)
+
+    @property
+    def digest(self) -> str:
+        return self.trace.digest
+
+
+class ScenarioRunner:
+    """Makes runs of one scenario."""
+
+    def __init__(self, scenario: type[Scenario]) -> None:
+        self.scenario = scenario
+        self._used: MutableSet[Manager] = WeakSet()
+        self._base: World | None = None
+
+    def run(self, token: RunToken = RunToken()) -> RunRecord:
+        """Make one run; ConfigError if the scenario itself is wrong."""
+        with captured_logs() as logs:
+            record = apart(lambda: self._made(token))
+        record.logs = logs
+        return record
+
+    def _made(self, token: RunToken) -> RunRecord:
+        if self._base is None:
+            self._base = run(self._prepared())
+        record = RunRecord(token, Trace())
+        try:
+            run(self._run(record, self._base))
+        except LoopStuck as error:
+            record.stopped = f"LoopStuck: {error}"
+        return record
+
+    async def _prepared(self) -> World:
+        """The world in which every run begins: kinds installed, and what `prepare` made."""
+        scenario, cluster = self.scenario(), InProcessCluster()
+        world = ScenarioWorld(
+            scenario,
+            cluster,
+            cluster.server.snapshot(),
+            Injector((), Trace()),
+            Trace(),
+            used=WeakSet(),
+        )
+        for manager in check_managers(scenario.managers(world), self._used):
+            await cluster.install(*manager.kinds())
+        await scenario.prepare(cluster)
+        await cluster.close()
+        return cluster.snapshot()
+
+    async def _run(self, record: RunRecord, base: World) -> None:
+        token, trace, scenario = record.token, record.trace, self.scenario()
+        injector = Injector(token.faults, trace)
+        cluster = InProcessCluster(seed=token.seed, world=base)
+        world = ScenarioWorld(
+            scenario,
+            cluster,
+            cluster.server.snapshot(),
+            injector,
+            trace,
+            seed=token.seed,
+            steps=token.steps,
+            used=self._used,
+        )
+        try:
+            await _play(scenario, world)
+        except ConfigError:
+            raise
+        except (NeverQuiet, CrashLoop, QuintantError, AssertionError) as error:
+            record.stopped = f"{type(error).__name__}: {error}"
+        finally:
+            for task in list(injector.calls):
+                task.cancel()
+        record.states, record.violations = world.states, world.violations
+        record.twice = [each for model in world.remotes.values() for each in model.ledger.twice]
+        record.unreached = injector.unreached
+
+
+def apart(work: Callable[[], T]) -> T:
+    """Do work that runs loops of its own: in a thread of its own, where a loop runs already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
+
+
+async def _play(scenario: Scenario, world: ScenarioWorld) -> None:
+    """The script, beside everything that has to run; what ends one of them is raised."""
+    background = [
+        asyncio.ensure_future(work) for work in (world.supervisor.run(), world.collector.run())
+    ]
+    script = asyncio.ensure_future(_script(scenario, world))
+    try:
+        await asyncio.wait({script, *background}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (*background, script):
+            if task.done() and (error := task.exception()) is not None:
+                raise leaf_errors(error)[0]
+    finally:
+        tasks = (script, *background)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        world.trace.freeze()
+        await world.cluster.close()
+
+
+async def _script(scenario: Scenario, world: ScenarioWorld) -> None:
+    try:
+        await world.supervisor.started()
+        await scenario.script(world)
+        if not world.at_rest:
+            await world.quiet()
+    except ScriptEnded:
+        return
+    world.check(scenario.settled)

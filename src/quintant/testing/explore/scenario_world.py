@@ -1,0 +1,197 @@
+"""What a script has in its hands: a cluster, the processes under test, remotes, and time.
+
+What the script does is done at once and never disturbed; faults strike the processes only. Reads
+for invariants (`all`, `one`) are synchronous and see the very moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, MutableSet
+from datetime import timedelta
+from typing import Any
+
+from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.revision_log import Snapshot, Table
+from quintant.core.clock import Random, monotonic, seconds_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Model, Object
+from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.manager import Manager
+from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injector import Injector
+from quintant.testing.explore.normalise import Normalised, normalised
+from quintant.testing.explore.objects import IGNORED_TABLES, ObjectView, describe
+from quintant.testing.explore.owner_collector import OwnerCollector
+from quintant.testing.explore.quiescence import Quiescence
+from quintant.testing.explore.remote import RemoteModel
+from quintant.testing.explore.scenario import Scenario, check_managers
+from quintant.testing.explore.supervisor import Supervisor
+from quintant.testing.explore.trace import Trace
+
+
+class ScriptEnded(Exception):
+    """As much of the script has run as this run wants."""
+
+
+class ScenarioWorld:
+    """The world of one run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        cluster: InProcessCluster,
+        base: Snapshot,
+        injector: Injector,
+        trace: Trace,
+        *,
+        seed: int = 0,
+        steps: int | None = None,
+        used: MutableSet[Manager],
+    ) -> None:
+        self.cluster = cluster
+        """The cluster that everything happens in."""
+        self.remotes: Mapping[str, RemoteModel] = _named(scenario.remotes())
+        """What is outside of it, by name."""
+        self.violations: list[str] = []
+        """What did not hold at some moment, in that order."""
+        self.states: list[Normalised] = []
+        """The world as it was whenever it had become quiet."""
+        self.random = Random(f"script {seed}")
+        """Chance for scripts: the same in every run."""
+        self.trace = trace
+        """What happened so far."""
+        self._scenario, self._base, self._steps = scenario, base, steps
+        self._rest = (-1, 0.0)
+        self._changes = 0
+        self._view = ObjectView(cluster.server)
+        self.collector = OwnerCollector(cluster.server, cluster.admin)
+        self.supervisor = Supervisor(
+            cluster,
+            lambda: check_managers(scenario.managers(self), used),
+            injector,
+            trace,
+            restart_after=scenario.restart_after,
+            seed=seed,
+        )
+        self._quiescence = Quiescence(
+            self.supervisor.engines,
+            self._changed,
+            lambda: self.collector.busy or self.supervisor.restarting,
+            scenario.calm,
+            scenario.bound,
+        )
+        cluster.server.store.subscribe(self._written)
+
+    @property
+    def client(self) -> Client:
+        """A client for what has no word of its own here: no cache, no faults."""
+        return self.cluster.client
+
+    async def create(self, obj: K) -> K:
+        """Create an object, in the namespace "default" if it names none."""
+        self.trace.tell(f"- create {describe(obj)}")
+        return await self.cluster.create(obj)
+
+    async def edit(
+        self, kind: type[K], name: str, change: Callable[[K], K], namespace: str = "default"
+    ) -> K:
+        """Change an object as a user would."""
+        found = await self.client.get(kind, name, namespace)
+        self.trace.tell(f"- edit {describe(found)}")
+        return await self.client.patch(change(found), since=found)
+
+    async def set_status(self, obj: K, status: Model) -> K:
+        """Set an object's status, as whoever owns it would."""
+        self.trace.tell(f"- set status of {describe(obj)}")
+        return await self.client.set_status(obj, status)
+
+    async def delete(self, kind: type[Object], name: str, namespace: str = "default") -> None:
+        """Delete an object; its children go with it."""
+        found = await self.client.get(kind, name, namespace)
+        self.trace.tell(f"- delete {describe(found)}")
+        await self.client.delete(found)
+
+    async def run(self, manager: Manager) -> None:
+        """Run a manager that is no part of what is tested: faults do not strike it."""
+        await self.cluster.run(manager)
+
+    async def restart(self) -> None:
+        """Stop every process under test in order, and start it again."""
+        self.trace.tell("- restart")
+        await self.supervisor.restart()
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Let time pass, whatever happens in it."""
+        self.trace.tell(f"- {seconds_of(duration):g} s pass")
+        await asyncio.sleep(seconds_of(duration))
+
+    async def quiet(self) -> None:
+        """Wait until nothing is queued, in flight or due: the end of a step."""
+        await self._quiescence.wait()
+        self.states.append(self.state())
+        self._rest = (self._changed(), monotonic())
+        self.trace.steps += 1
+        self.trace.tell(f"  quiet ({self.trace.steps})")
+        if self.trace.steps == self._steps:
+            raise ScriptEnded
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing has happened since the world was quiet."""
+        return self._rest == (self._changed(), monotonic())
+
+    def all(self, kind: type[K], namespace: str = "") -> list[K]:
+        """Every object of a kind at this moment."""
+        return self._view.all(kind, namespace)
+
+    def one(self, kind: type[K], name: str, namespace: str = "default") -> K | None:
+        """One object at this moment; None if it is absent."""
+        return self._view.find(kind, name, namespace)
+
+    def state(self) -> Normalised:
+        """Everything that runs are compared by."""
+        made = normalised(self._view, self._base, self._scenario.normalise)
+        for name, model in self.remotes.items():
+            made[f"remote {name}"] = {"state": model.state()}
+        return made
+
+    def check(self, invariant: Callable[[ScenarioWorld], None]) -> None:
+        """Note it if something that must hold does not."""
+        try:
+            invariant(self)
+        except Exception as error:
+            # The server's write goes on; what an invariant raises is told at the end of the run.
+            # Its first line only: pytest adds what was compared, and that may be a Secret.
+            said = str(error).partition("\n")[0] or "an assertion failed"
+            named = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+            told = f"{invariant.__name__} is broken: {named}{said}"
+            if told not in self.violations:
+                self.violations.append(told)
+                self.trace.tell(f"! {told}")
+
+    def _changed(self) -> int:
+        return self._changes + sum(model.ledger.changes for model in self.remotes.values())
+
+    def _written(self, table: Table, change: Change) -> None:
+        if table.name in IGNORED_TABLES:
+            return
+        self._changes += 1
+        if type(self._scenario).always is not Scenario.always:
+            self.check(self._scenario.always)
+
+
+def _named(remotes: Mapping[str, Any]) -> Mapping[str, RemoteModel]:
+    for name, model in remotes.items():
+        if not isinstance(model, RemoteModel):
+            raise _not_a_model(name, model)
+        model.name = name
+    return remotes
+
+
+def _not_a_model(name: str, found: object) -> ConfigError:
+    return ConfigError(
+        f"remote {name!r} is not a model",
+        because=f"it is a {type(found).__name__}: its calls cannot be lost, nor made again",
+        hint="subclass RemoteModel, keep everything in memory, and mark what changes it @effect",
+    )

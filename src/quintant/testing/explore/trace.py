@@ -1,0 +1,92 @@
+"""What happened in a run, moment by moment: the points at which another run can be disturbed.
+
+A point is a write to the API, a call of a remote that changes something, or an event that a watch
+delivers. Points of a sort are numbered in the order in which they come, so a number names the same
+moment in every run of a scenario up to the first fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class PointKind(StrEnum):
+    """The sorts of points, by the letter that tokens have for them."""
+
+    WRITE = "w"
+    CALL = "c"
+    EVENT = "e"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One moment at which a run can be disturbed."""
+
+    kind: PointKind
+    index: int
+    text: str
+    """What a person reads: `apply configmaps default/a`."""
+    step: int
+    """How many times the world had been quiet before."""
+    subject: str = ""
+    """Whom it is about: the table and key of an object, or the name of a remote."""
+    revision: int = 0
+    """Of an event, that of its object."""
+    remote: str = ""
+    """Of a call, whose."""
+
+    def __str__(self) -> str:
+        return f"{self.kind}{self.index} {self.text}"
+
+
+@dataclass(slots=True)
+class Trace:
+    """Everything that one run did."""
+
+    points: list[Point] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    """The story, a line per step, point, fault and restart."""
+    steps: int = 0
+    frozen: bool = False
+    _counts: dict[PointKind, int] = field(default_factory=lambda: dict.fromkeys(PointKind, 0))
+    _digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def count(self, kind: PointKind) -> int:
+        """How many points of a sort there were so far; the number of the next one."""
+        return self._counts[kind]
+
+    def point(self, kind: PointKind, text: str, **more: str | int) -> Point:
+        """Note that a point was reached."""
+        index = self._counts[kind]
+        self._counts[kind] = index + 1
+        made = Point(kind, index, text, self.steps, **more)  # type: ignore[arg-type]
+        if not self.frozen:
+            self.points.append(made)
+            self.lines.append(f"  {made}")
+        return made
+
+    def tell(self, text: str) -> None:
+        """Note something that is no point."""
+        if not self.frozen:
+            self.lines.append(text)
+
+    def freeze(self) -> None:
+        """The run is over: what comes now is how it is cleared away."""
+        self.frozen = True
+
+    def digest_of(self, *parts: bytes) -> None:
+        """Add what was sent or answered."""
+        for part in () if self.frozen else parts:
+            self._digest.update(part)
+            self._digest.update(b"\0")
+
+    @property
+    def digest(self) -> str:
+        """Of all requests and answers, in their order."""
+        return self._digest.hexdigest()
+
+    def of(self, kind: PointKind) -> list[Point]:
+        """The points of a sort."""
+        return [each for each in self.points if each.kind is kind]

@@ -1,0 +1,182 @@
+"""What an exploration tries, finds, and says."""
+
+from __future__ import annotations
+
+import datetime as machine_clock
+
+import pytest
+
+from quintant import Context, Manager, replace
+from quintant.api.core import ConfigMap
+from quintant.core.errors import ConfigError
+from quintant.runtime.controller.result import Result
+from quintant.testing import (
+    FaultMode,
+    Scenario,
+    ScenarioWorld,
+    explore_scenario,
+    replay_run,
+    run_tokens,
+    scenario,
+)
+from quintant.testing.explore.trace import PointKind
+from testbeds.exploring import (
+    Greeting,
+    GreetingCreated,
+    GreetingLife,
+    GreetingStatus,
+    MadeTwice,
+    Provisioned,
+    ProvisionedTwice,
+    child_of,
+    greeting,
+    manager_of,
+    reconcile,
+)
+
+AT_WRITES = 8
+"""crash before, crash after, lost, 409, 429, 500, 503, time-out"""
+AT_CALLS = 5
+"""crash before, crash after, lost; away, time-out"""
+
+
+@pytest.mark.parametrize("right", [GreetingLife, Provisioned])
+def test_a_right_controller_survives_everything(right: type[Scenario]) -> None:
+    explore_scenario(right).check()
+
+
+@pytest.mark.parametrize("explored", [GreetingLife, Provisioned])
+def test_there_is_a_run_for_every_mode_at_every_point(explored: type[Scenario]) -> None:
+    report = explore_scenario(explored)
+    points = report.points
+    wanted = points[PointKind.WRITE] * AT_WRITES + points[PointKind.CALL] * AT_CALLS
+    assert report.runs == report.planned == len(run_tokens(explored)) == wanted > 0
+
+
+def test_a_child_that_is_made_twice_is_found() -> None:
+    failures = explore_scenario(MadeTwice).failures
+    assert {each.token for each in failures} >= {"crash-after@w0", "lost@w0"}
+    assert "configmaps default/a-<2> is there, and should not be" in failures[0].why
+
+
+def test_a_failure_tells_what_happened_in_order() -> None:
+    failure = explore_scenario(MadeTwice, target="file.py:MadeTwice").failures[0]
+    told = failure.story.splitlines()
+    assert told[0].strip() == "- create Greeting default/a"
+    assert "w0 create configmaps default" in told[1]
+    assert "! crash-after at w0" in told[2]
+    assert told[-2].strip() == f"=> {failure.why}"
+    assert (
+        told[-1].strip() == "repeat: quintant explore file.py:MadeTwice --replay 'crash-after@w0'"
+    )
+
+
+def test_a_token_repeats_its_run() -> None:
+    replay_run(MadeTwice, "crash-before@w0")
+    with pytest.raises(AssertionError, match="a-<2> is there"):
+        replay_run(MadeTwice, "crash-after@w0")
+
+
+@pytest.mark.parametrize("token", ["crash-after@w99", "sulk@w0", "lost", "lost@w0~speed=3"])
+def test_a_token_that_names_no_run_is_refused(token: str) -> None:
+    with pytest.raises(ConfigError, match="try: "):
+        replay_run(GreetingLife, token)
+
+
+def test_an_effect_that_is_made_twice_is_found() -> None:
+    failures = {each.token: each.why for each in explore_scenario(ProvisionedTwice).failures}
+    assert failures["crash-after@c0"] == "machine a was made while it existed already"
+    assert failures["lost@c0"] == "machine a was made while it existed already"
+    assert not {token for token in failures if token.startswith("crash-before@c")}
+
+
+def test_modes_can_be_chosen() -> None:
+    report = explore_scenario(MadeTwice, modes=[FaultMode.CRASH_BEFORE])
+    assert report.runs == report.points[PointKind.WRITE]
+    assert [each.token for each in report.failures] == ["crash-before@w1"]
+
+
+def test_an_invariant_that_breaks_for_a_moment_is_found() -> None:
+    class Watched(MadeTwice):
+        def always(self, world: ScenarioWorld) -> None:
+            assert len(world.all(ConfigMap)) <= 1, "two children"
+
+    failures = explore_scenario(Watched, modes=[FaultMode.CRASH_AFTER]).failures
+    assert [each.why for each in failures] == ["always is broken: two children"]
+
+
+def test_what_holds_at_the_end_is_asked_at_the_end() -> None:
+    class Ended(GreetingLife):
+        def settled(self, world: ScenarioWorld) -> None:
+            assert not world.all(Greeting)
+
+    explore_scenario(Ended).check()
+
+
+def test_a_function_is_a_scenario_too() -> None:
+    @scenario(lambda world: manager_of(reconcile))
+    async def greeted(world: ScenarioWorld) -> None:
+        await world.create(greeting())
+
+    report = explore_scenario(greeted)
+    report.check()
+    assert report.title == "greeted"
+    assert report.points[PointKind.WRITE] == 2
+
+
+class TestScenariosThatCannotBeExplored:
+    def test_one_that_never_gets_quiet(self) -> None:
+        async def restless(it: Greeting, ctx: Context[Greeting]) -> Result:
+            await ctx.apply(replace(child_of(it), data={"at": str(ctx.clock.now())}))
+            return Result(after=10)
+
+        class Restless(GreetingCreated):
+            bound = 300.0
+
+            def managers(self, world: ScenarioWorld) -> list[Manager]:
+                return [manager_of(restless)]
+
+        with pytest.raises(ConfigError, match=r"Restless never gets quiet\nbecause: .*\ntry: "):
+            explore_scenario(Restless)
+
+    def test_one_that_differs_from_itself(self) -> None:
+        async def hidden(it: Greeting, ctx: Context[Greeting]) -> None:
+            if it.status is None:
+                now = machine_clock.datetime.now().strftime("%f %S")
+                await ctx.apply(replace(child_of(it), data={"at": now}))
+                await ctx.set_status(GreetingStatus(greeted=True))
+
+        class Hidden(GreetingCreated):
+            def managers(self, world: ScenarioWorld) -> list[Manager]:
+                return [manager_of(hidden)]
+
+        with pytest.raises(
+            ConfigError, match=r"Hidden differs from itself(.|\n)*data\.at(.|\n)*try"
+        ):
+            explore_scenario(Hidden)
+
+    def test_one_that_uses_a_manager_again(self) -> None:
+        manager = manager_of(reconcile)
+
+        class Reused(GreetingCreated):
+            def managers(self, world: ScenarioWorld) -> list[Manager]:
+                return [manager]
+
+        with pytest.raises(ConfigError, match=r"uses manager 'greeter' twice\nbecause: .*\ntry: "):
+            explore_scenario(Reused)
+
+    def test_one_whose_remote_is_no_model(self) -> None:
+        class Real(GreetingCreated):
+            def remotes(self) -> dict[str, object]:  # type: ignore[override]
+                return {"cloud": object()}
+
+        with pytest.raises(ConfigError, match=r"remote 'cloud' is not a model\nbecause: .*\ntry: "):
+            explore_scenario(Real)
+
+    def test_one_that_fails_by_itself(self) -> None:
+        class Failing(GreetingCreated):
+            def settled(self, world: ScenarioWorld) -> None:
+                raise AssertionError("never right")
+
+        with pytest.raises(ConfigError, match=r"fails without any fault\nbecause: .*never right"):
+            explore_scenario(Failing)
