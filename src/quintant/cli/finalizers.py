@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -35,13 +36,13 @@ def release(
     Nothing is cleaned up: what the objects stand for outside the cluster stays there. Use it when
     the program is uninstalled, or cannot clean up any more.
     """
-    held = {
-        declared.kind: declared.finalizer.name
+    held = [
+        (declared.kind, declared.finalizer.names)
         for declared in load_manager(target).declarations
         if declared.kind is not None and declared.finalizer is not None
-    }
+    ]
     if not yes:
-        names = ", ".join(sorted(held.values())) or "nothing"
+        names = ", ".join(sorted({name for _, each in held for name in each})) or "nothing"
         click.confirm(f"Release {names} without cleanup?", abort=True)
     config = Config.load(kubeconfig) if kubeconfig else Config.discover()
     count = asyncio.run(_release(config, held, name, namespace))
@@ -49,23 +50,28 @@ def release(
 
 
 async def _release(
-    config: Config, held: dict[type[Object], str], name: str | None, namespace: str
+    config: Config,
+    held: Sequence[tuple[type[Object], tuple[str, ...]]],
+    name: str | None,
+    namespace: str,
 ) -> int:
     async with open_client(config, "quintant-finalizers") as client:
-        return sum([await release_kind(client, kind, held[kind], name, namespace) for kind in held])
+        return sum(
+            [await release_kind(client, kind, names, name, namespace) for kind, names in held]
+        )
 
 
 async def release_kind(
-    client: Client, kind: type[Object], held: str, name: str | None, namespace: str
+    client: Client, kind: type[Object], names: Sequence[str], name: str | None, namespace: str
 ) -> int:
-    """Take one finalizer off the objects of a kind; how many had it."""
+    """Take one finalizer, by all of its names, off the objects of a kind; how many had it."""
     view = Metadata[kind]  # type: ignore[valid-type]
     found = [
         obj.metadata
         for obj in await client.list(view, namespace, live=True)
-        if held in obj.metadata.finalizers and name in (None, obj.metadata.name)
+        if set(names) & set(obj.metadata.finalizers) and name in (None, obj.metadata.name)
     ]
     for meta in found:
-        await finalizer.remove_finalizer(client, kind, meta, held)
+        await finalizer.remove_finalizer(client, kind, meta, *names)
         click.echo(f"released {resource_of(kind).plural}/{meta.name}")
     return len(found)

@@ -74,9 +74,9 @@ def apply_body(obj: Object) -> bytes:
     return codec.encode_object(replace(obj, metadata=meta, **_without_status(type(obj))))
 
 
-def status_body(obj: Object, status: Model | Mapping[str, Any]) -> bytes:
+def status_body(kind: type[Object], meta: ObjectMeta, status: Model | Mapping[str, Any]) -> bytes:
     """A status alone, with the identity of its object."""
-    resource, meta = resource_of(type(obj)), obj.metadata
+    resource = resource_of(kind)
     document = {
         "apiVersion": resource.api_version,
         "kind": resource.kind,

@@ -97,7 +97,7 @@ class Client(Reader):
                 f"{resource.kind} has no status subresource",
                 hint="declare it: @resource(..., status=True)",
             )
-        known, body = self._known(obj) or obj, status_body(obj, status)
+        known, body = self._known(obj) or obj, status_body(type(obj), obj.metadata, status)
         if getattr(known, STATUS, None) == status:
             self._take_applied(known, STATUS)
             return known

@@ -42,6 +42,13 @@ class ObjectChange(NamedTuple, Generic[K]):
     """For a deletion: `old` is the last state there was, not merely the last one seen."""
 
 
+class UndecodableObject(NamedTuple):
+    """An object that exists and does not fit its type."""
+
+    meta: ObjectMeta
+    why: str
+
+
 ChangeHandler = Callable[[ObjectChange[K]], None]
 
 
@@ -68,7 +75,7 @@ class Informer(Generic[K]):
         self.overlay = Overlay(self.store)
         self.managed = ManagedFieldsStore(kind, managers or FieldManagers(), self.store.get)
         """What our field managers applied before this process began."""
-        self.undecodable: dict[Request, ObjectMeta] = {}
+        self.undecodable: dict[Request, UndecodableObject] = {}
         """Objects that exist and do not fit their type."""
         self._observer = observer
         self._handlers: list[ChangeHandler[K]] = []
@@ -144,7 +151,7 @@ class Informer(Generic[K]):
         self._handlers.remove(handler)
 
     def on_undecodable(self, handler: Callable[[Request], None]) -> None:
-        """Hear of objects that do not fit their type."""
+        """Hear of objects that do not fit their type, and again when that is over."""
         for key in self.undecodable:
             handler(key)
         self._undecodable_handlers.append(handler)
@@ -174,9 +181,13 @@ class Informer(Generic[K]):
 
     def replace(self, namespace: str, state: InitialState[K]) -> None:
         initial = namespace in self._awaited
-        for key in [key for key in self.undecodable if _within(namespace, key)]:
-            if key not in state.undecodable:
-                del self.undecodable[key]
+        over = [
+            key
+            for key in self.undecodable
+            if _within(namespace, key) and key not in state.undecodable
+        ]
+        for key in over:
+            del self.undecodable[key]
         for entry in state.undecodable.values():
             self.report_undecodable(entry.error, entry.meta, deleted=False)
         for key in self._known():
@@ -184,14 +195,18 @@ class Informer(Generic[K]):
                 self._vanish(key, state.version)
         for key, obj in state.objects.items():
             self._take(key, obj, initial=initial)
+        for key in over:
+            self._announce(key)
         self._awaited.discard(namespace)
         if not self._awaited:
             self._synced.set()
 
     def upsert(self, obj: K) -> None:
         key = obj.key
-        self.undecodable.pop(key, None)
+        mended = self.undecodable.pop(key, None) is not None
         self._take(key, obj, initial=False)
+        if mended:
+            self._announce(key)
 
     def delete(self, obj: K) -> None:
         key, meta = obj.key, obj.metadata
@@ -208,16 +223,24 @@ class Informer(Generic[K]):
         if deleted or (last_good is not None and last_good.metadata.uid != meta.uid):
             self._vanish(key, meta.resource_version)
         known = self.undecodable.pop(key, None)
-        if deleted:
-            return
-        self.undecodable[key] = meta
-        if known is None or (known.uid, known.generation) != (meta.uid, meta.generation):
+        if not deleted:
+            self.undecodable[key] = UndecodableObject(meta, error.why)
+            self._complain(error, meta, known)
+        self._announce(key)
+
+    def _complain(
+        self, error: Undecodable, meta: ObjectMeta, known: UndecodableObject | None
+    ) -> None:
+        told = known is not None and (known.meta.uid, known.meta.generation)
+        if told != (meta.uid, meta.generation):
             log.error(
                 "skipped undecodable object",
                 kind=self.resource.kind,
-                object=str(key),
+                object=str(Request(meta.name, meta.namespace)),
                 why=error.why,
             )
+
+    def _announce(self, key: Request) -> None:
         for handler in self._undecodable_handlers:
             handler(key)
 

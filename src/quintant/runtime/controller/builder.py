@@ -195,16 +195,35 @@ class Builder(_Wiring, Generic[K]):
             raise ConfigError(f"index {name!r} is declared twice", hint="give each its own name")
         return self._with(indexes={**self._draft.indexes, name: function})
 
-    def finalize(self, name: str, cleanup: Cleanup[K]) -> Self:
-        """Hold objects until `cleanup` has returned None; the name is domain/word."""
+    def finalize(
+        self,
+        name: str,
+        cleanup: Cleanup[K],
+        *,
+        when: Callable[[K], bool] | None = None,
+        also: Sequence[str] = (),
+        leaves: Callable[[K], str] | None = None,
+    ) -> Self:
+        """Hold objects until `cleanup` has returned None; the name is domain/word.
+
+        `when` says which living objects are held: the others get no finalizer, and one that they
+        have is taken off without cleanup. `also` are names that earlier versions used; they go with
+        this one. `leaves` says in words what stays outside if an object is let go without cleanup.
+        """
         if "/" not in name:
             raise ConfigError(
                 f"finalizer {name!r} is not qualified", hint=f"call it example.dev/{name}"
             )
         if self._draft.finalizer is not None:
             raise ConfigError("a controller has one finalizer", hint="do both in one cleanup")
+        if isinstance(also, str) or name in also or not all(also):
+            raise ConfigError(
+                f"finalizer {name!r} cannot stand for {also!r} as well",
+                because="`also` is a list of other names",
+                hint='write it like also=["example.dev/old"]',
+            )
         check_async(cleanup, f"finalizer {name!r}", "(object, context)")
-        return self._with(finalizer=Finalizer(name, cleanup))
+        return self._with(finalizer=Finalizer(name, cleanup, when, tuple(also), leaves))
 
     def on_deleted(self, forget: OnDeleted) -> Self:
         """Call `forget(request)` when an object is gone: to drop a metric, a map entry."""

@@ -23,7 +23,7 @@ from quintant.runtime.controller.declaration import (
     WatchDeclaration,
     owner_uid,
 )
-from quintant.runtime.controller.finalizer import is_released
+from quintant.runtime.controller.finalizer import ReconcileStep, is_released, next_step
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
@@ -75,7 +75,9 @@ def _primary(
         seen = change.new if change.new is not None else change.old
         if seen is not None and _going(change):
             going(seen.key)
-        if seen is not None and (_vital(change) or _admits(declared, declared.when, change)):
+        if seen is not None and (
+            _vital(change) or _unheld(declared, change) or _admits(declared, declared.when, change)
+        ):
             queue.add(seen.key, priority=LOW_PRIORITY if change.initial else 0)
 
     informer.subscribe(enqueue)
@@ -146,6 +148,22 @@ def _let_go(change: ObjectChange[Any]) -> bool:
     old, new = change.old, change.new
     asked = new is not None and new.deleting and is_released(new.metadata)
     return asked and (old is None or not is_released(old.metadata))
+
+
+def _unheld(declared: Declaration[K], change: ObjectChange[K]) -> bool:
+    """Whether an object may have to be held or not held from now on: no predicate hides that."""
+    held, old, new = declared.finalizer, change.old, change.new
+    if held is None or held.when is None or new is None:
+        return False
+    try:
+        wanted = held.wants(new)
+        if old is not None and held.wants(old) != wanted:
+            return True
+        step = next_step(new.metadata, held.names, wanted)
+    except Exception:
+        # The watch loop owns recovery: a worker decides it once more, and tells what is wrong.
+        return True
+    return step in (ReconcileStep.ADD_FINALIZER, ReconcileStep.DROP_FINALIZER)
 
 
 def _admits(

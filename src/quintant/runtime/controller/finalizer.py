@@ -1,8 +1,8 @@
 """Holding an object until its traces are gone: the finalizer's side of a reconcile.
 
 The finalizer is added in a write of its own before any side effect, and removed after cleanup.
-Both are JSON patches guarded by a test, because a merge patch would replace the whole list and
-with it what others put there. Only our own name is ever touched.
+Both are JSON patches guarded by tests, because a merge patch would replace the whole list and
+with it what others put there. Only our own names are ever touched.
 """
 
 from __future__ import annotations
@@ -36,6 +36,21 @@ class Finalizer(Struct, Generic[K], frozen=True):
 
     name: str
     cleanup: Cleanup[K]
+    when: Callable[[K], bool] | None = None
+    """Which objects are held while they live; None means all."""
+    also: tuple[str, ...] = ()
+    """Names that earlier versions used: they count as ours, and go with it."""
+    leaves: Callable[[K], str] | None = None
+    """What stays outside the cluster when an object is let go without cleanup, in words."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that is ours, the one that is put on first."""
+        return (self.name, *self.also)
+
+    def wants(self, obj: K) -> bool:
+        """Whether a living object is to be held."""
+        return self.when is None or self.when(obj)
 
 
 @fast_members
@@ -43,25 +58,33 @@ class ReconcileStep(Enum):
     """What an object needs now."""
 
     ADD_FINALIZER = auto()
-    """It lives and is not held yet."""
+    """It lives and is not held yet, or under an old name."""
+    DROP_FINALIZER = auto()
+    """It lives, is held, and need not be any more."""
     RECONCILE = auto()
     """It lives, and is held if it has to be."""
     CLEAN_UP = auto()
     """It is going, and we hold it."""
-    REMOVE_FINALIZER = auto()
+    RELEASE = auto()
     """It is going, we hold it, and somebody asked to let go without cleanup."""
     IGNORE = auto()
     """It is going and not ours to hold."""
 
 
-def next_step(meta: ObjectMeta, name: str | None) -> ReconcileStep:
-    """Decide from metadata alone what comes next; `name` is our finalizer, if there is one."""
-    held = name is not None and name in meta.finalizers
+def next_step(meta: ObjectMeta, names: Sequence[str], wanted: bool = True) -> ReconcileStep:
+    """Decide from metadata what comes next.
+
+    `names` are those of our finalizer, the current one first; none if there is no finalizer.
+    `wanted` says whether a living object is to be held; once it is going, cleanup alone decides.
+    """
+    held = [name for name in names if name in meta.finalizers]
     if meta.deletion_timestamp is None:
-        return ReconcileStep.RECONCILE if name is None or held else ReconcileStep.ADD_FINALIZER
+        if held == list(names[:1] if wanted else ()):
+            return ReconcileStep.RECONCILE
+        return ReconcileStep.ADD_FINALIZER if wanted else ReconcileStep.DROP_FINALIZER
     if not held:
         return ReconcileStep.IGNORE
-    return ReconcileStep.REMOVE_FINALIZER if is_released(meta) else ReconcileStep.CLEAN_UP
+    return ReconcileStep.RELEASE if is_released(meta) else ReconcileStep.CLEAN_UP
 
 
 def is_released(meta: ObjectMeta) -> bool:
@@ -69,34 +92,58 @@ def is_released(meta: ObjectMeta) -> bool:
     return meta.annotations.get(RELEASE) == "true"
 
 
-def add_patch(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
-    """The JSON patch that puts our finalizer on, if nothing changed since we looked."""
-    guard = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    if meta.finalizers:
-        return [guard, {"op": "add", "path": "/metadata/finalizers/-", "value": name}]
-    return [guard, {"op": "add", "path": "/metadata/finalizers", "value": [name]}]
+def set_patch(meta: ObjectMeta, names: Sequence[str], wanted: bool) -> Sequence[Mapping[str, Any]]:
+    """The JSON patch that puts a living object's finalizers right, if nothing changed since.
 
-
-def remove_patch(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
-    """The JSON patch that takes our finalizer off this very object, if it is where we saw it."""
-    path = f"/metadata/finalizers/{meta.finalizers.index(name)}"
+    The first of `names` is on it afterwards if it is wanted, and no other of them.
+    """
+    others = [name for name in meta.finalizers if name not in names]
     return [
-        # A namesake that was made meanwhile is not ours to let go.
-        {"op": "test", "path": "/metadata/uid", "value": meta.uid},
-        {"op": "test", "path": path, "value": name},
-        {"op": "remove", "path": path},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version},
+        {
+            "op": "add",
+            "path": "/metadata/finalizers",
+            "value": [*others, *(names[:1] if wanted else ())],
+        },
     ]
 
 
-async def add_finalizer(client: Client, obj: Object, name: str) -> None:
-    """Put our finalizer on; Conflict when the object changed meanwhile, NotFound if it is gone."""
-    await _amend(client, type(obj), obj.metadata, add_patch(obj.metadata, name))
+def remove_patch(meta: ObjectMeta, *names: str) -> Sequence[Mapping[str, Any]]:
+    """The JSON patch that takes our finalizers off this very object, if they are where we saw them.
+
+    It is not bound to a version: others may write to an object that goes.
+    """
+    ours = [place for place, name in enumerate(meta.finalizers) if name in names]
+    paths = [(f"/metadata/finalizers/{place}", meta.finalizers[place]) for place in ours]
+    return [
+        # A namesake that was made meanwhile is not ours to let go.
+        {"op": "test", "path": "/metadata/uid", "value": meta.uid},
+        *({"op": "test", "path": path, "value": name} for path, name in paths),
+        # From the last: each removal moves those behind it.
+        *({"op": "remove", "path": path} for path, _ in reversed(paths)),
+    ]
 
 
-async def remove_finalizer(client: Client, kind: type[Object], meta: ObjectMeta, name: str) -> None:
-    """Take our finalizer off; no error when the object is gone already."""
+async def add_finalizer(client: Client, obj: Object, *names: str) -> None:
+    """Put the first of our names on a living object, and take the others off.
+
+    Conflict when the object changed meanwhile, NotFound if it is gone.
+    """
+    await _amend(client, type(obj), obj.metadata, set_patch(obj.metadata, names, wanted=True))
+
+
+async def drop_finalizer(client: Client, obj: Object, *names: str) -> None:
+    """Take our names off a living object that need not be held; Conflict when it changed."""
     with suppress(NotFound):
-        await _amend(client, kind, meta, remove_patch(meta, name))
+        await _amend(client, type(obj), obj.metadata, set_patch(obj.metadata, names, wanted=False))
+
+
+async def remove_finalizer(
+    client: Client, kind: type[Object], meta: ObjectMeta, *names: str
+) -> None:
+    """Take our finalizers off; no error when the object is gone already."""
+    with suppress(NotFound):
+        await _amend(client, kind, meta, remove_patch(meta, *names))
 
 
 async def _amend(

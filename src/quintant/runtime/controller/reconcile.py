@@ -8,10 +8,10 @@ from typing import Any, Generic, cast
 from msgspec import Struct
 
 from quintant.core.clock import Clock, Random
-from quintant.core.object import K, Request
+from quintant.core.object import K, ObjectMeta, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.cache.informer import Informer
+from quintant.runtime.cache.informer import Informer, UndecodableObject
 from quintant.runtime.controller import finalizer as final
 from quintant.runtime.controller.blocking_calls import BlockingCalls
 from quintant.runtime.controller.context import (
@@ -25,11 +25,14 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.finalizer import ReconcileStep
 from quintant.runtime.controller.result import Result, checked_result
 from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.controller.stuck_cleanup import StuckCleanups
+from quintant.runtime.controller.stuck_cleanup import StuckCleanups, reference
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 
 log = logs.get_logger()
+
+# What is said to be left behind where nobody said more.
+SOMETHING = "whatever it stands for outside the cluster"
 
 
 class ControllerServices(Struct, frozen=True):
@@ -60,25 +63,31 @@ class ReconcileHandler(Generic[K]):
         self._client = services.client.with_field_manager(declared.name)
         services.caches.managers.add(declared.name)
         self._log = log.bind()
-        self._name = declared.finalizer.name if declared.finalizer is not None else None
-        self._blocked = StuckCleanups()
+        self._names = declared.finalizer.names if declared.finalizer is not None else ()
+        self._blocked = StuckCleanups(self._client, services.recorder, services.clock)
+        services.metrics.add_blocked_cleanups(declared.name, self._blocked)
 
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs; raises what the user's code raises."""
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
-        obj = self._primary.get(key)
-        if obj is None:
-            await self._absent(self._primary, key)
+        unfit = self._primary.undecodable.get(key)
+        if unfit is not None and unfit.meta.deletion_timestamp is not None:
+            await self._hold_unfit(self._primary, unfit)
             return None
-        return await self._present(obj)
+        obj = self._primary.get(key)
+        if obj is not None:
+            return await self._present(obj)
+        if unfit is None:
+            await self._gone(key)
+        return None
 
     async def report_failure(self, key: Request, error: Exception) -> None:
         """Tell the user of a step that failed, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
-        if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN_UP:
-            await self._blocked.report(self.context(obj), error)
+        if obj is not None and final.next_step(obj.metadata, self._names) is ReconcileStep.CLEAN_UP:
+            await self._blocked.report_failure(type(obj), obj.metadata, error)
 
     def context(self, obj: K) -> Context[K]:
         """What a reconciler of this object is given."""
@@ -96,20 +105,23 @@ class ReconcileHandler(Generic[K]):
         )
 
     async def _present(self, obj: K) -> Result | None:
-        match final.next_step(obj.metadata, self._name):
+        held = self._declared.finalizer
+        wanted = held is None or held.wants(obj)
+        match final.next_step(obj.metadata, self._names, wanted):
             case ReconcileStep.RECONCILE:
                 reconcile = cast("Reconciler[K]", self._declared.reconcile)
                 return await reconcile(obj, self.context(obj))
             case ReconcileStep.ADD_FINALIZER:
-                await final.add_finalizer(self._client, obj, cast(str, self._name))
+                await final.add_finalizer(self._client, obj, *self._names)
                 # No change of generation announces the new finalizer, so we wake ourselves.
+                self._wake(obj.key)
+            case ReconcileStep.DROP_FINALIZER:
+                await final.drop_finalizer(self._client, obj, *self._names)
                 self._wake(obj.key)
             case ReconcileStep.CLEAN_UP:
                 return await self._clean(obj)
-            case ReconcileStep.REMOVE_FINALIZER:
-                note = "let go without cleanup, as asked"
-                self.context(obj).event("Released", note, type="Warning", action="Cleanup")
-                await self._release(obj)
+            case ReconcileStep.RELEASE:
+                await self._release(type(obj), obj.metadata, obj)
             case ReconcileStep.IGNORE:
                 pass
         return None
@@ -118,24 +130,36 @@ class ReconcileHandler(Generic[K]):
         held = self._declared.finalizer
         assert held is not None, "next_step says CLEAN_UP only where there is a finalizer"
         result = checked_result(await held.cleanup(obj, self.context(obj)), "the cleanup")
+        self._blocked.recovered(obj.key)
         if result is None or result.seconds is None:
-            await self._release(obj)
+            await self._let_go(type(obj), obj.metadata)
             return None
         return result
 
-    async def _release(self, obj: K) -> None:
-        await final.remove_finalizer(self._client, type(obj), obj.metadata, cast(str, self._name))
+    async def _hold_unfit(self, primary: Informer[K], unfit: UndecodableObject) -> None:
+        """Nothing can be cleaned up that no typed function can be given: it stays until mended."""
+        meta = unfit.meta
+        match final.next_step(meta, self._names):
+            case ReconcileStep.CLEAN_UP:
+                await self._blocked.report_unfit(primary.kind, meta, unfit.why)
+            case ReconcileStep.RELEASE:
+                await self._release(
+                    primary.kind, meta, primary.get(Request(meta.name, meta.namespace))
+                )
 
-    async def _absent(self, primary: Informer[K], key: Request) -> None:
-        meta = primary.undecodable.get(key)
-        if meta is None:
-            await self._gone(key)
-        elif final.next_step(meta, self._name) in (
-            ReconcileStep.CLEAN_UP,
-            ReconcileStep.REMOVE_FINALIZER,
-        ):
-            self._log.warning("released undecodable object without cleanup")
-            await final.remove_finalizer(self._client, primary.kind, meta, cast(str, self._name))
+    async def _release(self, kind: type[K], meta: ObjectMeta, last: K | None) -> None:
+        """Let an object go without cleanup, as asked; `last` is its last state that fits."""
+        held = self._declared.finalizer
+        left = held.leaves(last) if held is not None and held.leaves and last is not None else ""
+        note = f"let go without cleanup, as asked; left behind: {left or SOMETHING}"
+        self._services.recorder.event(
+            reference(kind, meta), "Warning", "Released", note, action="Cleanup"
+        )
+        await self._let_go(kind, meta)
+
+    async def _let_go(self, kind: type[K], meta: ObjectMeta) -> None:
+        await final.remove_finalizer(self._client, kind, meta, *self._names)
+        self._blocked.forget(Request(meta.name, meta.namespace))
 
     async def _gone(self, key: Request) -> None:
         self._blocked.forget(key)

@@ -1,60 +1,155 @@
 """Saying that a cleanup is stuck, where the user looks: an event, and a condition if there is room.
 
 An object that waits for its finalizer looks like a hanging `kubectl delete`. After
-`BLOCKED_SECONDS` of failing, the object itself says why, and how to let it go.
+`BLOCKED_SECONDS` of failing, the object itself says why, and how to let it go; one that does not
+fit its type, and so cannot be cleaned up at all, says it at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Any, get_args, get_origin
+from functools import partial
+from typing import get_args, get_origin
 
-from quintant.client.rest import APPLY, Patch
+import msgspec
+
+from quintant.api.meta import ObjectReference
+from quintant.client.rest import APPLY, MERGE, Patch, object_path
+from quintant.client.transport import ApiRequest
 from quintant.core import codec
-from quintant.core.clock import monotonic, parse_timestamp, timestamp
+from quintant.core.clock import Clock, monotonic, parse_timestamp, timestamp
 from quintant.core.errors import QuintantError, Terminal, leaf_errors
-from quintant.core.object import Custom, Object, Request
+from quintant.core.object import Custom, Object, ObjectMeta, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.cache.apply_cache import status_body
-from quintant.runtime.controller.context import Context
+from quintant.runtime.cache.client import Client
+from quintant.runtime.controller.context import Recorder
 from quintant.runtime.controller.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
+from quintant.runtime.observe import logs
+
+log = logs.get_logger()
+
+UNFIT = "DoesNotFitItsType"
+_SetCondition = Callable[[type[Object], ObjectMeta, str], Awaitable[None]]
 
 # A report is worth this much of a worker's time.
 REPORT_SECONDS = 10.0
 
 
 class StuckCleanups:
-    """What a controller has told of its failing cleanups.
+    """What a controller has told of objects that it cannot let go.
 
     Each object is reported every BLOCKED_SECONDS at most: the report is a change that wakes the
     controller, and a cleanup that fails with another text each time would never rest.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client, recorder: Recorder, clock: Clock) -> None:
+        self._client, self._recorder, self._clock = client, recorder, clock
         self._told: dict[Request, float] = {}
+        self._blocked: set[Request] = set()
 
-    async def report(self, ctx: Context[Any], error: Exception) -> None:
+    def __len__(self) -> int:
+        """How many objects are held and cannot be cleaned up."""
+        return len(self._blocked)
+
+    async def report_failure(self, kind: type[Object], meta: ObjectMeta, error: Exception) -> None:
         """Report a failing cleanup once it has lasted, or cannot succeed; never raises."""
-        if not _lasting(ctx, error) or not self._due(ctx.request):
-            return
-        self._told[ctx.request] = monotonic()
-        why = f"{type(error).__name__}: {error}"
-        note = f"cleanup keeps failing: {why}; annotate {RELEASE}=true to let go"
-        ctx.event(BLOCKED, note, type="Warning", action="Cleanup")
-        if has_conditions(type(ctx.obj)):
-            try:
-                async with asyncio.timeout(REPORT_SECONDS):
-                    await _set_condition(ctx, note)
-            except (QuintantError, TimeoutError) as failure:
-                ctx.log.warning("could not write the condition", why=str(failure))
+        if self._lasting(meta, error):
+            why = f"cleanup keeps failing: {type(error).__name__}: {error}"
+            await self._report(kind, meta, why, partial(self._apply, reason="CleanupFailed"))
+
+    async def report_unfit(self, kind: type[Object], meta: ObjectMeta, why: str) -> None:
+        """Report an object that is held because it does not fit its type; never raises."""
+        note = f"it does not fit its type, and is held until it does: {why}"
+        await self._report(kind, meta, note, partial(self._merge, reason=UNFIT))
+
+    def recovered(self, key: Request) -> None:
+        """A cleanup did not fail this time, though it may not be over."""
+        self._blocked.discard(key)
 
     def forget(self, key: Request) -> None:
-        """The object is gone."""
+        """The object is gone, or let go."""
         self._told.pop(key, None)
+        self._blocked.discard(key)
 
-    def _due(self, key: Request) -> bool:
-        return monotonic() - self._told.get(key, -math.inf) >= BLOCKED_SECONDS
+    async def _report(
+        self, kind: type[Object], meta: ObjectMeta, why: str, set_condition: _SetCondition
+    ) -> None:
+        key = Request(meta.name, meta.namespace)
+        self._blocked.add(key)
+        if monotonic() - self._told.get(key, -math.inf) < BLOCKED_SECONDS:
+            return
+        self._told[key] = monotonic()
+        note = f"{why}; annotate {RELEASE}=true to let go without cleanup"
+        self._recorder.event(reference(kind, meta), "Warning", BLOCKED, note, action="Cleanup")
+        if has_conditions(kind):
+            try:
+                async with asyncio.timeout(REPORT_SECONDS):
+                    await set_condition(kind, meta, note)
+            except (QuintantError, TimeoutError) as failure:
+                log.warning("could not write the condition", why=str(failure))
+
+    def _lasting(self, meta: ObjectMeta, error: Exception) -> bool:
+        since = meta.deletion_timestamp
+        if since is None:
+            return False
+        age = self._clock.now() - parse_timestamp(since)
+        pointless = all(isinstance(leaf, Terminal) for leaf in leaf_errors(error))
+        return pointless or age >= timedelta(seconds=BLOCKED_SECONDS)
+
+    async def _apply(self, kind: type[Object], meta: ObjectMeta, note: str, reason: str) -> None:
+        body = status_body(kind, meta, {"conditions": [_condition(meta, reason, note)]})
+        await self._write(kind, meta, Patch(APPLY, body, idempotent=True), {"force": "true"})
+
+    async def _merge(self, kind: type[Object], meta: ObjectMeta, note: str, reason: str) -> None:
+        # An object that its schema does not allow cannot be applied to: the server types it first.
+        path = object_path(resource_of(kind), Request(meta.name, meta.namespace))
+        reply = await self._client.rest.send(ApiRequest("GET", path))
+        live = msgspec.json.decode(reply.body)
+        held = (live.get("status") or {}).get("conditions") or []
+        others = [each for each in held if each.get("type") != BLOCKED]
+        change = {
+            "metadata": {"resourceVersion": live["metadata"]["resourceVersion"]},
+            "status": {"conditions": [*others, _condition(meta, reason, note)]},
+        }
+        await self._write(kind, meta, Patch(MERGE, codec.encode(change), idempotent=True), {})
+
+    async def _write(
+        self, kind: type[Object], meta: ObjectMeta, patch: Patch, query: Mapping[str, str]
+    ) -> None:
+        # A manager of its own: the controller's next status must not take the condition away.
+        query = {"fieldManager": f"{self._client.manager}-cleanup", **query}
+        key = Request(meta.name, meta.namespace)
+        self._client.fence()
+        await self._client.rest.patch(kind, key, patch, sub="status", query=query)
+
+
+def _condition(meta: ObjectMeta, reason: str, note: str) -> dict[str, str]:
+    assert meta.deletion_timestamp is not None, "only what is going is held"
+    since = timestamp(parse_timestamp(meta.deletion_timestamp))
+    return {
+        "type": BLOCKED,
+        "status": "True",
+        "reason": reason,
+        "message": note,
+        "lastTransitionTime": since,
+    }
+
+
+def reference(kind: type[Object], meta: ObjectMeta) -> ObjectReference:
+    """An object for events, by its metadata alone."""
+    resource = resource_of(kind)
+    return ObjectReference(
+        api_version=resource.api_version,
+        kind=resource.kind,
+        name=meta.name,
+        namespace=meta.namespace,
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+    )
 
 
 def has_conditions(kind: type[Object]) -> bool:
@@ -72,28 +167,3 @@ def _status_type(kind: type[Object]) -> type | None:
             status: type = get_args(base)[1]
             return status
     return None
-
-
-def _lasting(ctx: Context[Any], error: Exception) -> bool:
-    since = ctx.obj.metadata.deletion_timestamp
-    if since is None:
-        return False
-    age = ctx.clock.now() - parse_timestamp(since)
-    pointless = all(isinstance(leaf, Terminal) for leaf in leaf_errors(error))
-    return pointless or age >= timedelta(seconds=BLOCKED_SECONDS)
-
-
-async def _set_condition(ctx: Context[Any], note: str) -> None:
-    condition = {
-        "type": BLOCKED,
-        "status": "True",
-        "reason": "CleanupFailed",
-        "message": note,
-        "lastTransitionTime": timestamp(parse_timestamp(ctx.obj.metadata.deletion_timestamp)),
-    }
-    body = status_body(ctx.obj, {"conditions": [condition]})
-    # A manager of its own: the controller's next status must not take the condition away.
-    query = {"fieldManager": f"{ctx.client.manager}-cleanup", "force": "true"}
-    patch = Patch(APPLY, body, idempotent=True)
-    ctx.client.fence()
-    await ctx.client.rest.patch(type(ctx.obj), ctx.request, patch, sub="status", query=query)

@@ -70,6 +70,23 @@ class HotLoopCollector:
         yield from hot.collect()
 
 
+class BlockedCleanupCollector:
+    """How many objects of each controller are to go, and cannot be cleaned up."""
+
+    def __init__(self) -> None:
+        self._controllers: dict[str, Sized] = {}
+
+    def add(self, name: str, blocked: Sized) -> None:
+        self._controllers[name] = blocked
+
+    def collect(self) -> Iterator[Metric]:
+        text = "Deleted objects that are held, and cannot be cleaned up."
+        gauge = Gauge("quintant_blocked_cleanups", text, ("controller",))
+        for name, blocked in self._controllers.items():
+            gauge.labels(name).set(len(blocked))
+        yield from gauge.collect()
+
+
 class QueueCollector:
     """The gauges of every queue."""
 

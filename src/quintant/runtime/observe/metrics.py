@@ -8,6 +8,7 @@ Names, labels and buckets are in `metric_families`; what is computed on scrape i
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -16,6 +17,7 @@ from quintant.metrics import Collector, Registry
 from quintant.metrics.instruments import CounterSeries, HistogramSeries
 from quintant.metrics.process import ProcessCollector
 from quintant.runtime.observe.collectors import (
+    BlockedCleanupCollector,
     HotLoopCollector,
     HotLoopView,
     QueueCollector,
@@ -45,7 +47,7 @@ class Metrics:
     def __init__(self) -> None:
         self._families = MetricFamilies()
         self._queues, self._watches = QueueCollector(), WatchCollector()
-        self._hot_loops = HotLoopCollector()
+        self._hot_loops, self._blocked = HotLoopCollector(), BlockedCleanupCollector()
 
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
@@ -56,7 +58,7 @@ class Metrics:
     @cached_property
     def registry(self) -> Registry:
         """What is served; made when first asked for, since most managers of a cluster never are."""
-        ours = self._queues, self._watches, self._hot_loops
+        ours = self._queues, self._watches, self._hot_loops, self._blocked
         return Registry((ProcessCollector(), *self._families.all, *ours))
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
@@ -74,6 +76,10 @@ class Metrics:
     def add_hot_loops(self, name: str, hot_loops: HotLoopView) -> None:
         """Ask a controller on every scrape how many of its keys are reconciled without rest."""
         self._hot_loops.add(name, hot_loops)
+
+    def add_blocked_cleanups(self, name: str, blocked: Sized) -> None:
+        """Ask a controller on every scrape how many objects it holds and cannot clean up."""
+        self._blocked.add(name, blocked)
 
     def add_informer(self, informer: WatchView) -> None:
         """Declare a watched kind, and ask its informer for its state on every scrape."""

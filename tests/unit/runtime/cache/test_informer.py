@@ -340,13 +340,21 @@ async def test_a_misfit_keeps_its_last_good_version(world: World) -> None:
     assert world.versions() == {"a": "1"}
     assert world.told == []
     assert heard == [A]
-    assert world.informer.undecodable[A].resource_version == "6"
+    assert world.informer.undecodable[A].meta.resource_version == "6"
+    assert "Expected `int" in world.informer.undecodable[A].why
 
 
 async def test_a_later_good_version_heals_a_misfit(world: World) -> None:
     asked = await world.state(ship("a", "1"), misfit("b", "2"))
-    asked.say(event("MODIFIED", misfit("a", "6")), modified(ship("a", "7")), added(ship("b", "8")))
+    asked.say(event("MODIFIED", misfit("a", "6")))
     await settle()
+    heard: list[Request] = []
+    world.informer.on_undecodable(heard.append)
+    heard.clear()
+    asked.say(modified(ship("a", "7")), added(ship("b", "8")))
+    await settle()
+
+    assert heard == [A, B]
 
     assert world.versions() == {"a": "7", "b": "8"}
     assert world.informer.undecodable == {}

@@ -644,17 +644,6 @@ async def test_undecodable_object_is_skipped_counted_and_healed_by_a_good_versio
     assert [name for name, _ in log.runs] == ["good", "bad"]
 
 
-async def test_undecodable_object_is_released_when_it_goes(cluster: InProcessCluster) -> None:
-    manager = Manager("test")
-    manager.controls(Thing).finalize(FINALIZER, Log()).reconcile(Log())
-    meta = named("bad", finalizers=(FINALIZER,))
-    bad = await cluster.create(Older(metadata=meta, spec=Opaque.of({"secret": 7})))
-    await cluster.run(manager)
-    await cluster.client.delete(bad)
-
-    await cluster.wait_deleted(Older, "bad", within=5)
-
-
 async def test_failing_predicate_wakes_rather_than_hides(cluster: InProcessCluster) -> None:
     def broken(old: Thing | None, new: Thing | None) -> bool:
         raise ValueError("bug")

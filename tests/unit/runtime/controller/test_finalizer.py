@@ -1,3 +1,5 @@
+"""What metadata says that an object needs, and the patches that touch our own names alone."""
+
 from __future__ import annotations
 
 import pytest
@@ -6,12 +8,13 @@ from quintant.core.object import ObjectMeta
 from quintant.runtime.controller.finalizer import (
     RELEASE,
     ReconcileStep,
-    add_patch,
     next_step,
     remove_patch,
+    set_patch,
 )
 
-OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
+OURS, OLD, THEIRS = "example.dev/ours", "old-name", "example.dev/theirs"
+NAMES = (OURS, OLD)
 
 
 def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> ObjectMeta:
@@ -26,44 +29,56 @@ def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> Ob
 
 
 @pytest.mark.parametrize(
-    ("given", "name", "expected"),
+    ("given", "names", "wanted", "expected"),
     [
-        (meta(), None, ReconcileStep.RECONCILE),
-        (meta(THEIRS), None, ReconcileStep.RECONCILE),
-        (meta(), OURS, ReconcileStep.ADD_FINALIZER),
-        (meta(THEIRS), OURS, ReconcileStep.ADD_FINALIZER),
-        (meta(THEIRS, OURS), OURS, ReconcileStep.RECONCILE),
-        (meta(OURS, deleting=True), OURS, ReconcileStep.CLEAN_UP),
-        (meta(OURS, deleting=True, released=True), OURS, ReconcileStep.REMOVE_FINALIZER),
-        (meta(OURS, released=True), OURS, ReconcileStep.RECONCILE),
-        (meta(THEIRS, deleting=True), OURS, ReconcileStep.IGNORE),
-        (meta(THEIRS, deleting=True), None, ReconcileStep.IGNORE),
+        (meta(), (), True, ReconcileStep.RECONCILE),
+        (meta(THEIRS), (), True, ReconcileStep.RECONCILE),
+        (meta(), NAMES, True, ReconcileStep.ADD_FINALIZER),
+        (meta(THEIRS), NAMES, True, ReconcileStep.ADD_FINALIZER),
+        (meta(OLD), NAMES, True, ReconcileStep.ADD_FINALIZER),
+        (meta(OLD, OURS), NAMES, True, ReconcileStep.ADD_FINALIZER),
+        (meta(THEIRS, OURS), NAMES, True, ReconcileStep.RECONCILE),
+        (meta(THEIRS), NAMES, False, ReconcileStep.RECONCILE),
+        (meta(OURS), NAMES, False, ReconcileStep.DROP_FINALIZER),
+        (meta(OLD), NAMES, False, ReconcileStep.DROP_FINALIZER),
+        (meta(OURS, released=True), NAMES, True, ReconcileStep.RECONCILE),
+        (meta(OURS, deleting=True), NAMES, True, ReconcileStep.CLEAN_UP),
+        (meta(OURS, deleting=True), NAMES, False, ReconcileStep.CLEAN_UP),
+        (meta(THEIRS, OLD, deleting=True), NAMES, True, ReconcileStep.CLEAN_UP),
+        (meta(OURS, deleting=True, released=True), NAMES, True, ReconcileStep.RELEASE),
+        (meta(THEIRS, deleting=True), NAMES, True, ReconcileStep.IGNORE),
+        (meta(THEIRS, deleting=True, released=True), (), True, ReconcileStep.IGNORE),
     ],
 )
 def test_metadata_alone_says_what_an_object_needs(
-    given: ObjectMeta, name: str | None, expected: ReconcileStep
+    given: ObjectMeta, names: tuple[str, ...], wanted: bool, expected: ReconcileStep
 ) -> None:
-    assert next_step(given, name) is expected
+    assert next_step(given, names, wanted) is expected
 
 
-def test_first_finalizer_creates_the_list_if_nothing_changed() -> None:
-    assert add_patch(meta(), OURS) == [
+@pytest.mark.parametrize(
+    ("given", "wanted", "expected"),
+    [
+        (meta(), True, [OURS]),
+        (meta(THEIRS), True, [THEIRS, OURS]),
+        (meta(OLD, THEIRS), True, [THEIRS, OURS]),
+        (meta(OURS, THEIRS, OLD), False, [THEIRS]),
+    ],
+)
+def test_a_living_object_gets_what_it_needs_in_one_write_if_nothing_changed(
+    given: ObjectMeta, wanted: bool, expected: list[str]
+) -> None:
+    assert set_patch(given, NAMES, wanted) == [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
-        {"op": "add", "path": "/metadata/finalizers", "value": [OURS]},
+        {"op": "add", "path": "/metadata/finalizers", "value": expected},
     ]
 
 
-def test_further_finalizer_is_appended_to_those_of_others() -> None:
-    assert add_patch(meta(THEIRS), OURS)[1] == {
-        "op": "add",
-        "path": "/metadata/finalizers/-",
-        "value": OURS,
-    }
-
-
-def test_only_our_own_finalizer_is_removed_and_only_where_it_was_seen() -> None:
-    assert remove_patch(meta(THEIRS, OURS), OURS) == [
+def test_only_our_own_names_are_removed_together_and_only_where_they_were_seen() -> None:
+    assert remove_patch(meta(OLD, THEIRS, OURS), *NAMES) == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-1"},
-        {"op": "test", "path": "/metadata/finalizers/1", "value": OURS},
-        {"op": "remove", "path": "/metadata/finalizers/1"},
+        {"op": "test", "path": "/metadata/finalizers/0", "value": OLD},
+        {"op": "test", "path": "/metadata/finalizers/2", "value": OURS},
+        {"op": "remove", "path": "/metadata/finalizers/2"},
+        {"op": "remove", "path": "/metadata/finalizers/0"},
     ]
