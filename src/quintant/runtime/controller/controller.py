@@ -11,7 +11,7 @@ the key is settled or retried, and the other keys go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic
 
 from msgspec import Struct
@@ -99,10 +99,22 @@ class Controller(Generic[K]):
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
         self._running: dict[asyncio.Task[Any], Request] = {}
+        self._ended = asyncio.Event()
+        self._ended.set()
 
-    async def run(self, resync: float) -> None:
-        """Work until the queue is shut down; the caches are complete by now."""
-        context = SourceContext(self.queue, self._events.known_keys, self._services.random)
+    async def run(self, resync: float, grace: Callable[[], float] = lambda: 0.0) -> None:
+        """Work until the queue is shut down; the caches are complete by now.
+
+        `grace` says how many seconds sources may take for what they have under way.
+        """
+        context = SourceContext(self.queue, self._events.known_keys, self._services.random, grace)
+        self._ended.clear()
+        try:
+            await self._work_with(context, resync)
+        finally:
+            self._ended.set()
+
+    async def _work_with(self, context: SourceContext, resync: float) -> None:
         async with asyncio.TaskGroup() as sources:
             tasks = [sources.create_task(source(context)) for source in self._sources(resync)]
             async with asyncio.TaskGroup() as workers:
@@ -112,9 +124,10 @@ class Controller(Generic[K]):
                 task.cancel()
 
     async def stop(self) -> None:
-        """Take no new keys, and wait for those under way."""
+        """Take no new keys, and wait for those under way, and for what sources have under way."""
         self.queue.shut_down()
         await self.queue.drain()
+        await self._ended.wait()
 
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs, outside of the queue; raises what the user's code raises."""

@@ -6,10 +6,9 @@
 
 A conversation begins when a reconcile wants its target, and ends when no reconcile wants it any
 more. It may be long (a stream, a subscription) or one question and its answer: what ends after a
-word is begun again after `first` seconds, so that a question makes a poller; or, with `once`, not
-before its target changes, so that it makes a call that no worker has to wait for. What cannot be
+word is begun again after `first` seconds, so that a question makes a poller. What cannot be
 reached is tried ever more rarely, and what it told before is forgotten: silence is no news, never
-old news.
+old news. Calls that change something are `long_calls`.
 
 A follower writes nothing. It runs with its controller, on the leader only, and its tasks are
 awaited when that stops. Time is the loop's, and chance the controller's.
@@ -94,8 +93,7 @@ class _Followed(Generic[T, N]):
 class Follower(Generic[T, N]):
     """Follows the targets of every key; pass it to `.on`, and `forget` to `.on_deleted`.
 
-    `same` tells words apart: one that is the same as the last wakes nobody. With `once`, a
-    conversation that had a word and ended is over, and its last word stays.
+    `same` tells words apart: one that is the same as the last wakes nobody.
     """
 
     def __init__(
@@ -104,10 +102,8 @@ class Follower(Generic[T, N]):
         *,
         pace: Pace = Pace(),
         same: Callable[[N, N], bool] = operator.eq,
-        once: bool = False,
     ) -> None:
-        self._conversation, self._pace = conversation, pace
-        self._same, self._once = same, once
+        self._conversation, self._pace, self._same = conversation, pace, same
         self._held: dict[Request, dict[str, _Followed[T, N]]] = {}
         self._new: list[tuple[Request, str]] = []
         self._changed = asyncio.Event()
@@ -150,7 +146,7 @@ class Follower(Generic[T, N]):
                 begun, self._new = self._new, []
                 for request, name in begun:
                     followed = self._held.get(request, {}).get(name)
-                    if followed is not None and followed.idle and not self._over(followed):
+                    if followed is not None and followed.idle:
                         keep = self._keep(request, followed, context)
                         followed.task = group.create_task(keep)
                 await self._changed.wait()
@@ -167,17 +163,12 @@ class Follower(Generic[T, N]):
         self._new.append((request, name))
         self._changed.set()
 
-    def _over(self, followed: _Followed[T, N]) -> bool:
-        return self._once and followed.news is not None
-
     async def _keep(
         self, request: Request, followed: _Followed[T, N], context: SourceContext
     ) -> None:
         pace, pause = self._pace, self._pace.first
         while True:
             if await self._converse(request, followed, context):
-                if self._over(followed):
-                    return
                 pause = pace.first
             elif followed.news is not None:
                 followed.news = None

@@ -27,6 +27,9 @@ class SourceContext(Struct, frozen=True):
     known_keys: Callable[[], Iterable[Request]]
     """The keys of the controller, as far as its caches have seen what is behind them."""
     random: Random
+    grace: Callable[[], float] = lambda: 0.0
+    """How many seconds a source that is cancelled may take for what it has under way; cancelled
+    once more, it ends at once."""
 
 
 Source: TypeAlias = Callable[[SourceContext], Coroutine[Any, Any, None]]

@@ -108,7 +108,7 @@ class Engine:
         """What the program shows beside its metrics, by word."""
         self.webhooks = self._answer(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
-        self._crashed = False
+        self._crashed, self._abandoned = False, False
 
     async def run(self) -> None:
         """Work until cancelled, then stop in order; a second cancellation stops at once."""
@@ -126,7 +126,7 @@ class Engine:
 
     def abandon(self) -> None:
         """Make the coming cancellation a crash: nothing is drained, released or flushed."""
-        self._crashed = True
+        self._crashed = self._abandoned = True
 
     @property
     def idle(self) -> bool:
@@ -168,7 +168,11 @@ class Engine:
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
         async with asyncio.TaskGroup() as group:
             for controller in self.controllers:
-                group.create_task(controller.run(self.settings.resync))
+                group.create_task(controller.run(self.settings.resync, self._grace))
+
+    def _grace(self) -> float:
+        """Seconds for what sources have under way, also when the lease is lost."""
+        return 0.0 if self._abandoned else self.settings.grace
 
     async def _run(self, runnable: Runnable) -> None:
         if runnable.leader:

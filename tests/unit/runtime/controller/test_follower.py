@@ -187,31 +187,6 @@ async def test_a_question_and_its_answer_make_a_poller() -> None:
         assert follower.want(A, {"x": "1"}) == {"x": "load 4"}
 
 
-async def test_a_call_is_made_once_per_target_and_its_result_stays() -> None:
-    called: list[str] = []
-
-    async def call(target: str) -> AsyncGenerator[str, None]:
-        called.append(target)
-        if called == ["create 1"]:
-            raise Unreachable("busy")
-        await asyncio.sleep(100)
-        yield f"{target} done"
-
-    follower = Follower(call, pace=Pace(patience=600.0, jitter=0.0), once=True)
-    for _ in range(2):  # a leader that comes back does not call again
-        async with running(follower) as queue:
-            follower.want(A, {"call": "create 1"})
-            await advance(300)
-            assert follower.want(A, {"call": "create 1"}) == {"call": "create 1 done"}
-            await woken(queue)
-    assert called == ["create 1", "create 1"]
-    async with running(follower):
-        assert follower.want(A, {"call": "update 2"}) == {}
-        await advance(300)
-        assert follower.want(A, {"call": "update 2"}) == {"call": "update 2 done"}
-    assert called == ["create 1", "create 1", "update 2"]
-
-
 async def test_only_so_many_wait_for_their_first_word_at_once() -> None:
     device = Device()
     follower = Follower(device, pace=Pace(opening=2))
