@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         replace,
     )
     from quintant.core.owner import has_owner, owned, with_labels
+    from quintant.core.preserve_unknown import PreserveUnknown
     from quintant.core.resource import Column, Scale, projection, resource
     from quintant.runtime.apply import Policy, control
     from quintant.runtime.cache.client import Client
@@ -62,6 +63,7 @@ _HOMES = {
     "Object": "quintant.core.object",
     "ObjectMeta": "quintant.core.object",
     "Opaque": "quintant.core.object",
+    "PreserveUnknown": "quintant.core.preserve_unknown",
     "Policy": "quintant.runtime.apply",
     "Reconciler": "quintant.runtime.controller.context",
     "Request": "quintant.core.object",
@@ -101,6 +103,7 @@ __all__ = [
     "ObjectMeta",
     "Opaque",
     "Policy",
+    "PreserveUnknown",
     "Random",
     "Reconciler",
     "Request",

@@ -33,6 +33,7 @@ from quintant.core.markers import (
     preserve_unknown,
     quantity,
 )
+from quintant.core.preserve_unknown import PreserveUnknown
 from quintant.core.resource import resource_of
 from quintant.runtime.manager.install_crds import install_crds
 
@@ -55,6 +56,12 @@ class Relay(Model):
 class Tree(Model):
     name: str
     kids: tuple[Annotated[Tree, preserve_unknown()], ...] = ()
+
+
+class Chart(Model):
+    """A text of another tool, of which the harbour is known."""
+
+    harbour: Annotated[PreserveUnknown[Relay], cel("self.name != 'nowhere'", "it is somewhere")]
 
 
 class FleetSpec(Model):
@@ -82,6 +89,7 @@ class FleetSpec(Model):
     tags: frozenset[str] = frozenset()
     tree: Tree | None = None
     extra: Annotated[Relay | None, preserve_unknown()] = None
+    chart: Annotated[PreserveUnknown[Chart], cel("self.harbour.name != ''")] | None = None
     template: Annotated[Opaque | None, embedded()] = None
     anything: Any = None
     node_ip: Annotated[str, deprecated("use zone")] = msgspec.field(default="", name="nodeIP")
@@ -173,6 +181,19 @@ async def refused_change(client: Client, obj: Fleet, **changes: Any) -> str:
             headers={"content-type": MERGE},
         )
     return caught.value.message
+
+
+async def test_unknown_fields_are_kept_beside_named_ones_that_are_checked(client: Client) -> None:
+    plain = {"harbour": {"name": "a", "url": "wss://a", "depth": {"m": [3]}}, "scale": 2}
+    made = await client.create(fleet(chart=PreserveUnknown.from_plain(Chart, plain)))
+    assert made.spec.chart is not None
+    assert made.spec.chart.value == plain
+    assert made.spec.chart.known.harbour.known == RELAY
+    for name, why in (("nowhere", "it is somewhere"), ("", "failed rule: self.harbour.name")):
+        wrong = {"harbour": {"name": name, "url": "wss://a"}}
+        assert why in await refused(client, fleet(chart=PreserveUnknown.from_plain(Chart, wrong)))
+    missing = fleet(chart=PreserveUnknown.from_plain(Chart, {"scale": 2}))
+    assert "spec.chart.harbour: Required value" in await refused(client, missing)
 
 
 async def test_the_definition_is_established_and_structural(client: Client) -> None:

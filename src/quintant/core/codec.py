@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 import msgspec
 
 from quintant.core.errors import ObjectIdentity, Undecodable
-from quintant.core.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
+from quintant.core.object import K, M, Model, Object, ObjectMeta, decode_hook, encode_hook
 from quintant.core.resource import resource_of
 
 # What msgspec raises for bytes that are not JSON, not text, or not of the type.
@@ -106,7 +106,15 @@ def decode(kind: type[K], raw: bytes | msgspec.Raw) -> K:
     try:
         return cast(K, decoder(kind).decode(raw))
     except BROKEN as error:
-        return _decode_sparsely(kind, raw, error)
+        return cast(K, _decode_sparsely(kind, raw, identify(kind, raw), error))
+
+
+def decode_model(model: type[M], raw: bytes) -> M:
+    """A Model that is no object, from JSON; Undecodable if it does not fit."""
+    try:
+        return cast(M, decoder(model).decode(raw))
+    except BROKEN as error:
+        return cast(M, _decode_sparsely(model, raw, ObjectIdentity(model.__name__), error))
 
 
 def decode_page(kind: type[Object], raw: bytes) -> Page:
@@ -219,14 +227,16 @@ def _own_fields(model: type) -> list[str]:
     return [name for name in inspect.get_annotations(model) if name in fields]
 
 
-def _decode_sparsely(kind: type[K], raw: bytes | msgspec.Raw, why: Exception) -> K:
+def _decode_sparsely(
+    kind: type[Model], raw: bytes | msgspec.Raw, identity: ObjectIdentity, why: Exception
+) -> Model:
     # Go writes null for an empty list, and reads it as absent anywhere. Looked at only when the
     # plain way has failed: nulls inside Opaque fields must survive otherwise.
     try:
         present = _encoder.encode(_without_nulls(msgspec.json.decode(raw)))
-        return cast(K, decoder(kind).decode(present))
+        return cast(Model, decoder(kind).decode(present))
     except BROKEN:
-        raise Undecodable(identify(kind, raw), str(why)) from why
+        raise Undecodable(identity, str(why)) from why
 
 
 def _without_nulls(value: Any) -> Any:

@@ -15,6 +15,8 @@ from typing import (
     NamedTuple,
     TypeVar,
     dataclass_transform,
+    get_args,
+    get_origin,
 )
 
 import msgspec
@@ -134,9 +136,10 @@ def encode_hook(value: Any) -> Any:
 
 
 def decode_hook(kind: type, value: Any) -> Any:
-    """Teach msgspec to read an Opaque."""
-    if kind is Opaque:
-        return Opaque(msgspec.json.encode(value))
+    """Teach msgspec to read an Opaque, and those that name a type: they are given it."""
+    sort = get_origin(kind) or kind
+    if isinstance(sort, type) and issubclass(sort, Opaque):
+        return sort(msgspec.json.encode(value), *get_args(kind))
     raise NotImplementedError(f"cannot decode {kind.__name__}")
 
 

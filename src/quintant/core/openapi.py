@@ -30,6 +30,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.hints import UNIONS, Hint, ModelField, model_fields, model_of, unwrap
 from quintant.core.markers import IMMUTABLE, preserve_unknown
 from quintant.core.object import Model, Object, Opaque, encode_hook
+from quintant.core.preserve_unknown import PreserveUnknown
 
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},
@@ -76,6 +77,8 @@ def _bare(hint: Hint, place: SchemaPosition) -> Schema:
     base, origin = hint.base, get_origin(hint.base)
     if model := model_of(base):
         return _nested(base, model, hint.notes, place)
+    if origin is PreserveUnknown:
+        return _open(get_args(base)[0], place)
     if origin is Literal:
         return _enum([value for value in get_args(base) if value is not None], place)
     if origin in UNIONS and all(option in (int, str) for option in get_args(base)):
@@ -99,6 +102,14 @@ def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: SchemaPo
         because=f"{model.__name__} contains itself, and a CRD's schema is finite",
         hint=f"Annotated[{model.__name__}, preserve_unknown()] ends the schema there",
     )
+
+
+def _open(base: Any, place: SchemaPosition) -> Schema:
+    """The named fields of a struct that keeps the others; it may contain itself."""
+    model = model_of(base)
+    if model is None:
+        raise _inexpressible(base, place)
+    return _nested(base, model, (preserve_unknown(),), place) | {PRESERVE: True}
 
 
 def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
