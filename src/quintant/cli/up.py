@@ -12,6 +12,13 @@ import click
 from msgspec import Struct
 
 from quintant.cli.signals import stop_event
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors
+from quintant.cluster.common.labels import NODE
+from quintant.cluster.common.node_heartbeat import (
+    GRACE_SECONDS,
+    SHORTEST_SECONDS,
+    HeartbeatTimes,
+)
 from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import (
     USUAL,
@@ -28,6 +35,7 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load_stages
 from quintant.core.address import BindAddress
 from quintant.core.gc import freeze_heap, gc_disabled
+from quintant.core.options import DURATION
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 from quintant.version import KUBERNETES
@@ -53,6 +61,18 @@ from quintant.version import KUBERNETES
 @click.option(
     "--images", type=click.Path(path_type=Path), help="More images that are run as processes."
 )
+@click.option(
+    "--process-nodes",
+    default="",
+    metavar="NAME,...",
+    help="More nodes whose pods are processes of this machine.",
+)
+@click.option(
+    "--node-grace",
+    default=f"{GRACE_SECONDS:g}s",
+    show_default=True,
+    help="After how long a silent node is Unknown, as 5s.",
+)
 @click.option("--allow-host-path", is_flag=True, help="Let pods mount any folder of this machine.")
 @click.option("--no-node", is_flag=True, help="Run no pods as processes: all are simulated.")
 @click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
@@ -66,6 +86,8 @@ def command(
     zones: int,
     stages: Path | None,
     images: Path | None,
+    process_nodes: str,
+    node_grace: str,
     allow_host_path: bool,
     no_node: bool,
     api_only: bool,
@@ -81,6 +103,8 @@ def command(
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     if nodes < 0 or zones < 1:
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
+    if process_nodes and (no_node or api_only):
+        raise click.UsageError("--process-nodes needs the node: neither --no-node nor --api-only")
     # Both lead to the administrator's key, and pods read command lines.
     hide_arguments([str(path) for path in (kubeconfig, data_dir) if path])
     plan = ClusterConfig(
@@ -88,7 +112,14 @@ def command(
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
         stages=load_stages(stages) if stages else (),
-        node=None if api_only or no_node else _node(images, allow_host_path),
+        node=None
+        if api_only or no_node
+        else NodeOptions(
+            programs(images) if images else (),
+            allow_host_path,
+            process_nodes=parse_node_names(process_nodes),
+        ),
+        times=parse_grace(node_grace),
     )
     # What the parts of a cluster say in passing is not what its user asked for.
     logs.configure(level="error")
@@ -96,8 +127,29 @@ def command(
         runner.run(_up(plan, UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 
 
-def _node(images: Path | None, host_paths: bool) -> NodeOptions:
-    return NodeOptions(programs(images) if images else (), host_paths)
+def parse_node_names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas; UsageError if they are no names of nodes."""
+    names = tuple(text.split(",")) if text else ()
+    for name in names:
+        if dns1123_label_errors(name) or name == NODE or names.count(name) > 1:
+            raise click.UsageError(
+                f"--process-nodes {text}: {name!r} is no name for a further node; "
+                "try --process-nodes paris,berlin"
+            )
+    return names
+
+
+def parse_grace(text: str) -> HeartbeatTimes:
+    """The times that follow from a grace; UsageError if it is too short, or none."""
+    try:
+        seconds = DURATION.parse(text)
+    except ValueError:
+        seconds = 0.0
+    if seconds < SHORTEST_SECONDS:
+        raise click.UsageError(
+            f"--node-grace {text}: expected a duration of {SHORTEST_SECONDS:g}s or more, as 5s"
+        )
+    return HeartbeatTimes(seconds)
 
 
 class UpOptions(Struct, frozen=True):

@@ -153,3 +153,24 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str]) -> None:
     result = CliRunner().invoke(main, ["up", *arguments])
     assert result.exit_code != 0
     assert result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--node-grace", "0"), "--node-grace 0: expected a duration of 2s or more, as 5s"),
+        (("--node-grace", "1s"), "--node-grace 1s: expected a duration of 2s or more"),
+        (("--node-grace", "soon"), "--node-grace soon: expected a duration"),
+        (("--process-nodes", "Paris"), "'Paris' is no name for a further node"),
+        (("--process-nodes", "paris,local"), "'local' is no name for a further node"),
+        (("--process-nodes", "paris,paris"), "'paris' is no name for a further node"),
+        (("--process-nodes", "paris,"), "try --process-nodes paris,berlin"),
+        (("--process-nodes", "paris", "--no-node"), "--process-nodes needs the node"),
+    ],
+)
+def test_what_makes_no_sense_of_nodes_is_refused(
+    arguments: tuple[str, ...], complaint: str
+) -> None:
+    ran = CliRunner().invoke(main, ["up", *arguments])
+    assert ran.exit_code != 0
+    assert complaint in " ".join(ran.output.split())

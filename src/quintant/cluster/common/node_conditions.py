@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from quintant.api.meta import condition_of
 from quintant.api.node import NodeCondition, NodeStatus
 from quintant.cluster.common.node_faults import NodeFault
-from quintant.core.clock import timestamp
+from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace
 
+REPORT_SECONDS = 300.0
+"""How often a node that is as it was says so again, in its status."""
 Said = tuple[str, str, str, str]
 """Type, status, reason and message of a condition."""
 
@@ -46,6 +48,15 @@ def node_conditions(
     """
     found = wrong or _FAULTY.get(fault)
     return tuple(_condition(said, *each, now) for each in _with(found))
+
+
+def seconds_until_report(said: NodeStatus, wanted: NodeStatus, now: datetime) -> float:
+    """When a node has to say how it is; at once if that is not what it said."""
+    if without_times(said) != without_times(wanted):
+        return 0.0
+    confirmed = [each.last_heartbeat_time for each in said.conditions]
+    oldest = min((parse_timestamp(each) for each in confirmed if each), default=now)
+    return max(0.0, (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds())
 
 
 def without_times(status: NodeStatus) -> NodeStatus:

@@ -11,6 +11,9 @@ from enum import Enum
 from quintant.cluster.common.labels import FAULT
 from quintant.core.object import Object
 
+FULL_SHARE = 0.97
+"""The part of its memory that a node uses which is told to be full."""
+
 
 class NodeFault(Enum):
     """How a node fails."""

@@ -28,6 +28,8 @@ ROUND_SECONDS = 5.0
 """How often nodes are looked at, as in a real cluster."""
 _RENEWALS = 4
 """How often a node renews its lease within a short grace: three may be late."""
+_ROUNDS = 8
+"""How often nodes are looked at within a short grace: so late may a silent one be found."""
 _ROUNDS_AWAY = 3
 """Rounds that were missed: more, and it is we who were away."""
 
@@ -50,7 +52,7 @@ class HeartbeatTimes(Struct, frozen=True):
     @property
     def round(self) -> float:
         """Seconds between two looks at all nodes."""
-        return min(ROUND_SECONDS, self.grace / _RENEWALS)
+        return min(ROUND_SECONDS, self.grace / _ROUNDS)
 
     @property
     def absent(self) -> float:

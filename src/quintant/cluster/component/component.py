@@ -7,7 +7,7 @@ authorised and audited like anybody.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from secrets import token_urlsafe
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from quintant.client.rest import Rest
-from quintant.client.transport import InProcessTransport
+from quintant.client.transport import InProcessTransport, Transport
 from quintant.cluster.apiserver.kubelet_client.meter import Meter
 from quintant.cluster.apiserver.meta.user import User, admin
 from quintant.cluster.apiserver.server.server import ApiServer
@@ -60,15 +60,22 @@ class Component(Struct, frozen=True):
 
 @asynccontextmanager
 async def run_component(
-    server: ApiServer, component: Component, clock: Clock, random: Random
+    server: ApiServer,
+    component: Component,
+    clock: Clock,
+    random: Random,
+    through: Callable[[Transport], Transport] = lambda transport: transport,
 ) -> AsyncIterator[Engine]:
-    """Run a component for as long as the context lasts; enter it once it is at work."""
+    """Run a component for as long as the context lasts; enter it once it is at work.
+
+    `through` wraps its way to the server.
+    """
     async with transport_as(server, admin("system:bootstrap")) as transport:
         client = Client(Rest(transport), manager="bootstrap")
         for obj in (*component.roles, *component.objects):
             await client.apply(obj)
     async with transport_as(server, component.user) as transport:
-        environment = Environment(transport, clock, random, namespace="kube-system")
+        environment = Environment(through(transport), clock, random, namespace="kube-system")
         async with component.manager.running(environment) as engine:
             with _metered(server, component):
                 yield engine

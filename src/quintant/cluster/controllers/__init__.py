@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.controllers import (
     cronjob,
     daemonset,
@@ -43,7 +44,6 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     load_balancers.declare,
     namespace_defaults.declare,
     namespace_deletion.declare,
-    nodes.declare,
     pod_gc.declare,
     protection.declare,
     replicaset.declare,
@@ -51,17 +51,19 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     ttl.declare,
     volumes.declare,
 )
-"""The `declare` of every module, in alphabetical order."""
+"""The `declare` of every module that needs no setting, in alphabetical order."""
 
 
-def controllers(authority: bytes = b"") -> Manager:
+def controllers(authority: bytes = b"", times: HeartbeatTimes = HeartbeatTimes()) -> Manager:
     """All controllers of a cluster, to be run by one process.
 
     `authority` is the certificate (PEM) that pods are to trust; without one they are given none.
+    `times` says how long nodes may be silent.
     """
     manager = Manager(NAME)
     for declare in DECLARATIONS:
         declare(manager)
+    nodes.declare(manager, times)
     if authority:
         namespace_defaults.publishing(authority)(manager)
     return manager

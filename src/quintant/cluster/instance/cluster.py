@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.server.https import LOOPBACK, serve
+from quintant.cluster.apiserver.server.https import LOOPBACK, serve, serve_endpoint
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
@@ -57,6 +58,8 @@ class ClusterConfig(Struct, frozen=True):
     """What happens to simulated pods beside the usual."""
     node: NodeOptions | None = None
     """This machine as a node that runs pods as processes; None leaves it out."""
+    times: HeartbeatTimes = HeartbeatTimes()
+    """How long a node may be silent, and how often it says that it is alive."""
 
 
 class Cluster(Struct, frozen=True):
@@ -90,7 +93,7 @@ async def run_cluster(
         site = await _opened(stack, config, clock)
         server, node = site.server, await site.node(stack)
         if node is not None:
-            server.logs.providers.append(node.logs)
+            server.logs.providers.extend(node.logs)
         if config.fleet is not None:
             server.metrics.open()
         for component in site.components(node):
@@ -177,14 +180,24 @@ class _Site(Struct, frozen=True):
         if self.config.node is None:
             return None
         # Loaded by clusters that run something.
+        from quintant.cluster.kubelet.cluster_access import ClusterAccess
         from quintant.cluster.kubelet.local_node import local_node
         from quintant.cluster.kubeproxy.component import service_network
 
         # Services are there as long as programs are, and a little longer.
         opened = service_network(self.server, self.share, self.clock, Random())
         network = await stack.enter_async_context(opened)
-        names, api = network.environment, _reachable(self.address)
-        made = local_node(self.config.node, self.share, api, names, self.clock, Random())
+        api = _reachable(self.address)
+        access = ClusterAccess(
+            self.server,
+            api,
+            lambda: serve_endpoint(self.server, api.host, self.pki.context()),
+            network.environment,
+            self.clock,
+            Random(),
+            self.config.times,
+        )
+        made = local_node(self.config.node, self.share, access)
         return await stack.enter_async_context(made)
 
     def components(self, node: LocalNode | None) -> Iterator[Component]:
@@ -202,7 +215,7 @@ class _Site(Struct, frozen=True):
         from quintant.cluster.volumes.component import csi_driver
         from quintant.cluster.volumes.directories import Directories, NoDirectories
 
-        yield Component(controllers(self.pki.authority))
+        yield Component(controllers(self.pki.authority, self.config.times))
         yield csi_driver(Directories(node.storage) if node is not None else NoDirectories())
 
     def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:
@@ -213,8 +226,14 @@ class _Site(Struct, frozen=True):
 
         locate = (node.images if node is not None else Images()).locate
         yield scheduler(locate)
-        stages, host, clock = self.config.stages, self.share.host, self.clock
-        yield simulator(fleet, stages=stages, locate=locate, host=host, clock=clock)
+        yield simulator(
+            fleet,
+            stages=self.config.stages,
+            locate=locate,
+            host=self.share.host,
+            clock=self.clock,
+            times=self.config.times,
+        )
 
 
 def _url(address: BindAddress) -> str:

@@ -7,10 +7,9 @@ because a kubelet was killed is cleaned up by the next one
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR
@@ -24,29 +23,22 @@ from quintant.cluster.common.volume_paths import ROOT
 from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import LoopbackShare
 from quintant.cluster.host.remove_tree import discard_folder
+from quintant.cluster.kubelet.cluster_access import ClusterAccess
 from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.kubelet import Kubelet
 from quintant.cluster.kubelet.node_context import NodeContext, NodePolicy
 from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, MachineInfo, this_machine
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.kubelet.probe.network import NetworkProber
-from quintant.cluster.kubelet.process.orphans import (
-    AGENT,
-    PREFIX,
-    end_marked,
-    process_mark,
-    reap,
-)
+from quintant.cluster.kubelet.process.orphans import PREFIX, process_mark, reap
 from quintant.cluster.kubelet.process.proc_stats import UsageSampler
 from quintant.cluster.kubelet.process.processes import LocalProcesses
-from quintant.core.address import BindAddress
-from quintant.core.clock import Clock, Random
+from quintant.cluster.kubelet.process_nodes.controller import ProcessNodes, running_process_nodes
+from quintant.cluster.kubelet.running import GROUPS, running_kubelet, running_sampler
 from quintant.core.errors import ConfigError
-from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.logs import get_logger
 
-GROUPS = ("system:nodes",)
 FOLDER_MODE, OTHERS = 0o700, 0o077
 """Pods' files hold secrets: nobody else may enter."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -59,7 +51,7 @@ class LocalNode(Struct, frozen=True):
     """A node at work: the component to run, and what others ask it for."""
 
     component: Component
-    logs: LogProvider
+    logs: tuple[LogProvider, ...]
     images: Images
     addresses: PodIPs
     storage: Path
@@ -68,21 +60,12 @@ class LocalNode(Struct, frozen=True):
     name: str = NODE
 
 
-Names = Callable[[str], Mapping[str, str]]
-"""From a namespace to what tells its programs how the names of services are found."""
-
-
 @asynccontextmanager
 async def local_node(
-    options: NodeOptions,
-    share: LoopbackShare,
-    api: BindAddress,
-    names: Names,
-    clock: Clock,
-    random: Random,
+    options: NodeOptions, share: LoopbackShare, access: ClusterAccess
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    sign = f"{process_mark()}-{random.id()}"
+    sign = f"{process_mark()}-{access.random.id()}"
     with kubelet_folder(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
@@ -90,21 +73,23 @@ async def local_node(
         node = NodeContext(
             folder,
             options.storage or folder / ROOT,
-            api,
+            access.api,
             Images(options.programs),
             PodIPs(share.pods),
             LocalProcesses(),
             NetworkProber(),
-            clock,
-            random,
+            access.clock,
+            access.random,
             NodePolicy(options.host_paths),
             sign,
             {name: os.environ[name] for name in INHERITED if name in os.environ},
             machine.capacity,
             host=share.host,
-            names=names,
+            names=access.names,
         )
-        async with _running_node(node, machine) as local:
+        # Outside, so that all nodes end side by side: `stop_starting` begins it.
+        beside = running_process_nodes(node, machine, access, options.process_nodes)
+        async with beside as others, _running_node(node, machine, access, others) as local:
             yield local
 
 
@@ -131,50 +116,33 @@ def _make_folder(place: Path, name: str) -> Path:
 
 
 @asynccontextmanager
-async def _running_node(node: NodeContext, machine: MachineInfo) -> AsyncIterator[LocalNode]:
-    async with _running_kubelet(node) as kubelet, _running_sampler(kubelet) as sampler:
+async def _running_node(
+    node: NodeContext, machine: MachineInfo, access: ClusterAccess, others: ProcessNodes
+) -> AsyncIterator[LocalNode]:
+    async with running_kubelet(node) as kubelet, running_sampler(kubelet) as sampler:
+
+        def stop_starting() -> None:
+            kubelet.stop_starting()
+            others.shut_down()
+
         yield LocalNode(
-            _component(kubelet, machine, sampler),
-            kubelet,
+            _component(kubelet, Heartbeat(machine, node.clock, access.times), sampler, others),
+            (kubelet, others),
             node.images,
             node.addresses,
             node.storage,
-            kubelet.stop_starting,
+            stop_starting,
         )
 
 
-@asynccontextmanager
-async def _running_kubelet(node: NodeContext) -> AsyncIterator[Kubelet]:
-    """A kubelet that leaves nothing behind."""
-    async with asyncio.TaskGroup() as group:
-        kubelet = Kubelet(node, group)
-        try:
-            yield kubelet
-        finally:
-            await kubelet.close()
-            end_marked(AGENT, lambda mark: mark == node.mark)
-
-
-@asynccontextmanager
-async def _running_sampler(kubelet: Kubelet) -> AsyncIterator[UsageSampler]:
-    sampler = UsageSampler(kubelet.node.name, kubelet.sandboxes, kubelet.node.now)
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(sampler.run())
-        try:
-            yield sampler
-        finally:
-            task.cancel()
-
-
-def _component(kubelet: Kubelet, machine: MachineInfo, sampler: UsageSampler) -> Component:
+def _component(
+    kubelet: Kubelet, heartbeat: Heartbeat, sampler: UsageSampler, others: ProcessNodes
+) -> Component:
     """Who the kubelet is to the API server, and all that it does there."""
-
-    async def beat(client: Client) -> None:
-        await Heartbeat(machine, kubelet.node.clock, client).run()
-
     manager = Manager(f"node:{kubelet.node.name}")
     kubelet.declare(manager)
-    manager.add(beat)
+    manager.add(heartbeat.run)
+    others.declare(manager)
     return Component(manager, GROUPS, NEEDS, meter=sampler)
 
 

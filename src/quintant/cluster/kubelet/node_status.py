@@ -20,6 +20,8 @@ from quintant.api.coordination import Lease, LeaseSpec
 from quintant.api.meta import condition_of
 from quintant.api.node import Node, NodeAddress, NodeCondition, NodeSpec, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
+from quintant.cluster.common.labels import PROCESSES, RUNS
+from quintant.cluster.common.node_heartbeat import LEASES, HeartbeatTimes
 from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import ObjectMeta, OwnerReference
@@ -27,11 +29,6 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.permissions import Permissions, verb_permissions
 from quintant.version import KUBERNETES, QUINTANT
 
-LEASES = "kube-node-lease"
-"""The namespace of the leases of nodes."""
-LEASE_SECONDS = 40
-RENEW_SECONDS = 10.0
-"""A quarter of the lease, as kubelets renew it."""
 STATUS_SECONDS = 300.0
 """How often an unchanged status is written."""
 PODS = 500
@@ -65,7 +62,7 @@ class MachineInfo(Struct, frozen=True):
     @property
     def node(self) -> Node:
         """The object, without its status."""
-        return Node(metadata=ObjectMeta(name=self.name, labels=self._labels()), spec=NodeSpec())
+        return Node(metadata=ObjectMeta(name=self.name, labels=self.labels), spec=NodeSpec())
 
     def status(self, booted: datetime, now: datetime) -> NodeStatus:
         """The status, confirmed now; `booted` is since when everything is well."""
@@ -90,14 +87,16 @@ class MachineInfo(Struct, frozen=True):
             node_info=self.info,
         )
 
-    def _labels(self) -> dict[str, str]:
+    @property
+    def labels(self) -> dict[str, str]:
+        """By which it is found and chosen."""
         return {
             "kubernetes.io/hostname": self.name,
             "kubernetes.io/os": self.info.operating_system,
             "kubernetes.io/arch": self.info.architecture,
             "beta.kubernetes.io/os": self.info.operating_system,
             "beta.kubernetes.io/arch": self.info.architecture,
-            "node.quintant.dev/runs": "processes",
+            RUNS: PROCESSES,
         }
 
 
@@ -131,33 +130,33 @@ class Heartbeat(Struct, frozen=True):
 
     machine: MachineInfo
     clock: Clock
-    client: Client
+    times: HeartbeatTimes = HeartbeatTimes()
 
-    async def run(self) -> None:
+    async def run(self, client: Client) -> None:
         """Write both, again and again; an API server that is away is tried again."""
-        booted, beats = self.clock.now(), 0
+        booted, beats, renew = self.clock.now(), 0, self.times.renew
         while True:
             with suppress(QuintantError):
-                await self.beat(booted, status=beats % int(STATUS_SECONDS / RENEW_SECONDS) == 0)
+                await self.beat(client, booted, status=beats % int(STATUS_SECONDS / renew) == 0)
                 beats += 1
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(renew)
 
-    async def beat(self, booted: datetime, *, status: bool) -> None:
+    async def beat(self, client: Client, booted: datetime, *, status: bool) -> None:
         """Say once that the node is alive."""
         now = self.clock.now()
-        node = await self.client.apply(self.machine.node)
+        node = await client.apply(self.machine.node)
         if status or not _well(node):
-            await self.client.set_status(node, self.machine.status(booted, now))
+            await client.set_status(node, self.machine.status(booted, now))
         owner = OwnerReference(
             api_version="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid
         )
         meta = ObjectMeta(name=self.machine.name, namespace=LEASES, owner_references=(owner,))
         spec = LeaseSpec(
             holder_identity=self.machine.name,
-            lease_duration_seconds=LEASE_SECONDS,
+            lease_duration_seconds=self.times.lease,
             renew_time=micro_timestamp(now),
         )
-        await self.client.apply(Lease(metadata=meta, spec=spec))
+        await client.apply(Lease(metadata=meta, spec=spec))
 
 
 def _well(node: Node) -> bool:

@@ -18,3 +18,5 @@ class NodeOptions(Struct, frozen=True):
     """Whether volumes may be any folder of this machine."""
     storage: Path | None = None
     """The root of persistent volumes; None keeps them as long as the node."""
+    process_nodes: tuple[str, ...] = ()
+    """The names of further nodes of this machine, to be made if they are not there."""

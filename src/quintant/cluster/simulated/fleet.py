@@ -11,7 +11,7 @@ from msgspec import Struct
 from quintant.api.node import NodeAddress, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import SIMULATED
-from quintant.cluster.common.node_conditions import node_conditions, without_times
+from quintant.cluster.common.node_conditions import node_conditions
 from quintant.cluster.common.node_faults import NodeFault
 from quintant.cluster.simulated.views import SimNode
 from quintant.core.object import ObjectMeta, replace
@@ -71,11 +71,6 @@ def status_of(node: SimNode, fault: NodeFault, now: datetime) -> NodeStatus:
         addresses=said.addresses or _addresses(node.metadata.name),
         node_info=_INFO,
     )
-
-
-def unchanged(node: SimNode, wanted: NodeStatus) -> bool:
-    """Whether a node says all that, whenever it last said it."""
-    return without_times(node.status) == without_times(wanted)
 
 
 def host_ip(name: str) -> str:

@@ -7,14 +7,14 @@ of it is left alone: no status, no lease.
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 from quintant.cluster.common.labels import is_simulated
+from quintant.cluster.common.node_conditions import REPORT_SECONDS, seconds_until_report
 from quintant.cluster.common.node_faults import fault_of
 from quintant.cluster.common.node_heartbeat import HeartbeatTimes, renew_lease
-from quintant.cluster.simulated.fleet import Fleet, status_of, unchanged
+from quintant.cluster.simulated.fleet import Fleet, status_of
 from quintant.cluster.simulated.views import SimNode
-from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp
+from quintant.core.clock import Clock, micro_timestamp, monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
@@ -22,8 +22,6 @@ from quintant.runtime.controller.result import Result
 
 BEAT_SECONDS = 1.0
 """How often it is looked whose turn it is."""
-REPORT_SECONDS = 300.0
-"""How often a node that is as it was says so again, in its status."""
 
 
 async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
@@ -32,12 +30,9 @@ async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
     if fault.silent or not is_simulated(node.metadata.labels):
         return None
     wanted = status_of(node, fault, now)
-    if unchanged(node, wanted):
-        said = [each.last_heartbeat_time for each in node.status.conditions]
-        oldest = min((parse_timestamp(each) for each in said if each), default=now)
-        left = (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds()
-        if left > 0:
-            return Result(after=left)
+    left = seconds_until_report(node.status, wanted, now)
+    if left > 0:
+        return Result(after=left)
     await ctx.client.set_status(node, wanted)
     return Result(after=REPORT_SECONDS)
 

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
-from quintant.cluster.common.node_faults import NodeFault
+from quintant.cluster.common.node_faults import FULL_SHARE, NodeFault
 
 WINDOW_SECONDS = 10.0
 """What a figure is said to be an average of."""
@@ -25,8 +25,6 @@ BASE_CORES, BASE_BYTES = 0.1, 512 * 1024 * 1024
 """What a node uses for itself."""
 SWING, SWING_SECONDS = 0.2, 600.0
 """How far the part moves up and down, and how long that takes."""
-FULL = 0.97
-"""The part of its memory that a node uses which is told to be full."""
 
 
 def container_usage(
@@ -50,5 +48,5 @@ def node_usage(
     for each in used:
         cores, memory = cores + each.cores, memory + each.memory
     if fault is NodeFault.FULL:
-        memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL)
+        memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL_SHARE)
     return ResourceUsage(cores, memory)

@@ -19,7 +19,7 @@ async def test_a_node_says_what_it_has_and_that_it_is_alive(tmp_path: Path) -> N
     server = api()
     client = Client(Rest(server.transport), manager="kubelet")
     machine = this_machine("local", "127.0.0.1", tmp_path)
-    task = asyncio.ensure_future(Heartbeat(machine, LoopClock(), client).run())
+    task = asyncio.ensure_future(Heartbeat(machine, LoopClock()).run(client))
     await asyncio.sleep(1)
     node = await server.get("/api/v1/nodes/local")
     assert node["metadata"]["labels"]["kubernetes.io/hostname"] == "local"

@@ -166,3 +166,16 @@ async def test_pod_of_an_unknown_image_is_simulated_on_the_real_node() -> None:
         found = (await read(api, "p"))["status"]
         assert found["phase"] == "Running"
         assert found["message"].startswith("nothing runs: no program of this machine")
+
+
+async def test_a_pod_without_a_program_is_simulated_on_a_node_that_runs_processes() -> None:
+    async with simulated(nodes=0) as api:
+        meta = {"name": "paris", "labels": {"node.quintant.dev/runs": "processes"}}
+        addresses = [{"type": "InternalIP", "address": "127.42.0.9"}]
+        await api.create(NODES, {"metadata": meta, "status": {"addresses": addresses}})
+        await api.create(PODS, pod("p", nodeName="paris"))
+        await asyncio.sleep(3)
+        found = await read(api, "p")
+        assert found["status"]["hostIP"] == "127.42.0.9"
+        assert found["status"]["reason"] == "Simulated"
+        assert "the node is simulated" not in found["status"]["message"]

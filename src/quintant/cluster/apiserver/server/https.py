@@ -16,7 +16,7 @@ from functools import partial
 from math import inf
 from ssl import SSLContext
 from urllib.parse import unquote
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
 from quintant.core.address import BindAddress
-from quintant.http.connection import Connection
+from quintant.http.connection import Connection, Disconnected
 from quintant.http.head import ProtocolError
 from quintant.http.request import Request, RequestLimits
 from quintant.http.response import Response, StreamingResponse
@@ -72,6 +72,42 @@ async def serve(
                 yield f"{'http' if ssl is None else 'https'}://{address}"
         finally:
             server.close()
+
+
+class ApiEndpoint:
+    """One more address of a server, for the programs of one node: it can be cut off, and opened."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._edge, self._connected = _Edge(server), True
+        self._connections: WeakSet[Connection] = WeakSet()
+
+    def connect(self) -> None:
+        """Answer again."""
+        self._connected = True
+
+    def disconnect(self) -> None:
+        """Answer nobody, and break the connections that are open."""
+        self._connected = False
+        for connection in tuple(self._connections):
+            connection.abort()
+
+    async def handle(self, request: Request) -> Response | StreamingResponse:
+        """The answer of the server, if it can be reached."""
+        self._connections.add(request.connection)
+        if not self._connected:
+            request.connection.abort()
+            raise Disconnected
+        return await self._edge.handle(request)
+
+
+@asynccontextmanager
+async def serve_endpoint(
+    server: ApiServer, host: str, ssl: SSLContext
+) -> AsyncIterator[tuple[ApiEndpoint, BindAddress]]:
+    """Serve at one more address of a host while the context lasts; yields which that is."""
+    endpoint, anywhere = ApiEndpoint(server), BindAddress(host, 0)
+    async with listen(endpoint.handle, anywhere, ssl, limits=LIMITS, goodbye=0.0) as address:
+        yield endpoint, address
 
 
 class _Edge:

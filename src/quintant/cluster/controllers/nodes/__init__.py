@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.core import Node
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, NodeLifecycle
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods.views import PodState
@@ -17,8 +18,8 @@ from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.manager.manager import Manager
 
 
-def declare(manager: Manager) -> None:
-    """Add the node controller to a manager."""
+def declare(manager: Manager, times: HeartbeatTimes = HeartbeatTimes()) -> None:
+    """Add the node controller to a manager; `times` says how long nodes may be silent."""
     (
         manager.keyed(NAME)
         .watches(NodeState, to=lambda node: (node.key,), when=_is_relevant_change)
@@ -30,7 +31,7 @@ def declare(manager: Manager) -> None:
         .uses(PodState, "delete")
         .uses(PodState, "patch", sub="status")
         .workers(1)
-        .reconcile(NodeLifecycle())
+        .reconcile(NodeLifecycle(times))
     )
 
 

@@ -15,16 +15,13 @@ from msgspec.structs import replace as replaced
 
 from quintant.api.core import NodeCondition
 from quintant.api.meta import condition_of
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState
 from quintant.core.clock import timestamp
 from quintant.core.object import replace
 
-GRACE_SECONDS = 50.0
-"""How long a node may be silent, as in a real cluster since 1.32."""
 STARTUP_SECONDS = 60.0
 """How long a node may take until it is heard of for the first time."""
-ABSENT_SECONDS = 15.0
-"""Between two looks: longer, and we were away. Three rounds of the controller."""
 UNKNOWN = "Unknown"
 _WATCHED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
 
@@ -41,7 +38,8 @@ class NodeHealth(Struct, frozen=True):
 class NodeHealthMap:
     """Remembers the last sign of life of every node."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: HeartbeatTimes = HeartbeatTimes()) -> None:
+        self._times = times
         self._signs: dict[str, NodeHealth] = {}
         self._looked: float | None = None
 
@@ -49,7 +47,7 @@ class NodeHealthMap:
         """Note that all nodes are looked at; what was missed since the last time does not count."""
         away = 0.0 if self._looked is None else now - self._looked
         self._looked = now
-        if away > ABSENT_SECONDS:
+        if away > self._times.absent:
             self._signs = {
                 uid: replaced(sign, at=sign.at + away) for uid, sign in self._signs.items()
             }
@@ -69,9 +67,9 @@ class NodeHealthMap:
         self._signs = {uid: sign for uid, sign in self._signs.items() if uid in uids}
 
 
-def grace_period(node: NodeState) -> float:
+def grace_period(node: NodeState, times: HeartbeatTimes) -> float:
     """How many seconds of silence a node is granted."""
-    return GRACE_SECONDS if node.ready else STARTUP_SECONDS
+    return times.grace if node.ready else max(STARTUP_SECONDS, times.grace)
 
 
 def unreachable_conditions(node: NodeState, now: datetime) -> tuple[NodeCondition, ...]:

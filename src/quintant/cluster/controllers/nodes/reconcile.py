@@ -13,6 +13,7 @@ from datetime import datetime
 from quintant.api.core import Taint
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.client.rest import MERGE
+from quintant.cluster.common.node_heartbeat import LEASES, HeartbeatTimes
 from quintant.cluster.controllers.nodes.health import (
     NodeHealthMap,
     grace_period,
@@ -36,14 +37,10 @@ from quintant.runtime.controller.result import Result
 
 NAME = "node-controller"
 EVICTION = "taint-eviction-controller"
-LEASES = "kube-node-lease"
-"""The namespace of the leases of nodes."""
 EVERYBODY = Request("", "nodes")
 """The key of the round; all others are names of nodes."""
 ON_NODE = "node"
 """The index of pods by their node."""
-PERIOD_SECONDS = 5.0
-"""How often nodes are looked at, as in a real cluster."""
 _EVICTED = (
     "DeletionByTaintManager",
     "Taint manager: deleting due to NoExecute taint",
@@ -53,8 +50,8 @@ _EVICTED = (
 class NodeLifecycle:
     """Looks after all nodes."""
 
-    def __init__(self) -> None:
-        self._signs = NodeHealthMap()
+    def __init__(self, times: HeartbeatTimes = HeartbeatTimes()) -> None:
+        self._times, self._signs = times, NodeHealthMap(times)
         self._ready: dict[str, bool] = {}
         """Whether each node was ready when it was last looked at."""
         self._drive = False
@@ -78,7 +75,7 @@ class NodeLifecycle:
         self._signs.begin_round(monotonic())
         self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
         self._drive = any(node.ready == "True" for node in nodes)
-        waits = [PERIOD_SECONDS]
+        waits = [self._times.round]
         for node in nodes:
             try:
                 waits.append(await self._sync_node(node, ctx))
@@ -98,7 +95,8 @@ class NodeLifecycle:
 
     async def _update_health(self, node: NodeState, ctx: KeyContext) -> NodeState:
         lease = await ctx.client.find(LeaseState, node.metadata.name, LEASES)
-        if self._signs.seconds_silent(node, lease, monotonic()) <= grace_period(node):
+        silent = self._signs.seconds_silent(node, lease, monotonic())
+        if silent <= grace_period(node, self._times):
             return node
         conditions = unreachable_conditions(node, ctx.clock.now())
         if all(each in node.status.conditions for each in conditions):
@@ -130,7 +128,7 @@ class NodeLifecycle:
 
     async def _evict(self, node: NodeState, taints: Sequence[Taint], ctx: KeyContext) -> float:
         """Delete the pods that have to leave; seconds until the next one has to."""
-        soonest = PERIOD_SECONDS
+        soonest = self._times.round
         if not any(taint.effect == "NoExecute" for taint in taints):
             return soonest
         now = ctx.clock.now()

@@ -100,8 +100,11 @@ class UsageSampler:
         sandboxes: Callable[[], Iterable[Sandbox]],
         now: Callable[[], Moment],
         table: Callable[[], Table] = read_processes,
+        *,
+        whole: bool = True,
     ) -> None:
-        self._name, self._sandboxes = name, sandboxes
+        """`whole` says that the node is all of this machine; else it is no more than its pods."""
+        self._name, self._sandboxes, self._whole = name, sandboxes, whole
         self._now, self._table = now, table
         self._last: _Sample | None = None
 
@@ -140,7 +143,7 @@ class UsageSampler:
             if found:
                 usage[sandbox.pod.key] = PodUsage(found, now.wall, window)
         total = sum(each.seconds for each in table.values())
-        node = self._node(table, total, now, window)
+        node = self._node(table, total, now, window) if self._whole else _sum(usage, now, window)
         self._last = _Sample(now, seconds, usage, node, total)
 
     def _node(self, table: Table, total: float, now: Moment, window: float) -> NodeUsage | None:
@@ -150,6 +153,15 @@ class UsageSampler:
         cores = max(0.0, total - self._last.total) / window
         memory = sum(each.memory for each in table.values())
         return NodeUsage(ResourceUsage(cores, memory), now.wall, window)
+
+
+def _sum(usage: Mapping[Request, PodUsage], now: Moment, window: float) -> NodeUsage | None:
+    """What a node uses that is no more than its pods; nothing before the second sample."""
+    if not window:
+        return None
+    every = [each for pod in usage.values() for each in pod.containers.values()]
+    cores, memory = sum(each.cores for each in every), sum(each.memory for each in every)
+    return NodeUsage(ResourceUsage(cores, memory), now.wall, window)
 
 
 def _exceeds_memory_limit(container: Container, memory: int) -> bool:

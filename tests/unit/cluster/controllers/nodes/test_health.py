@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.cluster.controllers.nodes.health import ABSENT_SECONDS, GRACE_SECONDS, NodeHealthMap
+from quintant.cluster.common.node_heartbeat import GRACE_SECONDS, HeartbeatTimes
+from quintant.cluster.controllers.nodes.health import NodeHealthMap
 from quintant.cluster.controllers.nodes.views import LeaseSpecView, LeaseState, NodeState
 from quintant.core.object import ObjectMeta
 
@@ -44,4 +45,5 @@ def test_nobody_is_silent_while_nobody_listens() -> None:
 def test_a_round_that_is_only_late_counts() -> None:
     signs = NodeHealthMap()
     silence(signs, 0.0)
-    assert silence(signs, ABSENT_SECONDS) == ABSENT_SECONDS
+    away = HeartbeatTimes().absent
+    assert silence(signs, away) == away
