@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from quintant import Client, Policy, control
+import patience
+from quintant import Client, Context, Custom, Manager, Model, Policy, control, owned, resource
 from quintant.api.apps import Deployment, StatefulSet
 from quintant.api.batch import Job
 from quintant.api.core import ConfigMap, Namespace, PersistentVolumeClaim, Pod
 from quintant.api.rbac import RoleBinding
+from quintant.client.http.transport import HttpTransport
 from quintant.core.codec import from_plain
 from quintant.core.errors import Conflict, Terminal
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, controlled
 from quintant.runtime.apply.diff import ChildChanges
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install_crds
 
 pytestmark = pytest.mark.realtime
 
@@ -152,3 +158,72 @@ async def test_a_replaced_child_is_created_anew(client: Client, owner: ConfigMap
     new = await client.get(ConfigMap, "fixed", NAMESPACE)
     assert new.data == {"a": "2"}
     assert controlled(new, owner)
+
+
+# In another namespace than their owner.
+
+APART = "children-apart"
+
+
+@resource(group="children.demo.dev", version="v1", status=True)
+class Flotilla(Custom[Model, Model]):
+    """Has ships in another namespace."""
+
+
+def far(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace=APART), data=data)
+
+
+def flotillas() -> Manager:
+    async def reconcile(it: Flotilla, ctx: Context[Flotilla]) -> None:
+        desired = [far(f"{it.metadata.name}-{n}", number=str(n)) for n in range(2)]
+        policy = Policy(across_namespaces=True)
+        await control(ctx.client, desired, await ctx.owned(ConfigMap), by=it, policy=policy)
+
+    manager = Manager("flotillas")
+    builder = manager.controls(Flotilla, namespaces=[NAMESPACE])
+    builder.owns(ConfigMap, namespaces=[APART]).reconcile(reconcile)
+    return manager
+
+
+async def test_children_in_another_namespace_live_and_go_with_their_owner(
+    transport: HttpTransport, client: Client, owner: ConfigMap
+) -> None:
+    await install_crds(transport, [Flotilla])
+    for name in (NAMESPACE, APART):
+        await client.apply(Namespace(metadata=ObjectMeta(name=name)))
+    a, b = [await client.create(flotilla(name)) for name in "ab"]
+    theirs = await client.create(owned(far("b-1"), by=owner, across_namespaces=True))
+    async with manager_running(transport):
+        await waited(client, "a-1", lambda it: it is not None)
+        await waited(client, "b-0", lambda it: it is not None)
+        assert await client.get(ConfigMap, "b-1", APART) == theirs
+        first = await client.get(ConfigMap, "a-0", APART)
+        await client.delete(first)
+        await waited(client, "a-0", lambda it: it and it.metadata.uid != first.metadata.uid)
+        await client.delete(b)
+        await waited(client, "b-0", lambda it: it is None)
+
+    await client.delete(a)
+    again = await client.create(flotilla("a"))
+    async with manager_running(transport):
+        for name in ("a-0", "a-1"):
+            await waited(client, name, lambda it: bool(it and controlled(it, again)))
+        await client.delete(again)
+        for name in ("a-0", "a-1"):
+            await waited(client, name, lambda it: it is None)
+    assert await client.get(ConfigMap, "b-1", APART) == theirs
+    await client.delete(theirs)
+
+
+def flotilla(name: str) -> Flotilla:
+    return Flotilla(metadata=ObjectMeta(name=name, namespace=NAMESPACE), spec=Model())
+
+
+def manager_running(transport: HttpTransport) -> AbstractAsyncContextManager[Engine]:
+    return flotillas().running(Environment(transport))
+
+
+async def waited(client: Client, name: str, until: Any) -> None:
+    limit = patience.seconds(20)
+    await client.wait_for(ConfigMap, name, APART, until=until, timeout=limit)

@@ -1,28 +1,100 @@
 """Whose an object is: owner references and labels, as pure functions on frozen objects.
 
-An owner lives in its child's namespace or in none, an object has at most one controller, and
-identity is the uid: a namesake created later is somebody else.
+An object has at most one owner that manages it, its controller, and identity is the uid: a namesake
+created later is somebody else. An owner in the child's namespace, or in none, is told by a
+reference, and the cluster's garbage collector knows of it. One in another namespace is told by a
+label with its uid and an annotation with its name; of that only the owner's own controller knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct, structs
+
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, OwnerReference, replace
-from quintant.core.resource import resource_of
+from quintant.core.resource import Resource, resource_of
+
+OWNER_UID = "quintant.dev/owner-uid"
+"""The label of a child whose owner is in another namespace: the owner's uid."""
+
+OWNER = "quintant.dev/owner"
+"""The annotation beside it: `Kind.group/namespace/name` of the owner."""
 
 
-def owned(child: K, *, by: Object) -> K:
+class Owner(Struct, frozen=True):
+    """The one that manages an object, as the object tells it."""
+
+    group: str
+    kind: str
+    namespace: str
+    """Of the owner, if it has one: a reference does not tell."""
+    name: str
+    uid: str
+
+    def is_namesake_of(self, other: Owner) -> bool:
+        """Whether both have one kind and name: it is the same, or one came after the other."""
+        return structs.replace(self, uid=other.uid) == other
+
+    def is_named_as(self, other: Object) -> bool:
+        """Whether `other` has this kind and name: it is the owner, or a namesake of it."""
+        resource, meta = resource_of(type(other)), other.metadata
+        here = not resource.namespaced or self.namespace == meta.namespace
+        same = (self.group, self.kind, self.name) == (resource.group, resource.kind, meta.name)
+        return here and same
+
+
+def owned(child: K, *, by: Object, across_namespaces: bool = False) -> K:
     """`child` with `by` as its controller: deleted with it, and its changes wake its reconciler.
 
-    ConfigError when the owner was never stored, lives in another namespace, or `child` already
-    has another controller.
+    With `across_namespaces` the owner may be in another namespace: the child is then labelled, and
+    goes when the owner's controller sees that the owner is gone. ConfigError when the owner was
+    never stored, lives in another namespace without that, or `child` has another controller.
     """
-    _check(child, by)
+    _check(child, by, across_namespaces)
+    if _is_apart(child, by):
+        return _labelled(child, by)
     mine = _reference(by)
     others = tuple(ref for ref in child.metadata.owner_references if ref.uid != mine.uid)
     return replace(child, metadata=replace(child.metadata, owner_references=(*others, mine)))
+
+
+def owner_of(obj: Object) -> Owner | None:
+    """The one owner that manages `obj`, by reference or by label, or None."""
+    held, meta = controller_of(obj), obj.metadata
+    if held is not None:
+        group = held.api_version.rpartition("/")[0]
+        return Owner(group, held.kind, meta.namespace, held.name, held.uid)
+    uid, place = meta.labels.get(OWNER_UID), owner_name_of(obj)
+    if not uid or not place:
+        return None
+    title, namespace, name = place.split("/")
+    kind, _, group = title.partition(".")
+    return Owner(group, kind, namespace, name, uid)
+
+
+def owner_uid_of(obj: Object) -> str:
+    """The uid of the one owner that manages `obj`; empty if nobody does."""
+    held = controller_of(obj)  # every event of an owned kind passes here
+    if held is not None:
+        return held.uid
+    return obj.metadata.labels.get(OWNER_UID, "") if owner_name_of(obj) else ""
+
+
+def owner_name_of(obj: Object) -> str:
+    """What `owner_name` gives of the owner of a child that is labelled; empty for any other."""
+    meta = obj.metadata
+    if OWNER_UID not in meta.labels or controller_of(obj) is not None:
+        return ""
+    place = meta.annotations.get(OWNER, "")
+    return place if place.count("/") == 2 and all(place.split("/")) else ""
+
+
+def owner_name(resource: Resource, name: str, namespace: str) -> str:
+    """How a labelled child names its owner."""
+    title = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    return f"{title}/{namespace}/{name}"
 
 
 def has_owner(obj: Object, owner: Object) -> bool:
@@ -32,7 +104,7 @@ def has_owner(obj: Object, owner: Object) -> bool:
 
 def controller_of(obj: Object) -> OwnerReference | None:
     """The one owner that manages `obj`, or None."""
-    for reference in obj.metadata.owner_references:  # every event of an owned kind passes here
+    for reference in obj.metadata.owner_references:
         if reference.controller:
             return reference
     return None
@@ -56,7 +128,25 @@ def _reference(owner: Object) -> OwnerReference:
     )
 
 
-def _check(child: Object, owner: Object) -> None:
+def _is_apart(child: Object, owner: Object) -> bool:
+    apart = owner.metadata.namespace != child.metadata.namespace
+    return resource_of(type(owner)).namespaced and apart
+
+
+def _labelled(child: K, owner: Object) -> K:
+    meta, by = child.metadata, owner.metadata
+    place = owner_name(resource_of(type(owner)), by.name, by.namespace)
+    return replace(
+        child,
+        metadata=replace(
+            meta,
+            labels={**meta.labels, OWNER_UID: by.uid},
+            annotations={**meta.annotations, OWNER: place},
+        ),
+    )
+
+
+def _check(child: Object, owner: Object, across_namespaces: bool) -> None:
     if not owner.metadata.uid:
         raise _refusal(
             child,
@@ -64,15 +154,16 @@ def _check(child: Object, owner: Object) -> None:
             because="the owner has no uid: it was never stored",
             hint="create it first and use the object that comes back",
         )
-    if resource_of(type(owner)).namespaced and owner.metadata.namespace != child.metadata.namespace:
+    nowhere = resource_of(type(child)).namespaced and not child.metadata.namespace
+    if _is_apart(child, owner) and (nowhere or not across_namespaces):
         raise _refusal(
             child,
             owner,
             because="an owner must be in its child's namespace, or cluster-scoped",
-            hint="ObjectMeta.like(owner) gives the child the owner's namespace; "
-            "across namespaces, clean up in a finalizer",
+            hint="ObjectMeta.like(owner) gives the child the owner's namespace; if it is to be in "
+            "another one, name that, and say across_namespaces=True",
         )
-    held = controller_of(child)
+    held = owner_of(child)
     if held is not None and held.uid != owner.metadata.uid:
         raise _refusal(
             child,

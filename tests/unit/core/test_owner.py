@@ -5,7 +5,17 @@ import pytest
 from quintant.api.core import ConfigMap, Namespace, Node, Pod
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta, OwnerReference
-from quintant.core.owner import controller_of, has_owner, owned, with_labels
+from quintant.core.owner import (
+    OWNER,
+    OWNER_UID,
+    Owner,
+    controller_of,
+    has_owner,
+    owned,
+    owner_of,
+    owner_uid_of,
+    with_labels,
+)
 
 PARENT = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1"))
 CHILD = ConfigMap(metadata=ObjectMeta(name="web", namespace="shop"))
@@ -61,6 +71,39 @@ def test_owner_in_another_namespace_is_refused(child: ConfigMap | Namespace) -> 
     with pytest.raises(ConfigError, match="in its child's namespace") as caught:
         owned(child, by=PARENT)
     assert caught.value.what.startswith("cannot make Pod shop/web the owner of ")
+
+
+def test_owner_in_another_namespace_is_told_by_label_where_that_is_meant() -> None:
+    apart = ConfigMap(metadata=ObjectMeta(name="web", namespace="other", labels={"a": "b"}))
+    child = owned(apart, by=PARENT, across_namespaces=True)
+    assert child.metadata.owner_references == ()
+    assert child.metadata.labels == {"a": "b", OWNER_UID: "u1"}
+    assert child.metadata.annotations == {OWNER: "Pod/shop/web"}
+    assert owner_of(child) == Owner("", "Pod", "shop", "web", "u1")
+    assert owner_uid_of(child) == "u1"
+    assert owned(child, by=PARENT, across_namespaces=True) == child
+
+
+def test_child_without_a_namespace_may_have_an_owner_with_one_where_that_is_meant() -> None:
+    space = Namespace(metadata=ObjectMeta(name="other"))
+    assert owner_uid_of(owned(space, by=PARENT, across_namespaces=True)) == "u1"
+
+
+def test_owner_in_the_childs_namespace_is_told_by_reference_in_any_case() -> None:
+    assert owned(CHILD, by=PARENT, across_namespaces=True) == owned(CHILD, by=PARENT)
+    assert owner_of(owned(CHILD, by=PARENT)) == Owner("", "Pod", "shop", "web", "u1")
+
+
+def test_child_that_names_no_namespace_is_refused_even_then() -> None:
+    with pytest.raises(ConfigError, match="in its child's namespace"):
+        owned(ConfigMap(metadata=ObjectMeta(name="web")), by=PARENT, across_namespaces=True)
+
+
+def test_second_owner_by_label_is_refused() -> None:
+    apart = ConfigMap(metadata=ObjectMeta(name="web", namespace="other"))
+    rival = Pod(metadata=ObjectMeta(name="rival", namespace="shop", uid="u3"))
+    with pytest.raises(ConfigError, match="Pod web controls it already"):
+        owned(owned(apart, by=PARENT, across_namespaces=True), by=rival, across_namespaces=True)
 
 
 def test_second_controller_is_refused_and_the_first_is_named() -> None:

@@ -74,6 +74,8 @@ class Policy(Struct, frozen=True):
     adopts: Adopts | None = None
     """Asked `(have, want)` of an object that has a child's name and no controller; True takes it
     over, as what was made by hand or by another program before. None takes over nothing."""
+    across_namespaces: bool = False
+    """Whether children may be in other namespaces than their owner: they are labelled then."""
 
 
 async def control(
@@ -107,7 +109,15 @@ async def _decide(
     """Decide on what is known, and once more on what only the server knew."""
 
     def decided(known: tuple[E | K, ...]) -> ChildChanges[K, E | K]:
-        return diff(desired, known, by=by, mark=policy.mark, drifted=asked, adopts=policy.adopts)
+        return diff(
+            desired,
+            known,
+            by=by,
+            mark=policy.mark,
+            drifted=asked,
+            adopts=policy.adopts,
+            across_namespaces=policy.across_namespaces,
+        )
 
     asked = _edited(policy)
     changes = decided(existing)

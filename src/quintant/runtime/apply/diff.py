@@ -1,9 +1,9 @@
 """What to do with the children of one kind: desired against existing, decided without I/O.
 
-A child is ours if its controller has the owner's uid. Only what is ours is ever updated or deleted;
-a name held by somebody else is refused. What nobody controls is refused, too, unless the caller
-adopts it. What is on its way out is left alone, and what should take its name waits. Applying the
-changes and deciding again gives no changes.
+A child is ours if its owner, by reference or by label, has our uid. Only what is ours is ever
+updated or deleted; a name held by somebody else is refused. What nobody controls is refused, too,
+unless the caller adopts it. What is on its way out is left alone, and what should take its name
+waits. Applying the changes and deciding again gives no changes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from quintant.core.object import K, Object, OwnerReference, Request, replace
-from quintant.core.owner import controller_of, owned
+from quintant.core.object import K, Object, Request, replace
+from quintant.core.owner import Owner, owned, owner_of, owner_uid_of
 from quintant.core.resource import resource_of
 from quintant.runtime.apply.order import sort_key
 from quintant.runtime.apply.revision import MARK, RevisionMark, marked
@@ -48,12 +48,15 @@ class ChildConflict(Struct, Generic[K, E], frozen=True):
     want: K
 
     @property
-    def holder(self) -> OwnerReference | None:
+    def holder(self) -> Owner | None:
         """Who controls the object that has the name; None if nobody does."""
-        return controller_of(self.have)
+        return owner_of(self.have)
 
     def __str__(self) -> str:
-        by = f"{self.holder.kind} {self.holder.name}" if self.holder else "no controller"
+        by, there = "no controller", self.have.metadata.namespace
+        if self.holder is not None:
+            apart = f" of namespace {self.holder.namespace}" * (self.holder.namespace != there)
+            by = f"{self.holder.kind} {self.holder.name}{apart}"
         return f"{resource_of(type(self.want)).kind} {self.have.key} exists and belongs to {by}"
 
 
@@ -90,15 +93,17 @@ def diff(
     mark: RevisionMark = MARK,
     drifted: Drifted | None = None,
     adopts: Adopts | None = None,
+    across_namespaces: bool = False,
 ) -> ChildChanges[K, E]:
     """Decide what to create, update, delete and leave, so that `by` has exactly `desired`.
 
     All objects are of one kind, though `existing` may be a narrower projection of it: beyond the
     metadata nothing of a live object is looked at. `drifted(have, want)` may look further and ask
     for an update although the revisions agree. `adopts(have, want)` is asked of what nobody
-    controls; True takes it over. Two objects of one name raise ValueError.
+    controls; True takes it over. With `across_namespaces`, children may be in other namespaces than
+    `by`. Two objects of one name raise ValueError.
     """
-    wanted = _by_name((_prepared(child, by, mark) for child in desired), mark)
+    wanted = _by_name((_prepared(child, by, mark, across_namespaces) for child in desired), mark)
     found = _by_name(existing, mark)
     held = [(found[key], want) for key, want in wanted.items() if key in found]
     fates = [_fate(have, want, _Rules(by, mark, drifted, adopts)) for have, want in held]
@@ -124,8 +129,7 @@ def diff(
 
 def controlled(obj: Object, by: Object) -> bool:
     """Whether `by` itself, not a namesake, is the controller of `obj`."""
-    held = controller_of(obj)
-    return held is not None and held.uid == by.metadata.uid != ""
+    return owner_uid_of(obj) == by.metadata.uid != ""
 
 
 class _Rules(Struct, frozen=True):
@@ -141,7 +145,7 @@ def _fate(have: Object, want: Object, rules: _Rules) -> ChildDecision:
     if have.deleting or _former(have, rules.by):
         return ChildDecision.WAIT
     if not controlled(have, rules.by):
-        asked = rules.adopts if controller_of(have) is None else None
+        asked = rules.adopts if owner_of(have) is None else None
         return (
             ChildDecision.UPDATE
             if asked is not None and asked(have, want)
@@ -156,18 +160,15 @@ def _fate(have: Object, want: Object, rules: _Rules) -> ChildDecision:
 
 def _former(obj: Object, by: Object) -> bool:
     """Whether an earlier object of the owner's name controls it: garbage, not yet collected."""
-    held, owner = controller_of(obj), resource_of(type(by))
-    if held is None or held.uid == by.metadata.uid:
-        return False
-    group = held.api_version.rpartition("/")[0]
-    return (group, held.kind, held.name) == (owner.group, owner.kind, by.metadata.name)
+    held = owner_of(obj)
+    return held is not None and held.uid != by.metadata.uid and held.is_named_as(by)
 
 
-def _prepared(child: K, by: Object, mark: RevisionMark) -> K:
+def _prepared(child: K, by: Object, mark: RevisionMark, across_namespaces: bool) -> K:
     if not child.metadata.name:
         kind = resource_of(type(child)).kind
         raise ValueError(f"a desired {kind} has no name: after a restart it could not be found")
-    return marked(owned(child, by=by), mark)
+    return marked(owned(child, by=by, across_namespaces=across_namespaces), mark)
 
 
 def _over(have: Object, want: K) -> K:

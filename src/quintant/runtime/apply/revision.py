@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from quintant.core.codec import to_plain
 from quintant.core.object import K, Object, ObjectMeta, replace
+from quintant.core.owner import OWNER, OWNER_UID
 
 Hash = Callable[[bytes], str]
 
@@ -97,8 +98,9 @@ def _carrier(meta: ObjectMeta, where: str) -> dict[str, str]:
 
 def _authored(meta: dict[str, Any], mark: RevisionMark) -> dict[str, Any]:
     kept = {field: meta[field] for field in AUTHORED if field in meta}
+    left_out = (mark.key, mark.ordinal, OWNER, OWNER_UID)
     for field in ("labels", "annotations"):
-        rest = {k: v for k, v in kept.pop(field, {}).items() if k not in (mark.key, mark.ordinal)}
+        rest = {k: v for k, v in kept.pop(field, {}).items() if k not in left_out}
         if rest:
             kept[field] = rest
     return kept

@@ -69,6 +69,10 @@ class Index(Generic[K]):
         """The keys filed under a value, in the order they came."""
         return tuple(self._keys.get(value, ()))
 
+    def values(self) -> tuple[str, ...]:
+        """Every value that something is filed under."""
+        return tuple(self._keys)
+
     def __len__(self) -> int:
         return sum(len(keys) for keys in self._keys.values())
 

@@ -12,7 +12,7 @@ from quintant.api.meta import ObjectReference
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
-from quintant.core.owner import controller_of
+from quintant.core.owner import owner_of
 from quintant.runtime.apply.control import NAME_TAKEN
 from quintant.runtime.apply.diff import ChildConflict
 from quintant.runtime.cache.client import Client
@@ -79,17 +79,17 @@ class Context(Struct, Generic[K_co], frozen=True):
         return await self.client.apply(child, force=force)
 
     def _respect(self, child: Object) -> None:
-        wanted, caches = controller_of(child), self.client.caches
+        wanted, caches = owner_of(child), self.client.caches
         held = (
             caches.find_anywhere(type(child), child.key) if wanted and caches is not None else None
         )
         if wanted is None or held is None:
             return
-        holder = controller_of(held)
+        holder = owner_of(held)
         if holder is not None and holder.uid == wanted.uid:
             return
         refusal = ChildConflict(held, child)
-        if held.deleting or (holder and (holder.kind, holder.name) == (wanted.kind, wanted.name)):
+        if held.deleting or (holder and holder.is_namesake_of(wanted)):
             # The child of one that had our name before: it goes, and there is nothing to tell.
             raise Conflict(Status(code=409, reason="Conflict", message=f"{refusal}, and is going"))
         raise Terminal(f"{refusal}: rename the child, or remove that object", reason=NAME_TAKEN)

@@ -35,7 +35,7 @@ from quintant.runtime.controller.result import (
     classify_reconcile_error,
 )
 from quintant.runtime.controller.sources import Source, SourceContext, every
-from quintant.runtime.controller.workqueue import WorkItem, Workqueue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
 
@@ -94,7 +94,7 @@ class Controller(Generic[K]):
             declaration, services.caches, self.queue, self._limiter.forget
         )
         self._handler = ReconcileHandler(
-            declaration, self._events.primary, services, self.queue.add
+            declaration, self._events.primary, self._events.orphans, services, self.queue.add
         )
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
@@ -108,6 +108,9 @@ class Controller(Generic[K]):
         `grace` says how many seconds sources may take for what they have under way.
         """
         context = SourceContext(self.queue, self._events.known_keys, self._services.random, grace)
+        if self._events.orphans is not None:
+            for key in self._events.orphans.owners():
+                self.queue.add(key, priority=LOW_PRIORITY)
         self._ended.clear()
         try:
             await self._work_with(context, resync)

@@ -12,7 +12,7 @@ from typing import Any, Generic
 from msgspec import Struct, field
 
 from quintant.core.object import K, Object, Request
-from quintant.core.owner import controller_of
+from quintant.core.owner import owner_of, owner_uid_of
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.indexer import IndexFunction
 from quintant.runtime.controller.context import KeyReconciler, Reconciler
@@ -115,11 +115,12 @@ def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:
     """Map a child to its owner: the controller, or every owner of that kind."""
 
     def requests(child: Object) -> Iterable[Request]:
-        held = controller_of(child)
-        found = child.metadata.owner_references if every_owner else (held,) if held else ()
-        for reference in found:
+        held = owner_of(child)
+        if held is not None and (held.group, held.kind) == (owner.group, owner.kind):
+            yield Request(held.name, held.namespace if owner.namespaced else "")
+        for reference in child.metadata.owner_references if every_owner else ():
             group = reference.api_version.rpartition("/")[0]
-            if reference.kind == owner.kind and group == owner.group:
+            if reference.kind == owner.kind and group == owner.group and not reference.controller:
                 yield Request(reference.name, child.metadata.namespace if owner.namespaced else "")
 
     return requests
@@ -127,8 +128,8 @@ def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:
 
 def owner_uid(child: Object) -> Iterable[str]:
     """The index function behind `Context.owned`."""
-    held = controller_of(child)
-    return (held.uid,) if held else ()
+    uid = owner_uid_of(child)
+    return (uid,) if uid else ()
 
 
 def kind_name(kind: type[Object]) -> str:

@@ -24,6 +24,7 @@ from quintant.runtime.controller.declaration import (
     owner_uid,
 )
 from quintant.runtime.controller.finalizer import ReconcileStep, is_released, next_step
+from quintant.runtime.controller.orphans import ORPHAN_INDEX, OrphanSweep, labelled_owner
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
@@ -36,9 +37,11 @@ class EventSources(Struct, Generic[K], frozen=True):
 
     primary: Informer[K] | None
     related: tuple[Informer[Any], ...]
+    orphans: OrphanSweep[K] | None
+    """What deletes labelled children whose owner is gone; None without a controlled kind."""
     known_keys: Callable[[], Iterable[Request]]
-    """The keys of every controlled object the caches have seen; without a controlled kind, those
-    that the objects of the watched ones map to."""
+    """The keys of every controlled object the caches have seen, and of those that are gone and have
+    left children; without a controlled kind, those that the objects of the watched ones map to."""
 
 
 def connect_sources(
@@ -53,9 +56,13 @@ def connect_sources(
     """
     primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
     related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
-    if primary is not None:
-        return EventSources(primary, related, primary.store.list_keys)
-    return EventSources(primary, related, lambda: _known(declared, related))
+    if primary is None:
+        return EventSources(primary, related, None, lambda: _known(declared, related))
+    owned = [each for watch, each in zip(declared.watches, related, strict=True) if watch.owned]
+    orphans = OrphanSweep(primary, owned)
+    return EventSources(
+        primary, related, orphans, lambda: (*primary.store.list_keys(), *orphans.owners())
+    )
 
 
 def _primary(
@@ -95,7 +102,7 @@ def _related(
     informer = caches.declare(
         watch.kind, labels=watch.labels, fields=watch.fields, namespaces=watch.namespaces
     )
-    owners = {OWNER_INDEX: owner_uid} if watch.owned else {}
+    owners = {OWNER_INDEX: owner_uid, ORPHAN_INDEX: labelled_owner} if watch.owned else {}
     for name, function in {**owners, **watch.indexes}.items():
         informer.store.ensure_index(name, function)
     mapper = _mapper(watch.to, primary)

@@ -23,6 +23,7 @@ from quintant.runtime.controller.context import (
 )
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.finalizer import ReconcileStep
+from quintant.runtime.controller.orphans import OrphanSweep
 from quintant.runtime.controller.result import Result, checked_result
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.controller.stuck_cleanup import StuckCleanups, reference
@@ -55,10 +56,12 @@ class ReconcileHandler(Generic[K]):
         self,
         declared: Declaration[K],
         primary: Informer[K] | None,
+        orphans: OrphanSweep[K] | None,
         services: ControllerServices,
         wake: Callable[[Request], None],
     ) -> None:
         self._declared, self._primary, self._services = declared, primary, services
+        self._orphans = orphans
         self._wake = wake
         self._client = services.client.with_field_manager(declared.name)
         services.caches.managers.add(declared.name)
@@ -72,6 +75,8 @@ class ReconcileHandler(Generic[K]):
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
+        if self._orphans is not None:
+            await self._orphans.sweep(key, self._client)
         unfit = self._primary.undecodable.get(key)
         if unfit is not None and unfit.meta.deletion_timestamp is not None:
             await self._hold_unfit(self._primary, unfit)

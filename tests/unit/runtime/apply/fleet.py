@@ -25,8 +25,8 @@ class Fleet(Custom[FleetSpec, FleetStatus]):
     """Owns ConfigMaps."""
 
 
-def fleet(name: str = "fleet", uid: str = "uid-fleet") -> Fleet:
-    return Fleet(metadata=ObjectMeta(name=name, namespace=NAMESPACE, uid=uid), spec=FleetSpec())
+def fleet(name: str = "fleet", uid: str = "uid-fleet", namespace: str = NAMESPACE) -> Fleet:
+    return Fleet(metadata=ObjectMeta(name=name, namespace=namespace, uid=uid), spec=FleetSpec())
 
 
 def ship(name: str, text: str = "", **meta: Any) -> ConfigMap:
@@ -55,4 +55,4 @@ def sinking(child: ConfigMap) -> ConfigMap:
 
 def of(owner: Fleet, child: ConfigMap) -> ConfigMap:
     """The child, stored with another's word that it is this owner's."""
-    return stored(owned(child, by=owner))
+    return stored(owned(child, by=owner, across_namespaces=True))

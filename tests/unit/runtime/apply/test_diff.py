@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from quintant.api.core import ConfigMap
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object, OwnerReference, replace
+from quintant.core.owner import OWNER, OWNER_UID
 from quintant.core.resource import projection
 from quintant.runtime.apply.diff import ChildChanges, controlled, diff
 from quintant.runtime.apply.order import sort_key
@@ -19,6 +20,12 @@ from unit.runtime.apply.fleet import Fleet, fleet, of, ship, sinking, stored
 
 OURS, FORMER = fleet(), fleet(uid="uid-of-an-earlier-fleet")
 OTHER = fleet("other", "uid-other")
+# Fleets of another namespace than their ships: the ships are labelled.
+APART = fleet(uid="uid-apart", namespace="harbour")
+APART_FORMER = fleet(uid="uid-of-an-earlier-fleet-apart", namespace="harbour")
+APART_OTHER = fleet("other", "uid-other-apart", namespace="harbour")
+ELSEWHERE = fleet(uid="uid-elsewhere", namespace="lake")
+OWNERS = [OURS, OURS, FORMER, OTHER, APART, APART, APART_FORMER, APART_OTHER, ELSEWHERE, None]
 LABEL = RevisionMark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
 
 World = dict[str, ConfigMap]
@@ -211,7 +218,7 @@ def worlds(draw: st.DrawFn) -> World:
     """Objects of ours, of an earlier owner, of others and of nobody; some on their way out."""
     world = {}
     for name in draw(st.sets(SHIPS)):
-        owner: Fleet | None = draw(st.sampled_from([OURS, OURS, FORMER, OTHER, None]))
+        owner: Fleet | None = draw(st.sampled_from(OWNERS))
         child = draw(st.sampled_from([marked(ship(name)), ship(name), marked(ship(name, "aye"))]))
         live = of(owner, child) if owner else stored(child)
         world[name] = sinking(live) if draw(st.integers(0, 4)) == 0 else live
@@ -223,13 +230,67 @@ DESIRES = st.dictionaries(SHIPS, TEXTS).map(
 )
 
 
-@given(desired=DESIRES, world=worlds())
-def test_acting_on_the_changes_gives_exactly_what_is_desired(
-    desired: list[ConfigMap], world: World
+# Children in another namespace.
+
+
+def test_a_child_in_another_namespace_is_labelled_and_has_no_reference() -> None:
+    (child,) = diff([ship("ship-0", "aye")], [], by=APART, across_namespaces=True).create
+    assert controlled(child, APART)
+    assert child.metadata.owner_references == ()
+    assert child.metadata.labels == {OWNER_UID: "uid-apart"}
+    assert child.metadata.annotations[OWNER] == "Fleet.test.quintant.dev/harbour/fleet"
+    assert MARK.of(child) == revision(ship("ship-0", "aye"))
+
+
+def test_a_child_in_another_namespace_is_a_mistake_unless_it_is_meant() -> None:
+    with pytest.raises(ConfigError, match="across_namespaces=True"):
+        diff([ship("ship-0")], [], by=APART)
+
+
+@pytest.mark.parametrize(
+    ("holder", "name"),
+    [
+        (APART_OTHER, "Fleet other of namespace harbour"),
+        (ELSEWHERE, "Fleet fleet of namespace lake"),
+        (OURS, "Fleet fleet"),
+    ],
+)
+def test_a_child_of_our_label_that_is_somebody_elses_is_refused_and_named(
+    holder: Fleet, name: str
 ) -> None:
-    changes = diff(desired, world.values(), by=OURS)
+    theirs = of(holder, marked(ship("ship-0")))
+    changes = diff([ship("ship-0")], [theirs], by=APART, across_namespaces=True)
+    assert changes.empty
+    assert str(changes.refused[0]).endswith(f"belongs to {name}")
+    assert diff([], [theirs], by=APART, across_namespaces=True) == ChildChanges()
+
+
+def test_a_reference_counts_for_more_than_a_label() -> None:
+    copied = of(APART, marked(ship("ship-0")))
+    held = stored(replace(copied, metadata=replace(copied.metadata, owner_references=(HELD,))))
+    assert not controlled(held, APART)
+    assert diff([], [held], by=APART, across_namespaces=True) == ChildChanges()
+    (refused,) = diff([ship("ship-0")], [held], by=APART, across_namespaces=True).refused
+    assert str(refused).endswith("belongs to Deployment d")
+
+
+@pytest.mark.parametrize("place", ["", "Fleet", "a/b", "a/b/c/d", "//", "Fleet.x//fleet"])
+def test_a_label_without_a_readable_name_is_nobodys(place: str) -> None:
+    meta = ship("ship-0", labels={OWNER_UID: "uid-apart"}, annotations={OWNER: place})
+    changes = diff([ship("ship-0")], [stored(meta)], by=APART, across_namespaces=True)
+    assert str(changes.refused[0]).endswith("belongs to no controller")
+
+
+HELD = OwnerReference(api_version="apps/v1", kind="Deployment", name="d", uid="u", controller=True)
+
+
+@given(desired=DESIRES, world=worlds(), by=st.sampled_from([OURS, APART]))
+def test_acting_on_the_changes_gives_exactly_what_is_desired(
+    desired: list[ConfigMap], world: World, by: Fleet
+) -> None:
+    changes = diff(desired, world.values(), by=by, across_namespaces=True)
     after = acted(changes, world)
-    ours = {n: c for n, c in after.items() if controlled(c, OURS) and not c.deleting}
+    ours = {n: c for n, c in after.items() if controlled(c, by) and not c.deleting}
     blocked = set(names(changes.waiting)) | set(names(r.want for r in changes.refused))
     assert set(ours) == {child.metadata.name for child in desired} - blocked
     for child in desired:
@@ -248,37 +309,43 @@ def test_worlds_have_what_is_not_ours_and_what_is_on_its_way_out() -> None:
     assert len(world) >= 1
 
 
-@given(desired=DESIRES, world=worlds())
+@given(desired=DESIRES, world=worlds(), by=st.sampled_from([OURS, APART]))
 def test_what_is_not_ours_or_is_on_its_way_out_is_never_touched(
-    desired: list[ConfigMap], world: World
+    desired: list[ConfigMap], world: World, by: Fleet
 ) -> None:
-    after = acted(diff(desired, world.values(), by=OURS), world)
+    after = acted(diff(desired, world.values(), by=by, across_namespaces=True), world)
     for name, before in world.items():
-        if not controlled(before, OURS) or before.deleting:
+        if not controlled(before, by) or before.deleting:
             assert after[name] == before
 
 
-@given(desired=DESIRES, world=worlds())
-def test_a_second_diff_finds_nothing_to_do(desired: list[ConfigMap], world: World) -> None:
-    first = diff(desired, world.values(), by=OURS)
-    second = diff(desired, acted(first, world).values(), by=OURS)
+@given(desired=DESIRES, world=worlds(), by=st.sampled_from([OURS, APART]))
+def test_a_second_diff_finds_nothing_to_do(
+    desired: list[ConfigMap], world: World, by: Fleet
+) -> None:
+    first = diff(desired, world.values(), by=by, across_namespaces=True)
+    second = diff(desired, acted(first, world).values(), by=by, across_namespaces=True)
     assert second.empty
     assert names(second.waiting) == names(first.waiting)
     assert names(r.want for r in second.refused) == names(r.want for r in first.refused)
 
 
-@given(desired=DESIRES, world=worlds())
-def test_the_order_of_what_is_given_does_not_matter(desired: list[ConfigMap], world: World) -> None:
-    changes = diff(desired, world.values(), by=OURS)
-    assert changes == diff(desired[::-1], list(world.values())[::-1], by=OURS)
+@given(desired=DESIRES, world=worlds(), by=st.sampled_from([OURS, APART]))
+def test_the_order_of_what_is_given_does_not_matter(
+    desired: list[ConfigMap], world: World, by: Fleet
+) -> None:
+    changes = diff(desired, world.values(), by=by, across_namespaces=True)
+    assert changes == diff(desired[::-1], list(world.values())[::-1], by=by, across_namespaces=True)
     for upward in (changes.create, changes.leave, changes.waiting):
         assert list(upward) == sorted(upward, key=sort_key)
     assert list(changes.delete) == sorted(changes.delete, key=sort_key, reverse=True)
 
 
-@given(desired=DESIRES, world=worlds())
-def test_every_desired_child_has_one_fate(desired: list[ConfigMap], world: World) -> None:
-    changes = diff(desired, world.values(), by=OURS)
+@given(desired=DESIRES, world=worlds(), by=st.sampled_from([OURS, APART]))
+def test_every_desired_child_has_one_fate(
+    desired: list[ConfigMap], world: World, by: Fleet
+) -> None:
+    changes = diff(desired, world.values(), by=by, across_namespaces=True)
     fates = [
         *names(changes.create),
         *names(update.want for update in changes.update),
