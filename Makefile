@@ -16,7 +16,7 @@ NOTHING_RAN := 5
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real prepare conformance interop lint format manifests \
+.PHONY: help demo test coverage test-real prepare foreign conformance interop lint format manifests \
 	generate tables bench soak properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
@@ -47,8 +47,11 @@ coverage: $(READY) ## Measure which lines of the runtime its tests reach (at lea
 		--cov-report=term:skip-covered \
 		--cov-fail-under=95 $(COVERING)
 
-test-real: prepare ## Run the tests that need a real kube-apiserver (found, or built with Go)
+test-real: prepare ## Run the tests that need a real kube-apiserver or other real programs
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
+
+foreign: $(READY) # Install what tests/real runs beside Kubernetes, unless it is in the cache
+	@PYTHONPATH=scripts $(BIN)/python -m foreign build im
 
 prepare: $(READY) # Build a real Kubernetes, unless one is at hand: tests would not show the progress
 	@PYTHONPATH=scripts $(BIN)/python -m envtest prepare

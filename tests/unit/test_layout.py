@@ -17,6 +17,7 @@ ELSEWHERE = {
     "scripts": ROOT / "scripts",
     "conformance": ROOT / "tests/conformance",
     "real": ROOT / "tests/real",
+    "testbeds": ROOT / "tests/testbeds",
 }
 """Rooms of tests whose subject is no part of the product."""
 MOST_MODULES = 25
