@@ -132,6 +132,11 @@ class Controller(Generic[K]):
         await self.queue.drain()
         await self._ended.wait()
 
+    def resync(self) -> None:
+        """Look at every known object again, as the periodic resync does, below live changes."""
+        for key in self._events.known_keys():
+            self.queue.add(key, priority=LOW_PRIORITY)
+
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs, outside of the queue; raises what the user's code raises."""
         return await self._handler.handle(key)

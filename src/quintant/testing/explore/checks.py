@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quintant.testing.explore.fault import FaultMode
 from quintant.testing.explore.normalise import Normalised, differences
 from quintant.testing.explore.run import RunRecord
 
+OLD_VIEWS = (FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED)
 # Of a difference, its first lines tell the most.
 SHOWN_DIFFERENCES = 3
 
@@ -24,9 +26,11 @@ def broken(undisturbed: RunRecord, found: RunRecord) -> str:
 
 def _broken(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
     if found.stopped:
-        yield f"it did not come to its end: {found.stopped}"
+        lines = (line.strip() for line in found.stopped.splitlines())
+        yield f"it did not come to its end: {'; '.join(lines)}"
     yield from found.violations
     yield from _doubled(undisturbed, found)
+    yield from _deleted(undisturbed, found)
     for number, (expected, state) in enumerate(
         zip(undisturbed.states, found.states, strict=False), 1
     ):
@@ -38,6 +42,16 @@ def _doubled(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
     for sort, name in found.twice:
         if (sort, name) not in undisturbed.twice:
             yield f"{sort} {name} was made while it existed already"
+
+
+def _deleted(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
+    """Deletions that follow from an old view; who is disturbed otherwise may have a reason."""
+    if not any(fault.mode in OLD_VIEWS for fault in found.token.faults):
+        return
+    for table, count in sorted(found.deletes.items()):
+        before = undisturbed.deletes[table]
+        if count > before:
+            yield f"by an old view it deletes {count} {table}, and without faults {before}"
 
 
 def _differing(expected: Normalised, state: Normalised) -> str:

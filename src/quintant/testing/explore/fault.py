@@ -7,7 +7,7 @@ seed of the loop and the number of steps of the script: `lost@c0+stale@e7~seed=1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -26,6 +26,15 @@ class FaultMode(StrEnum):
     ERROR = "500"
     UNAVAILABLE = "503"
     TIMEOUT = "timeout"
+    HAND_OVER = "hand-over"
+    CHILD_EDITED = "child-edited"
+    CHILD_DELETED = "child-deleted"
+    CHILD_RECREATED = "child-recreated"
+    PARENT_EDITED = "parent-edited"
+    PARENT_DELETED = "parent-deleted"
+    STALE = "stale"
+    REWIND = "rewind"
+    UNOBSERVED = "unobserved"
 
 
 EXPLANATIONS: dict[FaultMode, str] = {
@@ -37,6 +46,15 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.ERROR: "it is refused with 500",
     FaultMode.UNAVAILABLE: "it is refused with 503, or, by a remote, as one that is away",
     FaultMode.TIMEOUT: "it is not applied, and no answer comes in time",
+    FaultMode.HAND_OVER: "the process stands still, a standby takes over, and then it goes on",
+    FaultMode.CHILD_EDITED: "just before, somebody else edits a child",
+    FaultMode.CHILD_DELETED: "just before, somebody else deletes a child",
+    FaultMode.CHILD_RECREATED: "just before, somebody else deletes a child and makes it anew",
+    FaultMode.PARENT_EDITED: "just before, somebody else edits the parent",
+    FaultMode.PARENT_DELETED: "just before, somebody deletes the parent, and later makes it anew",
+    FaultMode.STALE: "watches of the kind stop, and the process restarts from an old list",
+    FaultMode.REWIND: "a step later, the process restarts from a list older than this",
+    FaultMode.UNOBSERVED: "neither this nor the next change is delivered, only what they come to",
 }
 
 CRASHES = (FaultMode.CRASH_BEFORE, FaultMode.CRASH_AFTER)
@@ -47,7 +65,16 @@ REFUSALS = (
     FaultMode.UNAVAILABLE,
     FaultMode.TIMEOUT,
 )
-WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS)
+BY_OTHERS = (
+    FaultMode.CHILD_EDITED,
+    FaultMode.CHILD_DELETED,
+    FaultMode.CHILD_RECREATED,
+    FaultMode.PARENT_EDITED,
+    FaultMode.PARENT_DELETED,
+)
+"""Between every two writes, so not before the first one."""
+WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER)
+EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND)
 CALL_MODES = (*CRASHES, FaultMode.LOST)
 """At every call; how a remote refuses is its model's to say."""
 
@@ -110,25 +137,35 @@ def _fault(text: str) -> PlannedFault:
 
 
 def faults_at(
-    points: Iterable[Point], refusals: dict[str, Sequence[FaultMode]]
+    points: Sequence[Point], refusals: Mapping[str, Sequence[FaultMode]]
 ) -> list[PlannedFault]:
     """Every mode at every point, in the order of the points.
 
     `refusals` has, by the name of a remote, how it can refuse.
     """
+    again = _change_again(points)
     return [
         PlannedFault(mode, point.kind, point.index)
         for point in points
-        for mode in modes_at(point, refusals)
+        for mode in _modes_at(point, refusals, again)
     ]
 
 
-def modes_at(point: Point, refusals: dict[str, Sequence[FaultMode]]) -> Sequence[FaultMode]:
-    """The modes that apply to a point."""
+def _modes_at(
+    point: Point, refusals: Mapping[str, Sequence[FaultMode]], again: set[int]
+) -> Sequence[FaultMode]:
     match point.kind:
         case PointKind.WRITE:
-            return WRITE_MODES
+            return (*WRITE_MODES, *BY_OTHERS) if point.index else WRITE_MODES
         case PointKind.CALL:
             return (*CALL_MODES, *refusals.get(point.remote, ()))
         case PointKind.EVENT:
-            return ()
+            paired = (FaultMode.UNOBSERVED,) if point.index in again else ()
+            return (*EVENT_MODES, *paired)
+
+
+def _change_again(points: Sequence[Point]) -> set[int]:
+    """The events that another one of the same object follows: the pairs of successive events."""
+    events = [point for point in points if point.kind is PointKind.EVENT]
+    last = {point.subject: point.index for point in events}
+    return {point.index for point in events if point.index < last[point.subject]}

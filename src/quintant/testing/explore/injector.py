@@ -1,22 +1,28 @@
 """Strikes at the chosen points, and numbers all of them on the way.
 
 Every run passes here, the undisturbed one with no fault to make. A fault is made when its point is
-reached, once; what has to be ended later, when the world has become quiet, waits in `stages`.
+reached, once. What has to follow when the world has become quiet (a restart, an end of blindness)
+is a stage: `next_stage` has them one after another, with quiet in between.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError, DeadlineExceeded
-from quintant.testing.explore.fault import EXPLANATIONS, FaultMode, PlannedFault
+from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.fault import BY_OTHERS, EXPLANATIONS, FaultMode, PlannedFault
 from quintant.testing.explore.process import ManagerProcess, WatchedEvent
 from quintant.testing.explore.remote import RemoteModel, outlive
+from quintant.testing.explore.somebody_else import SomebodyElse, Target
 from quintant.testing.explore.trace import Point, PointKind, Trace
+from quintant.testing.explore.watch_faults import HeldObject, OldView, WatchFaults, table_of
 from quintant.testing.faults.rule import status_answer
 
 T = TypeVar("T")
@@ -27,27 +33,77 @@ LIMIT_SECONDS = 60.0
 RETRY_AFTER_SECONDS = 1
 
 
+@dataclass(frozen=True, slots=True)
+class FaultStage:
+    """What follows when the world is quiet, not before so many steps have ended."""
+
+    step: int
+    act: Callable[[], Coroutine[Any, Any, None]]
+
+
 class Injector:
     """Numbers points, and makes faults at those that were chosen."""
 
     def __init__(self, faults: Iterable[PlannedFault], trace: Trace) -> None:
         self._waiting = {(each.kind, each.index): each.mode for each in faults}
         self._trace = trace
+        self._watches = WatchFaults()
+        self._stages: deque[FaultStage] = deque()
+        self._stranger: tuple[str, bytes] | None = None
+        self._known_to: set[ManagerProcess] = set()
+        self.violations: list[str] = []
+        """What a process did that it could not know to be right."""
+        self.deletes: Counter[str] = Counter()
+        """How many objects of each table were deleted by processes."""
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
+
+    def attach(
+        self, cluster: InProcessCluster, somebody: SomebodyElse, crash: Callable[[int], None]
+    ) -> None:
+        """Know the world: its cluster, who else acts in it, and how a program is killed."""
+        self._cluster, self._somebody, self._crash = cluster, somebody, crash
 
     @property
     def unreached(self) -> list[str]:
         """The points that were chosen and never came."""
         return [f"{kind}{index}" for kind, index in self._waiting]
 
+    def stages_left(self, *, last: bool = False) -> bool:
+        """Whether something follows when the world is quiet; with `last`, at any step."""
+        return bool(self._stages) and (last or self._stages[0].step <= self._trace.steps)
+
+    def next_stage(self, *, last: bool = False) -> FaultStage | None:
+        """What follows now that the world is quiet; with `last`, whatever is left."""
+        return self._stages.popleft() if self.stages_left(last=last) else None
+
+    def note_write(self, table: str, key: str, revision: int) -> None:
+        """The store has changed."""
+        if self._watches.note_write(table, key, revision):
+            asyncio.get_running_loop().call_soon(self._cut)
+
+    # On the way of requests.
+
     async def write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """A write to the API."""
         at = resource_path(call.path)
-        point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=_subject(at))
+        subject = f"{table_of(at)} {_key(at)}"
+        point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject)
         mode = self._struck(point)
-        if mode is None:
-            return await process.inner.request(call)
+        if mode in BY_OTHERS:
+            await self._interfere(mode, subject)
+        elif mode is FaultMode.HAND_OVER:
+            process.cut_off()
+            await process.reachable()
+        elif mode is not None:
+            return await self._disturbed(mode, process, call)
+        reply = await process.inner.request(call)
+        self._note_delete(process, call, subject, reply)
+        return reply
+
+    async def _disturbed(
+        self, mode: FaultMode, process: ManagerProcess, call: ApiRequest
+    ) -> ApiResponse:
         if mode is FaultMode.CRASH_BEFORE:
             process.kill()
         elif mode is FaultMode.TIMEOUT:
@@ -86,15 +142,127 @@ class Injector:
         process.kill()
         return answer
 
+    def read(self, process: ManagerProcess, call: ApiRequest) -> ApiRequest:
+        """A read on its way to the server."""
+        return self._watches.read(process, call)
+
+    def refusal(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse | None:
+        """The answer to a watch that does not reach the server."""
+        return self._watches.refusal(process, call)
+
+    def saw(self, process: ManagerProcess, answer: bytes) -> None:
+        """A process is about to read something."""
+        if self._stranger is not None and self._stranger[1] in answer:
+            self._known_to.add(process)
+
     async def deliver(self, process: ManagerProcess, at: ResourcePath, event: WatchedEvent) -> None:
         """An event on its way to a cache."""
-        meta, plural = event.object.metadata, _plural(at)
-        self._trace.point(
+        meta, table = event.object.metadata, table_of(at)
+        revision = int(meta.resource_version)
+        point = self._trace.point(
             PointKind.EVENT,
-            f"{event.type} {plural} {meta.key}",
-            subject=f"{plural} {meta.key}",
-            revision=int(meta.resource_version),
+            f"{event.type} {table} {meta.key}",
+            subject=f"{table} {meta.key}",
+            revision=revision,
         )
+        match self._struck(point):
+            case FaultMode.STALE:
+                self._begin_old(process, table, revision - 1)
+                self._stage(point.step, self._restarting(process.index))
+                self._stage(point.step, self._release)
+            case FaultMode.REWIND:
+                self._stage(point.step + 1, self._rewinding(process, table, revision - 1))
+                self._stage(point.step + 1, self._release)
+            case FaultMode.UNOBSERVED:
+                self._watches.held = HeldObject(process.index, table, meta.key, revision)
+                self._stage(point.step, self._cut_late)
+        await self._watches.pass_on(process, at, event)
+
+    # What follows.
+
+    def _stage(self, step: int, act: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._stages.append(FaultStage(step, act))
+
+    def _begin_old(self, process: ManagerProcess, table: str, revision: int) -> None:
+        self._watches.old = OldView(process.index, table, revision)
+
+    def _restarting(self, program: int) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def restart() -> None:
+            self._trace.tell("! the process is killed, and starts from the old list")
+            self._crash(program)
+
+        return restart
+
+    def _rewinding(
+        self, process: ManagerProcess, table: str, revision: int
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def rewind() -> None:
+            self._begin_old(process, table, revision)
+            await self._restarting(process.index)()
+
+        return rewind
+
+    async def _release(self) -> None:
+        if self._watches.old is not None:
+            self._trace.tell("! the watches go on")
+            self._watches.old.released.set()
+
+    async def _cut_late(self) -> None:
+        self._cut()
+
+    def _cut(self) -> None:
+        held, self._watches.held = self._watches.held, None
+        if held is not None:
+            self._trace.tell(f"! the watches of {held.table} are cut, and the history compacted")
+            self._cluster.server.compact()
+            held.cut.set()
+
+    async def _interfere(self, mode: FaultMode, subject: str) -> None:
+        of_child = mode in BY_OTHERS[:3]
+        target = self._somebody.child(subject) if of_child else self._somebody.parent(subject)
+        if target is None:
+            self._trace.tell("! there is nothing to interfere with")
+            return
+        self._trace.tell(f"! somebody else: {mode} {target}")
+        match mode:
+            case FaultMode.CHILD_EDITED:
+                await self._somebody.edit_child(target)
+            case FaultMode.PARENT_EDITED:
+                await self._somebody.edit_parent(target)
+            case FaultMode.CHILD_DELETED:
+                await self._somebody.delete(target)
+            case FaultMode.CHILD_RECREATED:
+                await self._recreate(target)
+            case FaultMode.PARENT_DELETED:
+                await self._somebody.delete(target)
+                self._stage(self._trace.steps, self._restoring(target))
+
+    async def _recreate(self, target: Target) -> None:
+        await self._somebody.delete(target)
+        uid = await self._somebody.create(target)
+        if uid:
+            self._stranger = (target.title, uid.encode())
+
+    def _restoring(self, target: Target) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def restore() -> None:
+            self._trace.tell(f"! somebody makes {target} anew")
+            await self._somebody.create(target.as_by_user())
+
+        return restore
+
+    def _note_delete(
+        self, process: ManagerProcess, call: ApiRequest, subject: str, reply: ApiResponse
+    ) -> None:
+        """Count it; note it if a process cannot know what it deletes: it was made a moment ago."""
+        if verb_of(call) != "delete" or reply.status != 200:
+            return
+        self.deletes[subject.partition(" ")[0]] += 1
+        if self._stranger is None or self._stranger[0] != subject:
+            return
+        if process not in self._known_to:
+            self.violations.append(
+                f"it deletes {subject}, which somebody made anew, and it has not seen that one"
+            )
 
     def _struck(self, point: Point) -> FaultMode | None:
         mode = self._waiting.pop((point.kind, point.index), None)
@@ -106,16 +274,8 @@ class Injector:
 
 def write_text(call: ApiRequest, at: ResourcePath) -> str:
     """A write as a person reads it; never what is in it."""
-    plural = f"{_plural(at)}/{at.sub}" if at.sub else _plural(at)
+    plural = f"{table_of(at)}/{at.sub}" if at.sub else table_of(at)
     return f"{verb_of(call)} {plural} {_key(at)}".rstrip()
-
-
-def _subject(at: ResourcePath) -> str:
-    return f"{_plural(at)} {_key(at)}"
-
-
-def _plural(at: ResourcePath) -> str:
-    return f"{at.plural}.{at.group}" if at.group else at.plural
 
 
 def _key(at: ResourcePath) -> str:

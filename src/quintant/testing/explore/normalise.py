@@ -22,6 +22,8 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
 from quintant.testing.explore.objects import ObjectView, StoredMeta, metadata
 
+EDITED = "explore.quintant.dev/edited"
+"""The annotation that exploration itself puts on a parent that somebody else edits."""
 LEFT_OUT = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")
 ALLOTTED = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 
@@ -85,6 +87,10 @@ class _Words:
         generation = meta.get("generation")
         for field in LEFT_OUT:
             meta.pop(field, None)
+        meta.get("annotations", {}).pop(EDITED, None)
+        for part in ("annotations", "labels"):
+            if not meta.get(part, True):
+                del meta[part]
         if document.get("kind") == "Service" and isinstance(document.get("spec"), dict):
             for field in ALLOTTED:
                 document["spec"].pop(field, None)

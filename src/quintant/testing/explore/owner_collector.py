@@ -1,8 +1,9 @@
 """Garbage collection for explored worlds: what is owned goes when its last owner has gone.
 
 The cluster's own collector watches every kind, which takes longer than a whole run here. This one
-reads the store, and only when something was deleted. It asks the API server as anybody would, so
-finalizers hold what they hold. Whoever needs the real one runs it: `world.run(controllers())`.
+reads the store, and only when something was deleted, or made for an owner. It asks the API server
+as anybody would, so finalizers hold what they hold, and takes its time: who makes again what it
+collects must not keep time from passing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from quintant.cluster.apiserver.storage.revision_log import Table
 from quintant.testing.explore.objects import IGNORED_TABLES, StoredMeta, metadata
 
 FOREGROUND = "foregroundDeletion"
+# Between a deletion and what follows from it.
+PAUSE_SECONDS = 0.5
+OWNED = b'"ownerReferences"'
+"""What stands in the bytes of every object that has an owner."""
 
 
 class OwnerCollector:
@@ -41,6 +46,7 @@ class OwnerCollector:
         """Collect until cancelled."""
         while True:
             await self._gone.wait()
+            await asyncio.sleep(PAUSE_SECONDS)
             self._gone.clear()
             for kind, meta in [*self._unowned()]:
                 await self._delete(kind, meta)
@@ -48,9 +54,7 @@ class OwnerCollector:
                 await self._release(kind, meta)
 
     def _note(self, table: Table, change: Change) -> None:
-        if table.name not in IGNORED_TABLES and (
-            change.cur is None or FOREGROUND.encode() in change.cur.raw
-        ):
+        if table.name not in IGNORED_TABLES and _matters(change):
             self._gone.set()
 
     def _unowned(self) -> Iterator[tuple[Kind, StoredMeta]]:
@@ -58,7 +62,7 @@ class OwnerCollector:
             if kind.table in IGNORED_TABLES:
                 continue
             for entry in self._server.store.table(kind.table).entries.values():
-                if b'"ownerReferences"' not in entry.raw:
+                if OWNED not in entry.raw:
                     continue
                 meta = metadata(entry)
                 if meta.deletion_timestamp is None and self._abandoned(meta):
@@ -114,6 +118,13 @@ class OwnerCollector:
         await self._admin.request(
             ApiRequest("DELETE", path, headers={"content-type": JSON}, body=body)
         )
+
+
+def _matters(change: Change) -> bool:
+    """Whether somebody may be without an owner now, or an owner without children."""
+    if change.cur is None or FOREGROUND.encode() in change.cur.raw:
+        return True
+    return change.prev is None and OWNED in change.cur.raw
 
 
 def _waits_for_children(owner: StoredMeta) -> bool:

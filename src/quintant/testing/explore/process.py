@@ -15,6 +15,7 @@ import msgspec
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
+from quintant.runtime.leader.elector import ElectorState
 from quintant.runtime.manager.engine import Engine
 from quintant.testing.explore.remote import RemoteModel
 from quintant.testing.explore.trace import Trace
@@ -71,6 +72,15 @@ class Disturbance(Protocol):
     ) -> T:
         """Carry out a call of a remote, or do to it what is to be done."""
 
+    def read(self, process: ManagerProcess, call: ApiRequest) -> ApiRequest:
+        """A read as it is to be sent."""
+
+    def refusal(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse | None:
+        """The answer to a watch that does not reach the server."""
+
+    def saw(self, process: ManagerProcess, answer: bytes) -> None:
+        """Hear what a process is about to read."""
+
     async def deliver(self, process: ManagerProcess, at: ResourcePath, event: WatchedEvent) -> None:
         """Return when an event may be delivered."""
 
@@ -89,7 +99,25 @@ class ManagerProcess:
         """Whether it is to be stopped in order, and not killed."""
         self.engine: Engine | None = None
         self.inner = inner
+        self._cut_off = False
         self._disturbance, self._trace = disturbance, trace
+
+    @property
+    def working(self) -> bool:
+        """Whether it does what there is to do: it runs, is reachable, and leads if it has to."""
+        engine = self.engine
+        if engine is None or not self.alive or self._cut_off:
+            return False
+        return engine.elector is None or engine.elector.state is ElectorState.LEADING
+
+    def cut_off(self) -> None:
+        """Nothing that it sends arrives any more, and nothing is answered; it runs on."""
+        self._cut_off = True
+
+    async def reachable(self) -> None:
+        """Return if the server can be reached; else never, but for cancellation."""
+        if self._cut_off:
+            await asyncio.get_running_loop().create_future()
 
     def kill(self) -> None:
         """Nothing of this process reaches anybody from now on."""
@@ -104,12 +132,14 @@ class ManagerProcess:
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Send a request."""
         self.check()
+        await self.reachable()
         at = resource_path(call.path)
         if verb_of(call) in READS or (at.group, at.plural) == LEASES:
-            reply = await self.inner.request(call)
+            reply = await self.inner.request(self._disturbance.read(self, call))
         else:
             reply = await self._disturbance.write(self, call)
         self.check()
+        self._disturbance.saw(self, reply.body)
         self._trace.digest_of(str(call).encode(), call.body or b"", reply.body)
         return reply
 
@@ -127,6 +157,11 @@ class ManagerProcess:
     async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         """Open a watch."""
         self.check()
+        await self.reachable()
+        refusal = self._disturbance.refusal(self, call)
+        if refusal is not None:
+            yield ApiStream(refusal.status, _once(refusal.body), refusal.headers)
+            return
         async with self.inner.stream(call) as stream:
             chunks = stream.chunks
             if stream.status == 200 and verb_of(call) == "watch":
@@ -148,5 +183,11 @@ class ManagerProcess:
                 elif not initial:
                     await self._disturbance.deliver(self, at, event)
                 self.check()
+                await self.reachable()
+                self._disturbance.saw(self, line)
                 self._trace.digest_of(line)
             yield chunk
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body

@@ -39,8 +39,11 @@ class Quiescence:
     calm: float
     bound: float
 
-    async def wait(self) -> None:
-        """Return when the world is quiet; NeverQuiet after `bound` seconds."""
+    async def wait(self, patience: float = math.inf) -> None:
+        """Return when the world is quiet; NeverQuiet after `bound` seconds.
+
+        With `patience`, return after so many seconds whether or not it is.
+        """
         began = since = monotonic()
         seen, first = -1, Waiting()
         while True:
@@ -48,6 +51,8 @@ class Quiescence:
             now = monotonic()
             if self.changes() != seen:
                 seen, first, since = self.changes(), Waiting(), now
+            if now - began > patience:
+                return
             if now - began > self.bound:
                 raise NeverQuiet(self._busy(now))
             if not self._idle():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import Counter
 from collections.abc import Callable, MutableSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,9 +14,9 @@ from weakref import WeakSet
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.fault import RunToken
+from quintant.testing.explore.fault import FaultMode, RunToken
 from quintant.testing.explore.injector import Injector
-from quintant.testing.explore.log_capture import LogCapture, captured_logs
+from quintant.testing.explore.log_capture import captured_logs
 from quintant.testing.explore.normalise import Normalised
 from quintant.testing.explore.quiescence import NeverQuiet
 from quintant.testing.explore.remote import Effect
@@ -40,7 +42,8 @@ class RunRecord:
     stopped: str = ""
     """Why it did not come to its end; empty if it did."""
     unreached: list[str] = field(default_factory=list)
-    logs: LogCapture = field(default_factory=LogCapture)
+    deletes: Counter[str] = field(default_factory=Counter)
+    """How many objects of each table the processes have deleted."""
 
     @property
     def digest(self) -> str:
@@ -57,9 +60,12 @@ class ScenarioRunner:
 
     def run(self, token: RunToken = RunToken()) -> RunRecord:
         """Make one run; ConfigError if the scenario itself is wrong."""
-        with captured_logs() as logs:
+        least = logging.DEBUG if self.scenario.secrets else logging.INFO
+        with captured_logs(least) as logs:
             record = apart(lambda: self._made(token))
-        record.logs = logs
+        for number, secret in enumerate(self.scenario.secrets, 1):
+            if any(secret in line for line in logs.texts()):
+                record.violations.append(f"secret {number} is in the logs")
         return record
 
     def _made(self, token: RunToken) -> RunRecord:
@@ -101,6 +107,7 @@ class ScenarioRunner:
             trace,
             seed=token.seed,
             steps=token.steps,
+            replicas=2 if any(each.mode is FaultMode.HAND_OVER for each in token.faults) else 1,
             used=self._used,
         )
         try:
@@ -112,9 +119,10 @@ class ScenarioRunner:
         finally:
             for task in list(injector.calls):
                 task.cancel()
-        record.states, record.violations = world.states, world.violations
+        record.states = world.states
+        record.violations = [*injector.violations, *world.violations]
         record.twice = [each for model in world.remotes.values() for each in model.ledger.twice]
-        record.unreached = injector.unreached
+        record.unreached, record.deletes = injector.unreached, injector.deletes
 
 
 def apart(work: Callable[[], T]) -> T:
@@ -151,8 +159,7 @@ async def _script(scenario: Scenario, world: ScenarioWorld) -> None:
     try:
         await world.supervisor.started()
         await scenario.script(world)
-        if not world.at_rest:
-            await world.quiet()
+        await world.finish()
     except ScriptEnded:
         return
     world.check(scenario.settled)

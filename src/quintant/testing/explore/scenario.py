@@ -16,12 +16,13 @@ class of a function.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableSet, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableSet, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quintant.core.errors import ConfigError
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.fault import FaultMode
 from quintant.testing.explore.remote import RemoteModel
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Scenario:
     """Virtual seconds without any change after which it counts as quiet."""
     restart_after: float = 1.0
     """Virtual seconds until a process that was killed runs again."""
+    modes: Collection[FaultMode] = tuple(FaultMode)
+    """What is tried; a scenario whose managers need not stand something leaves it out."""
     secrets: Sequence[str] = ()
     """Texts that must not leave Secrets: not in logs, events, or any other object."""
 

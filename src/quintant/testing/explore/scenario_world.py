@@ -7,6 +7,7 @@ for invariants (`all`, `one`) are synchronous and see the very moment.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
@@ -26,8 +27,17 @@ from quintant.testing.explore.owner_collector import OwnerCollector
 from quintant.testing.explore.quiescence import Quiescence
 from quintant.testing.explore.remote import RemoteModel
 from quintant.testing.explore.scenario import Scenario, check_managers
+from quintant.testing.explore.somebody_else import SomebodyElse
 from quintant.testing.explore.supervisor import Supervisor
-from quintant.testing.explore.trace import Trace
+from quintant.testing.explore.trace import PointKind, Trace
+
+# After its last step every object is looked at again, as by a resync, and the world is left alone
+# for so long: it has to write nothing.
+REST_SECONDS = 60.0
+# Who works by an old view may never get quiet, and need not: it ends after so long.
+STAGE_SECONDS = 20.0
+SECRETS = "secrets"
+"""The one table that may hold what nobody else may read."""
 
 
 class ScriptEnded(Exception):
@@ -47,6 +57,7 @@ class ScenarioWorld:
         *,
         seed: int = 0,
         steps: int | None = None,
+        replicas: int = 1,
         used: MutableSet[Manager],
     ) -> None:
         self.cluster = cluster
@@ -73,7 +84,11 @@ class ScenarioWorld:
             trace,
             restart_after=scenario.restart_after,
             seed=seed,
+            replicas=replicas,
         )
+        somebody = SomebodyElse(cluster.server, cluster.admin, base)
+        injector.attach(cluster, somebody, self.supervisor.crash)
+        self._injector = injector
         self._quiescence = Quiescence(
             self.supervisor.engines,
             self._changed,
@@ -128,13 +143,52 @@ class ScenarioWorld:
 
     async def quiet(self) -> None:
         """Wait until nothing is queued, in flight or due: the end of a step."""
-        await self._quiescence.wait()
+        await self._still()
         self.states.append(self.state())
         self._rest = (self._changed(), monotonic())
         self.trace.steps += 1
         self.trace.tell(f"  quiet ({self.trace.steps})")
         if self.trace.steps == self._steps:
             raise ScriptEnded
+
+    async def finish(self) -> None:
+        """The end of the script: quiet, and nothing left that was to follow."""
+        if not self.at_rest:
+            await self.quiet()
+        await self._still(last=True)
+        self.states[-1] = self.state()
+        await self._rest_check()
+
+    async def _rest_check(self) -> None:
+        """Note who writes, or works without rest, although there is nothing to do."""
+        before = self.trace.count(PointKind.WRITE)
+        self.trace.tell(f"  {REST_SECONDS:g} s of rest, and a resync")
+        for engine in self.supervisor.engines():
+            for controller in engine.controllers:
+                controller.resync()
+        await asyncio.sleep(REST_SECONDS)
+        late = self.trace.of(PointKind.WRITE)[before:]
+        if late:
+            count = f"{len(late)} write{'s' * (len(late) > 1)}"
+            self._note(f"hot loop: {count} in {REST_SECONDS:g} s of rest, first {late[0].text}")
+        for engine in self.supervisor.engines():
+            for controller in engine.controllers:
+                for key, times in controller.hot_loops.hot(monotonic()).items():
+                    self._note(f"hot loop: {controller.name} {key} was reconciled {times} times")
+
+    def _note(self, violation: str) -> None:
+        if violation not in self.violations:
+            self.violations.append(violation)
+            self.trace.tell(f"! {violation}")
+
+    async def _still(self, *, last: bool = False) -> None:
+        while True:
+            follows = self._injector.stages_left(last=last)
+            await self._quiescence.wait(STAGE_SECONDS if follows else math.inf)
+            stage = self._injector.next_stage(last=last)
+            if stage is None:
+                return
+            await stage.act()
 
     @property
     def at_rest(self) -> bool:
@@ -165,18 +219,25 @@ class ScenarioWorld:
             # Its first line only: pytest adds what was compared, and that may be a Secret.
             said = str(error).partition("\n")[0] or "an assertion failed"
             named = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            told = f"{invariant.__name__} is broken: {named}{said}"
-            if told not in self.violations:
-                self.violations.append(told)
-                self.trace.tell(f"! {told}")
+            self._note(f"{invariant.__name__} is broken: {named}{said}")
+
+    def _search_secrets(self, table: Table, change: Change) -> None:
+        if change.cur is None or table.name == SECRETS:
+            return
+        for number, secret in enumerate(self._scenario.secrets, 1):
+            if secret.encode() in change.cur.raw:
+                # Its number, not its text: this is shown to people.
+                self._note(f"secret {number} is in {table.name} {change.key}")
 
     def _changed(self) -> int:
         return self._changes + sum(model.ledger.changes for model in self.remotes.values())
 
     def _written(self, table: Table, change: Change) -> None:
+        self._search_secrets(table, change)
         if table.name in IGNORED_TABLES:
             return
         self._changes += 1
+        self._injector.note_write(table.name, change.key, change.rv)
         if type(self._scenario).always is not Scenario.always:
             self.check(self._scenario.always)
 

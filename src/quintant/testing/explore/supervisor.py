@@ -40,11 +40,14 @@ class Supervisor:
         *,
         restart_after: float,
         seed: int,
+        replicas: int = 1,
     ) -> None:
+        """With more than one of `replicas`, each program's replicas elect a leader."""
         self._cluster, self._make = cluster, make
         self._disturbance, self._trace = disturbance, trace
-        self._restart_after, self._seed = restart_after, seed
-        self._processes: dict[int, ManagerProcess] = {}
+        self._restart_after, self._seed, self._replicas = restart_after, seed, replicas
+        self._processes: dict[tuple[int, int], ManagerProcess] = {}
+        """By the number of the program, and of the replica."""
         self._all_run = asyncio.Event()
         self._starts = 0
         self._ends = 0
@@ -53,27 +56,28 @@ class Supervisor:
 
     @property
     def restarting(self) -> bool:
-        """Whether a process is not running that should."""
-        return len(self._processes) < self._count
+        """Whether there is a program that no process works for."""
+        return len({each.index for each in self._working()}) < self._count
 
     def engines(self) -> Iterable[Engine]:
-        """The managers that run, in the order in which the scenario made them."""
-        found = (self._processes[index].engine for index in sorted(self._processes))
-        return [each for each in found if each is not None]
+        """The managers that work, in the order in which the scenario made them."""
+        return [each.engine for each in self._working() if each.engine is not None]
 
     async def run(self) -> None:
         """Run everything until cancelled."""
-        first = self._make()
-        self._count = len(first)
+        first = [self._make() for _ in range(self._replicas)]
+        self._count = len(first[0])
         async with asyncio.TaskGroup() as group:
-            for index, manager in enumerate(first):
-                group.create_task(self._keep(index, manager))
+            for replica, managers in enumerate(first):
+                for index, manager in enumerate(managers):
+                    group.create_task(self._keep(index, replica, manager))
 
     async def started(self) -> None:
         """Return when every manager is at work for the first time."""
         await self._all_run.wait()
-        for engine in self.engines():
-            await engine.started.wait()
+        for process in list(self._processes.values()):
+            assert process.engine is not None, "a process that runs has an engine"
+            await process.engine.started.wait()
 
     async def restart(self) -> None:
         """Stop every process in order, and let it be started again."""
@@ -82,14 +86,27 @@ class Supervisor:
             process.ending.set()
         await asyncio.sleep(0)
 
-    async def _keep(self, index: int, manager: Manager) -> None:
+    def crash(self, program: int) -> None:
+        """Kill every process of a program; each is started again."""
+        for (index, _), process in list(self._processes.items()):
+            if index == program:
+                process.kill()
+
+    def _working(self) -> list[ManagerProcess]:
+        return [
+            self._processes[at] for at in sorted(self._processes) if self._processes[at].working
+        ]
+
+    async def _keep(self, index: int, replica: int, manager: Manager) -> None:
         while True:
-            await self._live(index, manager)
+            if self._replicas > 1:
+                manager.configure(leader_elect=True)
+            await self._live(index, replica, manager)
             await asyncio.sleep(self._restart_after)
             manager = self._make()[index]
             self._trace.tell(f"  {manager.name} starts again")
 
-    async def _live(self, index: int, manager: Manager) -> None:
+    async def _live(self, index: int, replica: int, manager: Manager) -> None:
         """One life of a process, to its end."""
         inner = InProcessTransport(self._cluster.server)
         process = ManagerProcess(index, inner, self._disturbance, self._trace)
@@ -97,8 +114,8 @@ class Supervisor:
         CALLER.set(process)
         environment = Environment(process, self._cluster.clock, self._random())
         process.engine = await self._cluster.run(manager, environment=environment, started=False)
-        self._processes[index] = process
-        if not self.restarting:
+        self._processes[index, replica] = process
+        if len(self._processes) == self._count * self._replicas:
             self._all_run.set()
         ended = asyncio.ensure_future(self._cluster.wait_ended(process.engine))
         killed = asyncio.ensure_future(process.ending.wait())
@@ -111,7 +128,7 @@ class Supervisor:
             else:
                 await self._cluster.crash(process.engine)
         finally:
-            del self._processes[index]
+            del self._processes[index, replica]
             for task in (ended, killed):
                 task.cancel()
             await asyncio.gather(ended, killed, return_exceptions=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as machine_clock
+import time
+from collections import Counter
 
 import pytest
 
@@ -19,6 +21,7 @@ from quintant.testing import (
     run_tokens,
     scenario,
 )
+from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.trace import PointKind
 from testbeds.exploring import (
     Greeting,
@@ -34,8 +37,12 @@ from testbeds.exploring import (
     reconcile,
 )
 
-AT_WRITES = 8
-"""crash before, crash after, lost, 409, 429, 500, 503, time-out"""
+AT_WRITES = 9
+"""crash before, crash after, lost, 409, 429, 500, 503, time-out, hand-over"""
+BETWEEN_WRITES = 5
+"""child edited, deleted, recreated; parent edited, deleted"""
+AT_EVENTS = 2
+"""stale, rewind"""
 AT_CALLS = 5
 """crash before, crash after, lost; away, time-out"""
 
@@ -48,8 +55,18 @@ def test_a_right_controller_survives_everything(right: type[Scenario]) -> None:
 @pytest.mark.parametrize("explored", [GreetingLife, Provisioned])
 def test_there_is_a_run_for_every_mode_at_every_point(explored: type[Scenario]) -> None:
     report = explore_scenario(explored)
-    points = report.points
-    wanted = points[PointKind.WRITE] * AT_WRITES + points[PointKind.CALL] * AT_CALLS
+    recorded = Explorer(explored).undisturbed.trace.points
+    kinds = Counter(point.kind for point in recorded)
+    assert kinds == report.points
+    changes = Counter(point.subject for point in recorded if point.kind is PointKind.EVENT)
+    pairs = sum(count - 1 for count in changes.values())
+    wanted = (
+        kinds[PointKind.WRITE] * AT_WRITES
+        + (kinds[PointKind.WRITE] - 1) * BETWEEN_WRITES
+        + kinds[PointKind.CALL] * AT_CALLS
+        + kinds[PointKind.EVENT] * AT_EVENTS
+        + pairs
+    )
     assert report.runs == report.planned == len(run_tokens(explored)) == wanted > 0
 
 
@@ -173,10 +190,36 @@ class TestScenariosThatCannotBeExplored:
         with pytest.raises(ConfigError, match=r"remote 'cloud' is not a model\nbecause: .*\ntry: "):
             explore_scenario(Real)
 
-    def test_one_that_fails_by_itself(self) -> None:
-        class Failing(GreetingCreated):
-            def settled(self, world: ScenarioWorld) -> None:
-                raise AssertionError("never right")
+    @pytest.mark.parametrize("seconds", [0.8, 3600.0])
+    def test_one_whose_script_sleeps_in_real_time(self, seconds: float) -> None:
+        class Asleep(GreetingCreated):
+            async def script(self, world: ScenarioWorld) -> None:
+                await super().script(world)
+                time.sleep(seconds)  # noqa: ASYNC251 - the mistake
 
-        with pytest.raises(ConfigError, match=r"fails without any fault\nbecause: .*never right"):
-            explore_scenario(Failing)
+        with pytest.raises(ConfigError, match=r"Asleep waits in real time\nbecause: .*\ntry: "):
+            explore_scenario(Asleep)
+
+    def test_one_whose_reconciler_sleeps_in_real_time(self) -> None:
+        async def slow(it: Greeting, ctx: Context[Greeting]) -> None:
+            time.sleep(3600)  # noqa: ASYNC251 - the mistake
+
+        class Slow(GreetingCreated):
+            def managers(self, world: ScenarioWorld) -> list[Manager]:
+                return [manager_of(slow)]
+
+        with pytest.raises(
+            ConfigError, match=r"Slow waits in real time\nbecause: .* slow .*\ntry: "
+        ):
+            explore_scenario(Slow)
+
+
+def test_what_fails_without_any_fault_is_told_first_and_alone() -> None:
+    class Failing(GreetingCreated):
+        def settled(self, world: ScenarioWorld) -> None:
+            raise AssertionError("never right")
+
+    report = explore_scenario(Failing)
+    assert [each.token for each in report.failures] == ["undisturbed"]
+    assert report.failures[0].why == "settled is broken: never right"
+    assert report.runs == 0

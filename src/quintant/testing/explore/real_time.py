@@ -1,0 +1,94 @@
+"""Finds who waits in real time: `time.sleep`, a socket, a lock that nobody gives back.
+
+In a run all time is virtual, so a thread that is neither at work nor waiting for the machine is
+waiting for something outside. How long it did is known afterwards; who waits for ever is
+interrupted by an alarm, where the run is in the main thread.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from quintant.core.errors import ConfigError
+from quintant.runtime.manager.loop_monitor import SchedulerWait
+
+# Real seconds that a run may wait: for a thread to start, or a page of a file.
+MOST_SECONDS = 0.5
+# Real seconds between two looks at a run that is under way.
+ALARM_SECONDS = 3.0
+SOON_SECONDS = 0.05
+
+
+class RealTimeGuard:
+    """Measures how long this thread has waited for something outside."""
+
+    def __init__(self) -> None:
+        self._scheduler = SchedulerWait()
+        self._scheduler()
+        self._queued = 0.0
+        self._began, self._worked = time.perf_counter(), time.thread_time()
+
+    def waited(self) -> float:
+        """Real seconds in which there was nothing to do for the machine."""
+        self._queued += self._scheduler()
+        passed = time.perf_counter() - self._began
+        return passed - (time.thread_time() - self._worked) - self._queued
+
+
+class _Interrupted(Exception):
+    """What was waited for does not come."""
+
+
+@contextmanager
+def no_real_time(title: str, most: float = MOST_SECONDS) -> Iterator[None]:
+    """ConfigError if what is done within the context waits in real time, longer than `most`."""
+    guard = RealTimeGuard()
+    found: list[str] = []
+    try:
+        with _alarm(guard, most, found):
+            yield
+    except _Interrupted:
+        pass
+    if found:
+        raise _waits(title, found[0])
+    if guard.waited() > most:
+        raise _waits(title, f"a run waited {guard.waited():.1f} s for something outside")
+
+
+@contextmanager
+def _alarm(guard: RealTimeGuard, most: float, found: list[str]) -> Iterator[None]:
+    """Interrupt who waits for longer than anybody may."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if guard.waited() > most:
+            at = traceback.extract_stack(frame)[-1] if frame else None
+            where = f" in {at.name} ({at.filename}, line {at.lineno})" if at else ""
+            found.append(f"it waits for something outside{where}")
+            # Reconciles are tried again: whatever waits from now on is interrupted soon.
+            signal.setitimer(signal.ITIMER_REAL, SOON_SECONDS, SOON_SECONDS)
+            raise _Interrupted(found[0])
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, ALARM_SECONDS, ALARM_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _waits(title: str, because: str) -> ConfigError:
+    return ConfigError(
+        f"{title} waits in real time",
+        because=because,
+        hint="await asyncio.sleep() takes no time here; what is outside is a RemoteModel",
+    )
