@@ -1,17 +1,20 @@
 """Services of type LoadBalancer get an address of this machine: their own.
 
 A real cluster leaves this to its cloud. Here the address of the service can be dialled anyway, so
-that is what the status says. Services with a class of their own are somebody else's to serve.
+that is what the status says. Services with a class of their own are somebody else's to serve. One
+with the annotation `simulated.quintant.dev/load-balancer: pending` waits as for a slow cloud.
 """
 
 from __future__ import annotations
 
 from quintant.api.core import Ingress, LoadBalancer, Service, ServiceStatus
+from quintant.cluster.common.labels import LOAD_BALANCER
 from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
 
 NAME = "service-lb-controller"
 TYPE = "LoadBalancer"
+PENDING = "pending"
 
 
 def declare(manager: Manager) -> None:
@@ -28,6 +31,8 @@ async def reconcile(service: Service, ctx: Context[Service]) -> None:
 def status(service: Service) -> ServiceStatus:
     """What a service should tell of its load balancer."""
     spec = service.spec
+    if service.metadata.annotations.get(LOAD_BALANCER) == PENDING:
+        return ServiceStatus()
     if spec.type != TYPE or not spec.cluster_ip:
         return ServiceStatus()
     return ServiceStatus(load_balancer=LoadBalancer(ingress=(Ingress(ip=spec.cluster_ip),)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from quintant.api.core import (
     CsiVolume,
@@ -17,7 +17,6 @@ from quintant.api.core import (
     VolumeSpec,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
@@ -41,6 +40,7 @@ from quintant.cluster.volumes.directories import (
     VolumeBackend,
     VolumeDirectory,
 )
+from quintant.cluster.volumes.expansion import Expander, MountingPod
 from quintant.cluster.volumes.sources import (
     SNAPSHOT,
     CopySource,
@@ -49,7 +49,7 @@ from quintant.cluster.volumes.sources import (
     find_data_source,
 )
 from quintant.core.errors import AlreadyExists
-from quintant.core.object import Request, replace
+from quintant.core.object import Request
 from quintant.runtime.controller import finalizer
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import by_index
@@ -68,6 +68,7 @@ class Provisioner(Struct, frozen=True):
     """The controllers of volumes that are folders."""
 
     disk: VolumeBackend
+    expander: Expander = field(default_factory=Expander)
 
     def declare(self, manager: Manager) -> None:
         """Add them to a manager."""
@@ -77,6 +78,7 @@ class Provisioner(Struct, frozen=True):
             .watches(StorageClass, to=lambda kind: ())
             .watches(VolumeSnapshot, to=by_index(_SOURCE))
             .uses(PersistentVolume, "create", "patch")
+            .uses(MountingPod, "list")
             .reconcile(self.claim)
         )
         (
@@ -92,10 +94,9 @@ class Provisioner(Struct, frozen=True):
         """Make the volume of a claim, or let it grow."""
         if claim.metadata.annotations.get(PROVISIONER) != DRIVER:
             return None
-        if bind_completed(claim):
-            await self._grow(claim, ctx)
-            return None
         kind = await ctx.client.find(StorageClass, class_name(claim) or "-")
+        if bind_completed(claim):
+            return await self.expander.expand(claim, kind, ctx)
         if claim.spec.volume_name or kind is None or binding_delayed(claim, kind):
             return None
         try:
@@ -143,23 +144,6 @@ class Provisioner(Struct, frozen=True):
             return
         text = f"Successfully provisioned volume {made.metadata.name}"
         ctx.event("ProvisioningSucceeded", text)
-
-    async def _grow(
-        self, claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
-    ) -> None:
-        """Let a volume be as large as its claim asks for."""
-        asked = claim.spec.resources.requests.get(STORAGE)
-        volume = await ctx.client.find(PersistentVolume, claim.spec.volume_name or "-")
-        ours = volume is not None and volume.spec.csi and volume.spec.csi.driver == DRIVER
-        if volume is None or not ours or asked is None or claim.status.phase != BOUND:
-            return
-        if parse_quantity(volume.spec.capacity.get(STORAGE, "0")) < requested_storage(claim):
-            spec = replace(volume.spec, capacity={STORAGE: asked})
-            await ctx.client.patch(replace(volume, spec=spec), since=volume)
-        if parse_quantity(claim.status.capacity.get(STORAGE, "0")) < requested_storage(claim):
-            status = replace(claim.status, capacity={STORAGE: asked})
-            await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")
-            ctx.event("VolumeResizeSuccessful", "Resize volume succeeded")
 
 
 def new_volume(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVolume:

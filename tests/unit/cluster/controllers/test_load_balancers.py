@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Service
+from quintant.cluster.common.labels import LOAD_BALANCER
 from quintant.cluster.controllers import load_balancers
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
@@ -42,3 +43,16 @@ async def test_classes_of_others_are_left_to_them(cluster: InProcessCluster) -> 
     await cluster.create(service(type="LoadBalancer", load_balancer_class="example.com/own"))
     await cluster.advance(5)
     assert addresses(await cluster.get(Service, "web")) == []
+
+
+async def test_a_load_balancer_stays_pending_while_it_is_told_to(cluster: InProcessCluster) -> None:
+    made = service(type="LoadBalancer")
+    told = replace(made.metadata, annotations={LOAD_BALANCER: "pending"})
+    found = await cluster.create(replace(made, metadata=told))
+    await cluster.advance(60)
+    assert addresses(await cluster.get(Service, "web")) == []
+    well = replace(found, metadata=replace(found.metadata, annotations={}))
+    await cluster.client.patch(well, since=found)
+    found = await cluster.eventually(Service, "web", until=lambda it: bool(addresses(it)))
+    await cluster.client.patch(replace(found, metadata=told), since=found)
+    await cluster.eventually(Service, "web", until=lambda it: not addresses(it))

@@ -25,6 +25,7 @@ from quintant.cluster.kubelet.container.loaders import is_loader, kept_variables
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
+from quintant.cluster.kubelet.volume.claim_sizes import CLAIMS, claims_file
 from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, PathRewriter, path_in_root
 from quintant.core.object import replace as with_fields
 
@@ -46,6 +47,8 @@ class ContainerRuntimeConfig:
     """As the container's own spec has them, before any rewriting."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What tells its program how the names of services are found."""
+    claims: Path | None = None
+    """The file that tells its program how large its claims are, if it has any."""
 
     @property
     def termination_message_path(self) -> Path:
@@ -70,7 +73,8 @@ def runtime_config(
     rewriter = PathRewriter.of(root, mounts, about.address)
     id = "".join(node.random.id().replace("-", "") for _ in range(2))
     names = node.names(about.pod.metadata.namespace)
-    return ContainerRuntimeConfig(container, root, id, rewriter, variables, names)
+    claims = claims_file(container, root, about.pod.spec)
+    return ContainerRuntimeConfig(container, root, id, rewriter, variables, names, claims)
 
 
 def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:
@@ -160,6 +164,7 @@ def _environment(
         **config.rewriter.values(kept),
         **_folders(config, {**_FOLDERS, **program.env, **kept}),
         **({MOUNT_VARIABLE: str(path_in_root(config.root, account[0]))} if account else {}),
+        **({CLAIMS: str(config.claims)} if config.claims is not None else {}),
         ROOT: str(config.root),
         ADDRESS: config.rewriter.address,
         AGENT: node.mark,

@@ -40,6 +40,7 @@ from quintant.cluster.kubelet.pod.restore import restored_lifecycles
 from quintant.cluster.kubelet.pod.status import PodRecord, full_name
 from quintant.cluster.kubelet.probe.loop import ProbeResult
 from quintant.cluster.kubelet.process.protocols import ProgramNotFound, StartError
+from quintant.cluster.kubelet.volume.claim_sizes import ClaimSize
 from quintant.cluster.kubelet.volume.mounts import Files, VolumeFolders, container_root
 from quintant.cluster.kubelet.volume.projected import MountError
 
@@ -69,6 +70,8 @@ class Sandbox:
         self.running: dict[str, ContainerRun] = {}
         self.published: dict[str, Files] = {}
         """The files of its volumes that follow an object, by the volume."""
+        self.sizes: dict[str, ClaimSize] = {}
+        """How large the claims are behind its volumes, by the volume."""
         self.finished = False
         """Whether nothing of the pod runs, or will again."""
         self._logs = ContainerLogs(self.folder / "logs", node.clock)
@@ -193,7 +196,7 @@ class Sandbox:
         runner = HandlerRunner(node, config, hostname, self.address)
         log = self._logs.open(name, config.id)
         tell = partial(self._on_run_event, name)
-        volumes = VolumeFolders(self.folder / "volumes", self.published)
+        volumes = VolumeFolders(self.folder / "volumes", self.published, self.sizes)
         try:
             begun = await start_container(node, runner, log, volumes, tell)
         except (MountError, StartError):

@@ -11,7 +11,8 @@ from pathlib import Path
 from quintant.api.volume import HostPath, Volume
 from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
-from quintant.cluster.kubelet.volume.mounts import republish
+from quintant.cluster.kubelet.volume.claim_sizes import ClaimSize, claim_sizes
+from quintant.cluster.kubelet.volume.mounts import republish, retell_sizes
 from quintant.cluster.kubelet.volume.projected import (
     MountError,
     VolumeContents,
@@ -50,6 +51,13 @@ class VolumeManager:
             except (MountError, OSError) as error:
                 text = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
                 raise MountError(text) from error
+        self._tell_sizes(claim_sizes(pod.spec, found))
+
+    def _tell_sizes(self, sizes: dict[str, ClaimSize]) -> None:
+        sandbox = self._sandbox
+        if sandbox.sizes != sizes:
+            sandbox.sizes = sizes
+            retell_sizes(sandbox.folder, sandbox.pod.spec, sizes)
 
     def _volume(self, volume: Volume, contents: VolumeContents, found: References) -> None:
         sandbox = self._sandbox

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from quintant.api.container import Container, VolumeMount
 from quintant.api.pod import PodSpec
+from quintant.cluster.kubelet.volume.claim_sizes import ClaimSize, write_claim_sizes
 from quintant.cluster.kubelet.volume.projected import ProjectedFile
 from quintant.cluster.kubelet.volume.publish import DATA, is_own, join_inside, link, make_room
 from quintant.cluster.kubelet.volume.publish import publish as published_at
@@ -27,6 +28,8 @@ class VolumeFolders(Struct, frozen=True):
 
     folder: Path
     published: Mapping[str, Files]
+    sizes: Mapping[str, ClaimSize]
+    """Of those that are claims."""
 
 
 def container_root(pod: Path, name: str) -> Path:
@@ -42,6 +45,7 @@ def mount_volumes(
     # What is mounted below another mount has to come after it.
     for mount in sorted(container.volume_mounts, key=lambda each: len(each.mount_path)):
         _mount(mount, root, volumes, mount.sub_path or expand(mount.sub_path_expr))
+    write_claim_sizes(container, root, volumes.sizes)
 
 
 def republish(pod: Path, spec: PodSpec, volume: str, files: Files) -> None:
@@ -50,6 +54,14 @@ def republish(pod: Path, spec: PodSpec, volume: str, files: Files) -> None:
         for place in _places(container, container_root(pod, container.name), volume):
             if not place.is_symlink() and (place / DATA).is_symlink():
                 published_at(place, files)
+
+
+def retell_sizes(pod: Path, spec: PodSpec, sizes: Mapping[str, ClaimSize]) -> None:
+    """Tell containers that have their volumes already how large their claims are now."""
+    for container in (*spec.init_containers, *spec.containers):
+        root = container_root(pod, container.name)
+        if root.exists():
+            write_claim_sizes(container, root, sizes)
 
 
 def _places(container: Container, root: Path, volume: str) -> Iterator[Path]:
