@@ -22,10 +22,12 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_k
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.container.images import ImageProgram, load_image_table
 from quintant.cluster.kubelet.options import NodeOptions
+from quintant.cluster.kubelet.process.proc_stats import read_processes
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.gc import freeze_heap, gc_disabled
 from quintant.demo.convergence import FIELD_MANAGER, Progress, StartupStage, bring_up
+from quintant.demo.footprint import footprint
 from quintant.demo.greeter import image_program
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
@@ -102,7 +104,7 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
                 )
             if ends is None:
                 return INTERRUPTED
-            summary(ends, titles)
+            summary(ends, titles, footprint(read_processes(), os.getpid()))
             if not wishes.leave:
                 invitation((line for each in chosen for line in each.sample.tries), way)
                 await stopped.wait()

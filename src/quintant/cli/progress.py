@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from quintant.demo.convergence import Progress, StartupStage
+from quintant.demo.footprint import Footprint
 
 Titles = Mapping[str, str]
 
@@ -98,14 +99,17 @@ def table(rows: Iterable[Progress], titles: Titles) -> Table:
     return made
 
 
-def summary(ends: Sequence[Progress], titles: Titles) -> None:
-    """What runs, and what does not and why."""
+def summary(ends: Sequence[Progress], titles: Titles, taken: Footprint | None) -> None:
+    """What runs, what does not and why, and what all of it takes."""
     console = _console()
     console.print()
     console.print(table(ends, titles))
     for each in ends:
         for reason in each.reasons:
             console.print(f"  [red]{each.system}[/]: {escape(reason)}")
+    if taken is not None:
+        last = max(each.seconds for each in ends)
+        console.print(f"\nall together: {last:.1f} s, {taken}")
 
 
 def invitation(tries: Iterable[str], way: Path) -> None:

@@ -35,6 +35,7 @@ def test_image_of_the_demo_may_be_run_by_a_program_of_the_user(tmp_path: Path) -
     (tmp_path / "images.yaml").write_text(json.dumps({"images": [entry]}))
     ran = demo(tmp_path, "--images", str(tmp_path / "images.yaml"))
     assert 'ConfigMap hello says "my own"' in ran.stdout, ran.stderr
+    assert ran.stdout.splitlines()[-1].startswith("all together: ")
     assert ran.returncode == 0
 
 
