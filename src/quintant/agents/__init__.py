@@ -11,6 +11,7 @@ from importlib import import_module
 
 AGENTS: dict[str, str] = {
     "echo": "A web program to try a cluster with: it fails on request.",
+    "imsimulator": "A simulator of Infrastructure Manager, which makes real small clusters.",
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",
     "lightpeer": "A member of a light chain, joined to others by klight.",
     "relay": "Stands in public and leads visitors through tunnels to Services.",
