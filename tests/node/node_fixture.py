@@ -76,6 +76,22 @@ class NodeCluster:
     def _watch(self, name: str) -> AbstractAsyncContextManager[Events]:
         return self.api.watch(PODS, fieldSelector=f"metadata.name={name}")
 
+    async def account(self, name: str) -> tuple[JsonObject, JsonObject]:
+        """A new service account as a pod has it: a volume, and where to mount it."""
+        accounts = "/api/v1/namespaces/default/serviceaccounts"
+        await self.api.create(accounts, {"metadata": {"name": name}})
+        authority = {"metadata": {"name": "ca"}, "data": {"ca.crt": self.authority()}}
+        await self.api.create("/api/v1/namespaces/default/configmaps", authority)
+        own = {"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}
+        sources = [
+            {"serviceAccountToken": {"path": "token"}},
+            {"configMap": {"name": "ca"}},
+            {"downwardAPI": {"items": [own]}},
+        ]
+        where = "/var/run/secrets/kubernetes.io/serviceaccount"
+        volume = {"name": "account", "projected": {"sources": sources}}
+        return volume, {"name": "account", "mountPath": where}
+
     def authority(self) -> str:
         """The certificate that vouches for the API server."""
         document = msgspec.json.decode(self.cluster.kubeconfig.reveal())

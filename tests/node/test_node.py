@@ -144,33 +144,19 @@ async def test_a_pods_figures_are_measured(node: NodeCluster) -> None:
 
 
 async def test_a_program_uses_the_api_as_its_service_account(node: NodeCluster) -> None:
-    await node.api.create(
-        "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "robot"}}
-    )
-    authority = node.authority()
-    await node.api.create(CONFIGS, {"metadata": {"name": "ca"}, "data": {"ca.crt": authority}})
-    sources = [
-        {"serviceAccountToken": {"path": "token"}},
-        {"configMap": {"name": "ca"}},
-        {
-            "downwardAPI": {
-                "items": [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]
-            }
-        },
-    ]
-    where = "/var/run/secrets/kubernetes.io/serviceaccount"
+    volume, mount = await node.account("robot")
     container = {
         "name": "main",
         "image": "example/python",
         "args": ["-c", WHOAMI],
-        "volumeMounts": [{"name": "account", "mountPath": where}],
+        "volumeMounts": [mount],
     }
     await node.create(
         "a",
         containers=[container],
         restartPolicy="Never",
         serviceAccountName="robot",
-        volumes=[{"name": "account", "projected": {"sources": sources}}],
+        volumes=[volume],
     )
     await node.until("a", ended)
     assert "system:serviceaccount:default:robot" in await node.logs("a")

@@ -6,6 +6,7 @@
     request, response      what a handler gets, and gives
     hosts       which names are answered on loopback
     encode_request, response_parser      the same, as a client sends and gets it
+    client_connection      a client's connection: one request after another
 
 Whatever two programs might read differently is refused: that difference is what request smuggling
 is made of. It belongs to nobody: relays, the embedded API server, webhooks, probes and the client

@@ -1,5 +1,5 @@
-"""How long to wait before the next attempt at a relay: full jitter, so that tunnels do not return
-together after a relay's restart. Pure but for chance, which is given.
+"""How long to wait before the next attempt at a relay, by how the last one ended. Pure but for
+chance, which is given.
 """
 
 from __future__ import annotations
@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from quintant.agents.backoff import CAP_SECONDS, MOST_DOUBLINGS, full_jitter
 from quintant.wire.portal import Close
 
-BASE_SECONDS = 0.5
-CAP_SECONDS = 30.0
 REFUSED_CAP_SECONDS = 300.0
 """A wrong token does not become right by asking often."""
 HELD_SECONDS = (10.0, 30.0)
@@ -18,7 +17,6 @@ HELD_SECONDS = (10.0, 30.0)
 STEADY_SECONDS = 60.0
 """A connection that lasted so long was a good one: the next attempt is the first again."""
 _REFUSED = (Close.UNAUTHENTICATED, Close.NOT_ALLOWED)
-_DOUBLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +37,10 @@ class ReconnectBackoff:
     def after(self, attempt: ConnectAttempt, random: Random) -> tuple[ReconnectBackoff, float]:
         """What to remember now, and how many seconds to wait."""
         steady = attempt.connected >= STEADY_SECONDS
-        failures = 1 if steady else min(self.failures + 1, _DOUBLINGS)
+        failures = 1 if steady else min(self.failures + 1, MOST_DOUBLINGS)
         if attempt.code == Close.HELD:
             wait = random.uniform(*HELD_SECONDS)
         else:
             cap = REFUSED_CAP_SECONDS if attempt.code in _REFUSED else CAP_SECONDS
-            wait = random.uniform(0, min(cap, BASE_SECONDS * 2 ** (failures - 1)))
+            wait = full_jitter(failures, random, cap=cap)
         return ReconnectBackoff(failures), max(wait, attempt.retry_after)

@@ -12,8 +12,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 from quintant.client.config.untrusted import is_link_local
-from quintant.client.http.connection import ClientConnection
 from quintant.client.http.route import Hop, ServerRoute
+from quintant.http.client_connection import ClientConnection
 
 # A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
 # 15 s, two of them; and whatever we send must be acknowledged within 45 s.

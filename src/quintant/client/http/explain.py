@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from quintant.client.config import tls
 from quintant.client.config.config import Config
-from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
 from quintant.client.http.dial import ProxyRefused, ServerUnreachable
 from quintant.client.transport import ApiRequest
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
+from quintant.http.client_connection import ConnectionBroken, ResponseTooLarge
 from quintant.http.head import ProtocolError
 
 FAILURES = (

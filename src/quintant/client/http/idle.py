@@ -7,8 +7,8 @@ way when it comes to rest.
 
 from __future__ import annotations
 
-from quintant.client.http.connection import ClientConnection
 from quintant.core.clock import monotonic
+from quintant.http.client_connection import ClientConnection
 
 # An unused connection is kept this long: less than the 60 s after which common load balancers drop
 # one silently, so that a request rarely finds it dead.

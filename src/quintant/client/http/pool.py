@@ -16,12 +16,12 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential
 from quintant.client.config.tls import ssl_context
 from quintant.client.config.user import Impersonate
-from quintant.client.http.connection import ClientConnection
 from quintant.client.http.dial import Dialer
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import ServerRoute
 from quintant.client.transport import JSON, ApiRequest
 from quintant.core.clock import monotonic
+from quintant.http.client_connection import ClientConnection
 from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.tls import KeyPair
 from quintant.version import QUINTANT

@@ -21,13 +21,13 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credential, CredentialProvider
 from quintant.client.config.tls import ssl_context
 from quintant.client.http.authenticated import Authenticated
-from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.explain import FAILURES, explain_request_error, explain_stream_error
 from quintant.client.http.pool import ConnectionPool
 from quintant.client.retry import is_repeatable
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
+from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.head import ResponseHead
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.

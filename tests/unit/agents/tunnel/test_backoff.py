@@ -5,9 +5,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.agents.backoff import BASE_SECONDS, CAP_SECONDS
 from quintant.agents.tunnel.backoff import (
-    BASE_SECONDS,
-    CAP_SECONDS,
     HELD_SECONDS,
     REFUSED_CAP_SECONDS,
     STEADY_SECONDS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 
 from quintant.client.config.config import Config
-from quintant.client.http.connection import ConnectionBroken
 from quintant.client.http.explain import explain_request_error, explain_stream_error
 from quintant.client.transport import ApiRequest
 from quintant.core.errors import ConnectError, StreamStalled
+from quintant.http.client_connection import ConnectionBroken
 
 GET = ApiRequest("GET", "/api")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quintant.client.http.connection import ClientConnection
 from quintant.client.http.idle import IDLE_SECONDS, IdleConnections
 from quintant.core.clock import monotonic
+from quintant.http.client_connection import ClientConnection
 from quintant.testing.loop import advance
 from unit.client.recording_transport import RecordingTransport
 

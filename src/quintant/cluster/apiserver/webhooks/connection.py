@@ -11,12 +11,12 @@ import ssl
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.dial import Dialer
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import Hop, ServerRoute
 from quintant.client.transport import JSON, ApiResponse
 from quintant.core.clock import monotonic
+from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
 

@@ -9,8 +9,8 @@ import socket
 import ssl
 
 from quintant.client.http import dial
-from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
 from quintant.cluster.apiserver.webhooks.connection import WebhookAddress
+from quintant.http.client_connection import ConnectionBroken, ResponseTooLarge
 from quintant.http.head import ProtocolError
 
 FAILURES = (ConnectionBroken, ProtocolError, ResponseTooLarge, dial.ServerUnreachable)

@@ -1,4 +1,4 @@
-"""Promises of quintant.client.http.connection; how it fares on a network is told by http's."""
+"""Promises of quintant.http.client_connection; how it fares on a network is told by http's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quintant.client.http.connection import (
+from quintant.http.client_connection import (
     BUFFER_BYTES,
     ClientConnection,
     ConnectionBroken,

@@ -1,8 +1,9 @@
 """One connection: a request at a time, its response whole or piece by piece.
 
-Below the `ConnectionPool` that opens and keeps connections. Bytes are understood in quintant.http;
-here they are sent, waited for, and held back when nobody reads. A connection whose exchange
-did not end well is closed: it is not known how much of the response is still on its way.
+Below whoever opens and keeps connections: the client's pool, the embedded server's calls of
+webhooks, programs in pods. Bytes are understood in the modules beside this one; here they are sent,
+waited for, and held back when nobody reads. A connection whose exchange did not end well is closed:
+it is not known how much of the response is still on its way.
 """
 
 from __future__ import annotations
