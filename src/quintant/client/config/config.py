@@ -23,17 +23,11 @@ from quintant.client.config.kubeconfig import (
     Kubeconfig,
     UserEntry,
 )
+from quintant.client.config.pod_environment import ISOLATED, MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.client.config.tls import Pem, TlsConfig
 from quintant.client.config.user import AuthInfo, auth_info_of
 from quintant.core.errors import ConfigError
 from quintant.keys.sensitive import Sensitive
-
-# Where the kubelet puts the token, the authority and the namespace of a pod's service account.
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-# Where they are instead, on a node that can mount nothing: set by the embedded cluster's.
-MOUNT_VARIABLE = "QUINTANT_SERVICE_ACCOUNT"
-# Set for our programs in pods of the embedded cluster: a kubeconfig there may be anybody's.
-ISOLATED = "QUINTANT_ISOLATED"
 
 
 class Config(Struct, frozen=True):

@@ -7,13 +7,16 @@ only says where to connect and what to say there; `line` does it.
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from msgspec import Struct
 
-from quintant.client.config.config import Config
 from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
+
+if TYPE_CHECKING:
+    from quintant.client.config.config import Config
 
 PORTS = {"http": 80, "https": 443}
 

@@ -13,12 +13,10 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from quintant.client.config.config import Config
-from quintant.client.http.transport import HttpTransport
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import Object
@@ -35,6 +33,9 @@ from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import WebhookDeclarations
+
+if TYPE_CHECKING:
+    from quintant.client.config.config import Config
 
 log = logs.get_logger()
 
@@ -234,5 +235,9 @@ class Manager(ControllerDeclarations):
 
 def production_environment(config: Config | None = None) -> Environment:
     """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports."""
+    # Loaded by programs that reach their cluster over the network.
+    from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
+
     found = config or Config.discover()
     return Environment(HttpTransport(found), namespace=found.namespace, listen=True)

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from quintant.api.container import Container, Exec
-from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
+from quintant.client.config.pod_environment import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.container.env import EnvSources, make_environment
 from quintant.cluster.kubelet.container.expand_vars import expand, expand_all

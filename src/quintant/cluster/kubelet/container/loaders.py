@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from quintant.client.config.config import ISOLATED
+from quintant.client.config.pod_environment import ISOLATED
 from quintant.cluster.kubelet.container.images import ImageProgram
 
 LOADERS = (
