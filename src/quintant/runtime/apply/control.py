@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from quintant.core.errors import Conflict, Invalid, Status, Terminal
 from quintant.core.object import K, Object, ObjectMeta
+from quintant.core.owner import owner_name_of
 from quintant.core.resource import resource_of
 from quintant.runtime.apply.diff import (
     Adopts,
@@ -93,6 +94,8 @@ async def control(
     is done and a child is refused (NAME_TAKEN) or cannot be changed (IMMUTABLE).
     """
     changes = await _decide(client, tuple(desired), tuple(existing), by, policy)
+    if any(map(owner_name_of, changes.create)):
+        await check_owner(client, by)
     for child in changes.create:
         await client.apply(child, force=False)
     stuck = [update for update in changes.update if not await _updated(client, update, policy)]
@@ -101,6 +104,17 @@ async def control(
             await client.delete(surplus, foreground=policy.delete == "foreground")
     _complain(changes.refused, stuck)
     return changes
+
+
+async def check_owner(client: ChildClient, by: Object) -> None:
+    """Raise Conflict if the server does not know this very owner any more.
+
+    The garbage collector would not see to what is made for it in another namespace.
+    """
+    live = await client.find(type(by), *by.key, live=True)
+    if live is None or live.metadata.uid != by.metadata.uid:
+        message = f"{resource_of(type(by)).kind} {by.key} is gone, and our cache is behind"
+        raise Conflict(Status(code=409, reason="Conflict", message=message))
 
 
 async def _decide(

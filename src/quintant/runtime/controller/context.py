@@ -12,8 +12,8 @@ from quintant.api.meta import ObjectReference
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
-from quintant.core.owner import owner_of
-from quintant.runtime.apply.control import NAME_TAKEN
+from quintant.core.owner import owner_name_of, owner_of, owner_uid_of
+from quintant.runtime.apply.control import NAME_TAKEN, check_owner
 from quintant.runtime.apply.diff import ChildConflict
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.blocking_calls import BlockingCalls
@@ -76,7 +76,15 @@ class Context(Struct, Generic[K_co], frozen=True):
         """
         if not adopt:
             self._respect(child)
+        if owner_name_of(child) and owner_uid_of(child) == self.obj.metadata.uid:
+            await self._check_owner(child)
         return await self.client.apply(child, force=force)
+
+    async def _check_owner(self, child: Object) -> None:
+        """Conflict if a child in another namespace would be made for an owner that is gone."""
+        caches = self.client.caches
+        if caches is None or caches.find_anywhere(type(child), child.key) is None:
+            await check_owner(self.client, self.obj)
 
     def _respect(self, child: Object) -> None:
         wanted, caches = owner_of(child), self.client.caches

@@ -34,7 +34,7 @@ from quintant.runtime.controller.result import (
     checked_result,
     classify_reconcile_error,
 )
-from quintant.runtime.controller.sources import Source, SourceContext, every
+from quintant.runtime.controller.sources import BusySource, Source, SourceContext, every
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
@@ -140,6 +140,12 @@ class Controller(Generic[K]):
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs, outside of the queue; raises what the user's code raises."""
         return await self._handler.handle(key)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is ready or under way; what waits for its time does not count."""
+        busy = any(isinstance(on, BusySource) and on.busy for on in self.declaration.sources)
+        return not (busy or len(self.queue) or self.queue.processing_count())
 
     def reconcile_of(self, task: asyncio.Task[Any]) -> str:
         """`CONTROLLER KEY` of the reconcile that a task runs, or empty; any thread may ask."""

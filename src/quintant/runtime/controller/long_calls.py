@@ -107,8 +107,16 @@ class LongCalls(Generic[R]):
         known = self._run.calls.get(request)
         return known is not None and known.outcome is None
 
+    @property
+    def busy(self) -> bool:
+        """Whether any call has not ended."""
+        return any(call.outcome is None for call in self._run.calls.values())
+
     def forget(self, request: Request) -> None:
-        """Drop the outcome of a key's last call; one that is under way goes on, alone."""
+        """Drop the outcome of a key's last call, so that it may be begun again.
+
+        One that is under way goes on.
+        """
         known = self._run.calls.get(request)
         if known is not None and known.outcome is not None:
             del self._run.calls[request]

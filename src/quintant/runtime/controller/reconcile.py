@@ -79,8 +79,7 @@ class ReconcileHandler(Generic[K]):
             await self._orphans.sweep(key, self._client)
         unfit = self._primary.undecodable.get(key)
         if unfit is not None and unfit.meta.deletion_timestamp is not None:
-            await self._hold_unfit(self._primary, unfit)
-            return None
+            return await self._hold_unfit(self._primary, unfit)
         obj = self._primary.get(key)
         if obj is not None:
             return await self._present(obj)
@@ -141,16 +140,17 @@ class ReconcileHandler(Generic[K]):
             return None
         return result
 
-    async def _hold_unfit(self, primary: Informer[K], unfit: UndecodableObject) -> None:
+    async def _hold_unfit(self, primary: Informer[K], unfit: UndecodableObject) -> Result | None:
         """Nothing can be cleaned up that no typed function can be given: it stays until mended."""
         meta = unfit.meta
         match final.next_step(meta, self._names):
             case ReconcileStep.CLEAN_UP:
-                await self._blocked.report_unfit(primary.kind, meta, unfit.why)
+                if not await self._blocked.report_unfit(primary.kind, meta, unfit.why):
+                    return Result(after=final.BLOCKED_SECONDS)
             case ReconcileStep.RELEASE:
-                await self._release(
-                    primary.kind, meta, primary.get(Request(meta.name, meta.namespace))
-                )
+                last = primary.get(Request(meta.name, meta.namespace))
+                await self._release(primary.kind, meta, last)
+        return None
 
     async def _release(self, kind: type[K], meta: ObjectMeta, last: K | None) -> None:
         """Let an object go without cleanup, as asked; `last` is its last state that fits."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -33,6 +33,17 @@ class SourceContext(Struct, frozen=True):
 
 
 Source: TypeAlias = Callable[[SourceContext], Coroutine[Any, Any, None]]
+
+
+@runtime_checkable
+class BusySource(Protocol):
+    """A source that has work of its own, after which it wakes a key."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+
+    def __call__(self, context: SourceContext, /) -> Coroutine[Any, Any, None]: ...
 
 
 class Ticker(Struct, frozen=True):

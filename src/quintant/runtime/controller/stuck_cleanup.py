@@ -21,7 +21,7 @@ from quintant.client.rest import APPLY, MERGE, Patch, object_path
 from quintant.client.transport import ApiRequest
 from quintant.core import codec
 from quintant.core.clock import Clock, monotonic, parse_timestamp, timestamp
-from quintant.core.errors import QuintantError, Terminal, leaf_errors
+from quintant.core.errors import Invalid, QuintantError, Terminal, leaf_errors
 from quintant.core.object import Custom, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.apply_cache import status_body
@@ -49,6 +49,8 @@ class StuckCleanups:
     def __init__(self, client: Client, recorder: Recorder, clock: Clock) -> None:
         self._client, self._recorder, self._clock = client, recorder, clock
         self._told: dict[Request, float] = {}
+        self._unwritten: set[Request] = set()
+        """Objects whose condition could not be written yet."""
         self._blocked: set[Request] = set()
 
     def __len__(self) -> int:
@@ -61,10 +63,13 @@ class StuckCleanups:
             why = f"cleanup keeps failing: {type(error).__name__}: {error}"
             await self._report(kind, meta, why, partial(self._apply, reason="CleanupFailed"))
 
-    async def report_unfit(self, kind: type[Object], meta: ObjectMeta, why: str) -> None:
-        """Report an object that is held because it does not fit its type; never raises."""
+    async def report_unfit(self, kind: type[Object], meta: ObjectMeta, why: str) -> bool:
+        """Report an object that is held because it does not fit its type; never raises.
+
+        False if not all of it could be said: nothing else would have it said again.
+        """
         note = f"it does not fit its type, and is held until it does: {why}"
-        await self._report(kind, meta, note, partial(self._merge, reason=UNFIT))
+        return await self._report(kind, meta, note, partial(self._merge, reason=UNFIT))
 
     def recovered(self, key: Request) -> None:
         """A cleanup did not fail this time, though it may not be over."""
@@ -73,24 +78,33 @@ class StuckCleanups:
     def forget(self, key: Request) -> None:
         """The object is gone, or let go."""
         self._told.pop(key, None)
+        self._unwritten.discard(key)
         self._blocked.discard(key)
 
     async def _report(
         self, kind: type[Object], meta: ObjectMeta, why: str, set_condition: _SetCondition
-    ) -> None:
+    ) -> bool:
         key = Request(meta.name, meta.namespace)
         self._blocked.add(key)
-        if monotonic() - self._told.get(key, -math.inf) < BLOCKED_SECONDS:
-            return
-        self._told[key] = monotonic()
         note = f"{why}; annotate {RELEASE}=true to let go without cleanup"
-        self._recorder.event(reference(kind, meta), "Warning", BLOCKED, note, action="Cleanup")
-        if has_conditions(kind):
-            try:
-                async with asyncio.timeout(REPORT_SECONDS):
-                    await set_condition(kind, meta, note)
-            except (QuintantError, TimeoutError) as failure:
-                log.warning("could not write the condition", why=str(failure))
+        if monotonic() - self._told.get(key, -math.inf) >= BLOCKED_SECONDS:
+            self._told[key] = monotonic()
+            self._recorder.event(reference(kind, meta), "Warning", BLOCKED, note, action="Cleanup")
+            if has_conditions(kind):
+                self._unwritten.add(key)
+        if key in self._unwritten and await self._written(set_condition(kind, meta, note)):
+            self._unwritten.discard(key)
+        return key not in self._unwritten
+
+    async def _written(self, writing: Awaitable[None]) -> bool:
+        """Whether a condition is written, or can never be."""
+        try:
+            async with asyncio.timeout(REPORT_SECONDS):
+                await writing
+        except (QuintantError, TimeoutError) as failure:
+            log.warning("could not write the condition", why=str(failure))
+            return isinstance(failure, Invalid)
+        return True
 
     def _lasting(self, meta: ObjectMeta, error: Exception) -> bool:
         since = meta.deletion_timestamp

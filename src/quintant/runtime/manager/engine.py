@@ -130,8 +130,8 @@ class Engine:
 
     @property
     def idle(self) -> bool:
-        """Whether no key is ready or under way; what waits for its time does not count."""
-        return not any(len(c.queue) or c.queue.processing_count() for c in self.controllers)
+        """Whether no key is ready, and no key or call under way."""
+        return all(controller.idle for controller in self.controllers)
 
     async def _open(self, servers: AsyncExitStack) -> None:
         settings = self.settings

@@ -167,6 +167,24 @@ async def test_nothing_goes_because_the_owners_kind_is_not_served(
     assert await ships(cluster) == ["fleet-0", "fleet-1", "fleet-9"]
 
 
+async def test_nothing_is_made_for_an_owner_of_which_only_the_cache_knows(
+    cluster: InProcessCluster,
+) -> None:
+    await port(cluster)
+    stored = await cluster.create(fleet())
+    await cluster.run(fleets())
+    await settle()
+    applied = len(cluster.faults.seen(kind(ConfigMap) & verb("apply")))
+    with cluster.faults.lag(30, watch(Fleet)):
+        await cluster.client.delete(stored)
+        for child in await cluster.client.list(ConfigMap, PORT):
+            await cluster.client.delete(child)
+        await cluster.advance(60)
+
+    assert await ships(cluster) == []
+    assert len(cluster.faults.seen(kind(ConfigMap) & verb("apply"))) == applied
+
+
 @pytest.mark.parametrize(
     "place", ["Pod/default/gone", "Fleet.other.dev/default/gone", "Fleet.demo.dev//gone", "", "x"]
 )

@@ -235,6 +235,21 @@ async def test_holding_an_object_that_does_not_fit_costs_no_writes(
     assert len(cluster.faults.seen(writes)) == before
 
 
+async def test_a_condition_that_could_not_be_written_is_written_later(
+    cluster: InProcessCluster,
+) -> None:
+    await cluster.create(unfit(finalizers=(FINALIZER,)))
+    await cluster.client.delete(await cluster.get(LooseVault, "a"))
+    cluster.faults.refuse(verb("patch"), times=20)
+    await cluster.run(Outside().manager())
+    await cluster.advance(300)
+
+    obj = await cluster.get(LooseVault, "a")
+    assert obj.status is not None
+    assert [each.type for each in obj.status.conditions] == ["CleanupBlocked"]
+    assert len(await cluster.client.list(Event, "default")) == 1
+
+
 async def test_an_object_that_does_not_fit_and_that_others_hold_is_not_touched(
     cluster: InProcessCluster,
 ) -> None:
