@@ -220,8 +220,13 @@ class InProcessCluster:
         task.cancel()
         self._livelocks.unwatch(engine)
         detector = self._mutation_detectors.pop(engine)
-        with suppress(asyncio.CancelledError):
-            await task
+        try:
+            with suppress(asyncio.CancelledError):
+                await task
+        except Exception:
+            # Who is killed while it ends tells nobody why it did.
+            if graceful:
+                raise
         if graceful:
             detector.check()
 

@@ -19,6 +19,7 @@ from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
 from quintant.core import codec
 from quintant.core.object import K, Object
+from quintant.core.owner import OWNER_UID
 from quintant.core.resource import resource_of
 
 IGNORED_TABLES = frozenset({"events", "leases.coordination.k8s.io"})
@@ -35,6 +36,13 @@ class StoredMeta(msgspec.Struct, frozen=True, rename="camel"):
     owner_references: tuple[dict[str, Any], ...] = ()
     finalizers: tuple[str, ...] = ()
     deletion_timestamp: str | None = None
+    labels: dict[str, str] = {}
+
+    @property
+    def owner_uids(self) -> set[str]:
+        """The uids of its owners, by reference or by label."""
+        labelled = {self.labels[OWNER_UID]} if OWNER_UID in self.labels else set()
+        return {owner["uid"] for owner in self.owner_references} | labelled
 
 
 class StoredObject(msgspec.Struct, frozen=True):

@@ -78,7 +78,7 @@ class SomebodyElse:
 
     def child(self, subject: str) -> Target | None:
         """The child that a write is about, or else the one that was written last."""
-        children = [each for each in self._targets() if each.meta.owner_references]
+        children = [each for each in self._targets() if each.meta.owner_uids]
         return self._chosen(children, subject)
 
     def parent(self, subject: str) -> Target | None:
@@ -86,7 +86,7 @@ class SomebodyElse:
         targets = list(self._targets())
         child = self.child(subject)
         if child is not None:
-            uids = {owner["uid"] for owner in child.meta.owner_references}
+            uids = child.meta.owner_uids
             return next((each for each in targets if each.meta.uid in uids), None)
         named = [each for each in targets if each.title == subject]
         return named[0] if named else None

@@ -124,7 +124,7 @@ class Supervisor:
             if ended.done():
                 self._note_end(manager, ended.exception())
             elif process.stopping:
-                await self._cluster.stop(process.engine)
+                await self._stop(manager, process.engine)
             else:
                 await self._cluster.crash(process.engine)
         finally:
@@ -132,6 +132,14 @@ class Supervisor:
             for task in (ended, killed):
                 task.cancel()
             await asyncio.gather(ended, killed, return_exceptions=True)
+
+    async def _stop(self, manager: Manager, engine: Engine) -> None:
+        """Stop a process in order, which may lose its lease on the way."""
+        try:
+            await self._cluster.stop(engine)
+        except Exception as error:
+            # Who watches over processes owns recovery: it is started again in any case.
+            self._note_end(manager, error)
 
     def _note_end(self, manager: Manager, error: BaseException | None) -> None:
         told = "; ".join(map(str, leaf_errors(error))) if error else "nothing more to do"
