@@ -16,6 +16,7 @@ from quintant.core.codec import from_plain
 from quintant.core.object import ObjectMeta, Opaque, replace
 from quintant.runtime.apply.revision import (
     MARK,
+    RevisionCache,
     RevisionMark,
     canonical,
     digest,
@@ -162,3 +163,51 @@ def test_a_mark_reads_only_from_where_it_writes() -> None:
     assert child.metadata.labels == {COSMOS.key: revision(child, COSMOS)}
     assert child.metadata.annotations == {}
     assert RevisionMark(key=COSMOS.key).of(child) == ""
+
+
+class CountedHash:
+    """A hash that counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, data: bytes) -> str:
+        self.count += 1
+        return fnv1(data)
+
+
+def test_unchanged_bytes_are_not_hashed_twice() -> None:
+    hashed = CountedHash()
+    mark = RevisionMark(hash=hashed, where="label", ordinal="test.quintant.dev/ordinal")
+    for _ in range(3):
+        assert mark.of(marked(ship("s", "x"), mark)) == fnv1(canonical(ship("s", "x"), mark))
+    assert hashed.count == 1
+    revision(ship("s", "y"), mark)
+    assert hashed.count == 2
+
+
+def test_marks_do_not_share_what_they_remember() -> None:
+    child = ship("s", "x", annotations={"n": "1"})
+    assert revision(child, RevisionMark(ordinal="n")) != revision(child, RevisionMark())
+    assert revision(child, RevisionMark(hash=fnv1)) != revision(child, RevisionMark())
+    assert revision(child, RevisionMark(skip=("data",))) != revision(child, RevisionMark())
+
+
+def test_what_was_not_asked_for_longest_is_forgotten() -> None:
+    hashed = CountedHash()
+    cache, mark = RevisionCache(most=2), RevisionMark(hash=hashed)
+    for name in ("a", "b", "a", "c", "a"):
+        cache.revision(ship(name, "x"), mark)
+    assert hashed.count == 3
+    cache.revision(ship("b", "x"), mark)
+    assert hashed.count == 4
+
+
+@given(TEXT, TEXT)
+def test_remembered_revision_is_that_of_the_canonical_form(
+    one: Mapping[str, str], other: Mapping[str, str]
+) -> None:
+    cache = RevisionCache(most=1)
+    for data in (one, one, other, one):
+        child = replace(ship("s", "x"), data=data)
+        assert cache.revision(child, COSMOS) == fnv1(canonical(child, COSMOS))
