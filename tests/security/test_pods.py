@@ -90,6 +90,10 @@ def environment(pid: int) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs if pair)
 
 
+def command_line(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+
+
 async def variables(node: NodeCluster, image: str, **given: str) -> dict[str, str]:
     """What a program of an image finds in its environment if a pod sets variables."""
     env = [{"name": name, "value": value} for name, value in given.items()]
@@ -265,3 +269,28 @@ async def test_no_command_line_or_variable_of_a_pod_leads_to_the_admins_kubeconf
         assert str(place) not in command_lines()
         for pid in pids:
             assert str(place) not in str(environment(pid))
+
+
+async def test_a_volume_does_not_take_the_place_of_a_programs_files(
+    tmp_path: Path, trace: Path
+) -> None:
+    script = tmp_path / "opt" / "serve.py"
+    script.parent.mkdir()
+    script.write_text(OWN_SCRIPT)
+    program = ImageProgram(
+        image="example/script",
+        argv=(sys.executable, str(script)),
+        env={"PYTHONPATH": str(script.parent)},
+    )
+    config = ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions((program,)))
+    async with run_cluster(config) as cluster:
+        node = NodeCluster(cluster)
+        files = {"serve.py": write(trace), "sitecustomize.py": write(trace)}
+        code = await mounted(node, files, str(script.parent))
+        main = {"name": "main", "image": program.image, **code["container"]}
+        await node.create("a", containers=[main], volumes=code["volumes"])
+        await event(node, "Started", "")
+        (pid,) = children(os.getpid())
+        assert str(script) in command_line(pid)
+        assert environment(pid)["PYTHONPATH"] == str(script.parent)
+        assert not ran(trace)

@@ -43,7 +43,7 @@ _BLOCKS = ("-repo=./blockrepo",)
 """What those images are run with."""
 
 
-class ImageProgram(Model):
+class ImageProgram(Model, forbid_unknown_fields=True):
     """What stands in for an image: the local program that is started for a container."""
 
     image: str
@@ -152,7 +152,7 @@ def load_image_table(path: Path) -> tuple[ImageProgram, ...]:
     return programs
 
 
-class _File(Model):
+class _File(Model, forbid_unknown_fields=True):
     images: tuple[ImageProgram, ...]
 
 

@@ -125,7 +125,10 @@ def test_a_table_is_read_from_a_file(tmp_path: Path) -> None:
     assert load_image_table(path) == (ImageProgram(image="a/*", argv=("b", "--c"), env={"D": "e"}),)
 
 
-@pytest.mark.parametrize("text", ["images: 3", "- image: a", "images: [{argv: [x]}]", "{"])
+@pytest.mark.parametrize(
+    "text",
+    ["images: 3", "- image: a", "images: [{argv: [x]}]", "images: [{image: a, agrv: [x]}]", "{"],
+)
 def test_a_file_that_is_no_table_is_explained(tmp_path: Path, text: str) -> None:
     path = tmp_path / "images.yaml"
     path.write_text(text)
