@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -14,7 +15,12 @@ from quintant import Client, Config
 from quintant.api.core import Node
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from testbeds.infrastructures import Infrastructures, eventually, openstack_template
+from testbeds.infrastructures import (
+    Infrastructures,
+    InfrastructureState,
+    eventually,
+    openstack_template,
+)
 from testbeds.openstack import OpenStack
 
 PASSWORD = "of;the='cloud\""
@@ -36,7 +42,7 @@ async def infrastructures(
             await found.destroy(id)
 
 
-async def test_cluster_is_made_used_and_deleted(
+async def test_cluster_is_made_used_scaled_and_deleted(
     cloud: OpenStack, infrastructures: Infrastructures, tmp_path: Path
 ) -> None:
     began = monotonic()
@@ -55,10 +61,40 @@ async def test_cluster_is_made_used_and_deleted(
     usable = monotonic() - began
     pid = machine.pid
 
+    for workers in (3, 1):
+        template = openstack_template(cloud.seed.parts, workers=workers)
+        assert (await infrastructures.update(id, template)).status == 200
+        assert len(cloud.servers) == workers + 1
+        await eventually(partial(_nodes_ready, way, workers + 1))
+
     await infrastructures.destroy(id)
     assert (cloud.servers, cloud.groups, cloud.machines) == ({}, {}, {})
     assert not _runs(pid)
     print(f"configured {configured:.1f} s, usable {usable:.1f} s, {calls} calls, {logins} logins")
+
+
+async def test_servers_leak_if_an_infrastructure_is_deleted_before_any_is_listed(
+    cloud: OpenStack, infrastructures: Infrastructures
+) -> None:
+    cloud.faults.slow = 1
+    id = await infrastructures.create(openstack_template(cloud.seed.parts))
+    assert await infrastructures.state(id) == InfrastructureState("pending", {})
+    assert (await infrastructures.delete(id)).status == 200
+
+    async def leaked() -> bool:
+        return bool(cloud.servers) and await infrastructures.ids() == []
+
+    await eventually(leaked)
+    assert [each["name"].startswith(f"im-{id}") for each in cloud.groups.values()] == [True]
+
+
+async def test_nothing_leaks_if_a_deletion_waits_until_a_machine_is_listed(
+    cloud: OpenStack, infrastructures: Infrastructures
+) -> None:
+    cloud.faults.slow = cloud.faults.launch = 1
+    id = await infrastructures.create(openstack_template(cloud.seed.parts, workers=3))
+    await infrastructures.destroy(id)
+    assert (cloud.servers, cloud.groups) == ({}, {})
 
 
 async def test_domains_of_user_and_project_arrive_as_they_were_written(

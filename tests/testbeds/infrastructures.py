@@ -177,15 +177,9 @@ def dummy_template(kubeconfig: str, workers: int = 1, name: str = "sample") -> s
 
     Types are declared here, as IM would fetch those that people use from the internet.
     """
-    return _template(
-        name,
-        {FRONT: {}, "worker": {"scalable": {"properties": {"count": {"get_input": "workers"}}}}},
-        {"get_input": "kubeconfig"},
-        {
-            "workers": {"type": "integer", "default": workers},
-            "kubeconfig": {"type": "string", "default": kubeconfig},
-        },
-    )
+    given = {"type": "string", "default": kubeconfig}
+    inputs = {"workers": _workers(workers), "kubeconfig": given}
+    return _template(name, {"get_input": "kubeconfig"}, inputs)
 
 
 def openstack_template(parts: tuple[str, str], workers: int = 0, name: str = "sample") -> str:
@@ -195,11 +189,15 @@ def openstack_template(parts: tuple[str, str], workers: int = 0, name: str = "sa
     """
     before, after = parts
     address = {"get_attribute": [FRONT, "private_address"]}
-    names = (FRONT, *(f"worker{number}" for number in range(workers)))
-    return _template(name, {each: {} for each in names}, {"concat": [before, address, after]}, {})
+    return _template(name, {"concat": [before, address, after]}, {"workers": _workers(workers)})
 
 
-def _template(name: str, nodes: dict[str, Plain], kubeconfig: Plain, inputs: Plain) -> str:
+def _workers(count: int) -> Plain:
+    return {"type": "integer", "default": count}
+
+
+def _template(name: str, kubeconfig: Plain, inputs: Plain) -> str:
+    count = {"scalable": {"properties": {"count": {"get_input": "workers"}}}}
     # JSON is YAML.
     return json.dumps(
         {
@@ -209,7 +207,7 @@ def _template(name: str, nodes: dict[str, Plain], kubeconfig: Plain, inputs: Pla
             "node_types": _NODES,
             "topology_template": {
                 "inputs": inputs,
-                "node_templates": {each: _node(more) for each, more in nodes.items()},
+                "node_templates": {FRONT: _node({}), "worker": _node(count)},
                 "outputs": {
                     "address": {"value": {"get_attribute": [FRONT, "private_address"]}},
                     "kubeconfig": {"value": kubeconfig},

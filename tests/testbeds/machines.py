@@ -2,23 +2,28 @@
 
 A machine has an address of its own on loopback. It starts from a copy of a `Seed`, the data of a
 cluster that ran before, so whoever wrote a template knows the way in, but for the address, before
-the machine is there.
+the machine is there. Machines that join it are nodes of its cluster, simulated ones.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
 import patience
+from quintant import Client, Config
+from quintant.client.http.transport import HttpTransport
+from quintant.client.rest import Rest
+from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 PORT = 6443
@@ -74,21 +79,20 @@ async def make_seed(folder: Path, network: IPv4Network) -> Seed:
     return seed
 
 
-@dataclass
 class Machine:
-    """One cluster at an address, as a process."""
+    """One cluster at an address, as a process; its nodes are the machines that joined it."""
 
-    address: str
-    folder: Path
-    options: tuple[str, ...] = ()
-    """More words for `quintant up`."""
-    _process: Process | None = field(default=None, repr=False)
+    def __init__(self, address: str, folder: Path) -> None:
+        self.address, self.folder = address, folder
+        self._process: Process | None = None
+        self._output: asyncio.Task[None] | None = None
+        self._serving = asyncio.Event()
 
     @classmethod
-    def of(cls, seed: Seed, address: str, folder: Path, *options: str) -> Machine:
+    def of(cls, seed: Seed, address: str, folder: Path) -> Machine:
         """One that has the keys of a seed."""
         shutil.copytree(seed.folder, folder)
-        return cls(address, folder, options)
+        return cls(address, folder)
 
     @property
     def pid(self) -> int:
@@ -100,32 +104,61 @@ class Machine:
         listen = f"{self.address}:{PORT}"
         command = (sys.executable, "-m", "quintant", "up", "--listen", listen, "--no-node")
         self._process = await asyncio.create_subprocess_exec(
-            *die_with_parent((*command, "--data-dir", str(self.folder), *self.options)),
+            *die_with_parent((*command, "--data-dir", str(self.folder))),
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=DEVNULL,
         )
+        self._output = asyncio.ensure_future(self._read(self._process))
 
     async def ready(self) -> None:
         """Wait until its API server serves."""
-        assert self._process is not None
-        assert self._process.stdout is not None
         async with patience.within(UP_SECONDS):
-            while line := await self._process.stdout.readline():
-                if line.startswith(_READY):
-                    return
-        raise AssertionError(f"the machine at {self.address} has ended")
+            await self._serving.wait()
+
+    async def join(self, name: str) -> None:
+        """Make a machine a node of this cluster; no pod really runs there."""
+        await self.ready()
+        capacity = {"cpu": "2", "memory": "2Gi", "pods": "20"}
+        node = {
+            "metadata": {"name": name, "labels": {SIMULATED: "true"}},
+            "status": {"capacity": capacity, "allocatable": capacity},
+        }
+        async with self.client() as client:
+            await client.raw("POST", "/api/v1/nodes", body=json.dumps(node).encode())
+
+    async def leave(self, name: str) -> None:
+        """Take a node away."""
+        async with self.client() as client:
+            await client.raw("DELETE", f"/api/v1/nodes/{name}")
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """A client of its API server, as the administrator."""
+        transport = HttpTransport(Config.load(self.folder / "kubeconfig"))
+        try:
+            yield Client(Rest(transport), manager="tests")
+        finally:
+            await transport.close()
 
     async def stop(self) -> None:
         """End it, politely first."""
         process, self._process = self._process, None
-        if process is None or process.returncode is not None:
+        if process is None or self._output is None:
             return
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         try:
             async with asyncio.timeout(patience.seconds(GRACE_SECONDS)):
-                # Its output is read to the end, as a full pipe would keep it from ending.
-                await process.communicate()
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()
+        await self._output
+
+    async def _read(self, process: Process) -> None:
+        """Read its output to the end, as a full pipe would stop it."""
+        assert process.stdout is not None
+        while line := await process.stdout.readline():
+            if line.startswith(_READY):
+                self._serving.set()

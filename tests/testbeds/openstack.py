@@ -1,8 +1,8 @@
 """A small OpenStack on loopback: what IM's connector calls of Keystone, Nova, Neutron and Glance.
 
 It is our reading of OpenStack, and not OpenStack. What is not asked for by that connector is not
-there. A server whose name begins with `front` is a machine of its own (`testbeds.machines`); any
-other is only an address.
+there. A server whose name begins with `front` is a cluster of its own (`testbeds.machines`); it and
+every other server of its security group are nodes of that cluster, by their names here.
 
     async with OpenStack.serve(tmp_path, password="secret") as cloud:
         cloud.seed.parts          # the kubeconfig of every front machine, around its address
@@ -71,6 +71,8 @@ class OpenStack:
         self.calls: list[str] = []
         """Method, path and status of each call but logins."""
         self._made = 0
+        self._group_of: dict[str, str] = {}
+        self._joins: dict[str, asyncio.Task[None]] = {}
 
     @classmethod
     @asynccontextmanager
@@ -89,7 +91,8 @@ class OpenStack:
                 yield cloud
             finally:
                 await runner.cleanup()
-                await asyncio.gather(*(machine.stop() for machine in cloud.machines.values()))
+                for server in list(cloud.servers):
+                    await cloud.vanish(server)
 
     def record(self, name: str, **other: str) -> dict[str, str]:
         """The record of IM's authorization header for this cloud, with some fields replaced."""
@@ -113,9 +116,26 @@ class OpenStack:
 
     async def vanish(self, server: str) -> None:
         """Take a server away behind everybody's back."""
-        del self.servers[server]
-        if machine := self.machines.pop(server, None):
+        name = self.servers.pop(server)["name"]
+        machine, front = self.machines.pop(server, None), self._front(server)
+        if join := self._joins.pop(server, None):
+            join.cancel()
+            await asyncio.wait([join])
+            if front is not None and not join.cancelled():
+                await front.leave(name)
+        if machine is not None:
             await machine.stop()
+
+    def _front(self, server: str) -> Machine | None:
+        """The cluster that a server belongs to, as long as that is there."""
+        group = self._group_of.get(server)
+        fronts = (each for name, each in self.machines.items() if self._group_of[name] == group)
+        return next(fronts, None)
+
+    async def _join(self, server: str) -> None:
+        front = self._front(server)
+        if front is not None:
+            await front.join(self.servers[server]["name"])
 
     def _application(self) -> web.Application:
         app = web.Application(middlewares=[self._note])
@@ -198,11 +218,12 @@ class OpenStack:
         address = str(self.network[FIRST + self._made])
         server = answers.server(self.url, asked, address)
         self.servers[server["id"]] = server
+        self._group_of[server["id"]] = "".join(each["name"] for each in asked["security_groups"])
         if asked["name"].startswith(FRONT):
-            folder = self.folder / f"machine-{self._made}"
-            machine = Machine.of(self.seed, address, folder, "--nodes", "2")
+            machine = Machine.of(self.seed, address, self.folder / f"machine-{self._made}")
             self.machines[server["id"]] = machine
             await machine.start()
+        self._joins[server["id"]] = asyncio.ensure_future(self._join(server["id"]))
         told = {"id": server["id"], "links": server["links"], "adminPass": "x"}
         return web.json_response({"server": {**told, "security_groups": []}}, status=202)
 
