@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from quintant import Client, Context, KeyContext, Manager, Request
+from quintant import Client, Context, KeyContext, Manager, Request, owned
 from quintant.api.core import ConfigMap, Namespace, Secret
 from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole, Role
@@ -192,7 +192,9 @@ def divided_manager(*, on: bool = True) -> Manager:
     async def greet(obj: Greeter, ctx: Context[Greeter]) -> None:
         meta = ObjectMeta(name=obj.metadata.name, namespace="b")
         assert await ctx.client.find(ConfigMap, "total", "c") is None or on
-        await ctx.client.apply(ConfigMap(metadata=meta, data={"message": obj.spec.message}))
+        child = ConfigMap(metadata=meta, data={"message": obj.spec.message})
+        await ctx.apply(owned(child, by=obj, across_namespaces=True))
+        assert [each.key for each in await ctx.owned(ConfigMap)] == [child.key]
         await ctx.client.get(Secret, "password", "c", live=True)
         ctx.event("Greeted", "said hello")
 
@@ -235,7 +237,7 @@ async def test_kinds_are_followed_and_touched_in_their_own_namespaces_only(
         ("c", "secrets"),
     }
     assert await guarded.client.find(ClusterRole, "greeter") is None
-    assert (await guarded.get(ConfigMap, "total", "c")).data == {"greeters": "1"}
+    assert (await guarded.get(ConfigMap, "total", "c")).data == {"greeters": "0"}
 
 
 async def test_part_that_is_off_is_neither_run_nor_granted_anything(

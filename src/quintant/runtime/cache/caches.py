@@ -72,13 +72,31 @@ class Caches:
         Nor must it be asked about a namespace that it does not follow: what is there would look
         absent.
         """
+        found = self.informers_for(kind, namespace)
+        if len(found) > 1:
+            raise ConfigError(
+                f"a cached read of {_name(kind)} in all namespaces is ambiguous",
+                because="it is watched in several, by several watches, and by none in all of them",
+                hint="read it namespace by namespace, or with live=True",
+            )
+        return found[0]
+
+    def informers_for(self, kind: type[K], namespace: str = "") -> Sequence[Informer[K]]:
+        """The informers that hold all there is of a kind in a namespace, or all that is followed.
+
+        Several where the namespaces of a kind are followed by several watches.
+        """
         declared = self._by_kind.get(kind)
         if not declared:
             raise NotWatched(_name(kind))
-        found = [one for one in declared if not namespace or one.covers_namespace(namespace)]
-        if not found:
-            raise NotWatched(_name(kind), namespace)
-        return cast("Informer[K]", found[0] if len(found) == 1 else _whole(kind, found, namespace))
+        if len(declared) == 1 and (not namespace or declared[0].covers_namespace(namespace)):
+            return declared
+        followed = dict.fromkeys(name for one in declared for name in one.namespaces)
+        asked = (namespace,) if namespace else followed
+        # A namespace of its own tells nothing new beside a watch of all of them.
+        if not namespace and "" in followed and _is_whole(_covering(kind, declared, "")):
+            asked = ("",)
+        return list(dict.fromkeys(_covering(kind, declared, name) for name in asked))
 
     def find_anywhere(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
@@ -146,24 +164,26 @@ class Caches:
         return self._by_path.get(resource.path(), ())
 
 
-def _whole(kind: type[Object], found: Sequence[Informer[Any]], namespace: str) -> Informer[Any]:
-    """The one of several informers that holds all there is in a namespace, or in every one."""
-    whole = [one for one in found if not (one.labels or one.fields)]
-    if not whole:
-        raise ConfigError(
-            f"a cached read of {_name(kind)} is ambiguous",
-            because="it is watched with several selections and never whole",
-            hint="read with live=True, or watch it once without a selection",
-        )
-    wanted = {namespace} if namespace else {name for one in found for name in one.namespaces}
-    for informer in whole:
-        if all(informer.covers_namespace(name) for name in wanted):
-            return informer
+def _covering(
+    kind: type[Object], declared: Sequence[Informer[Any]], namespace: str
+) -> Informer[Any]:
+    """The one of several informers that holds all there is in a namespace."""
+    found = [one for one in declared if one.covers_namespace(namespace)]
+    if not found:
+        raise NotWatched(_name(kind), namespace)
+    if len(found) == 1:
+        return found[0]
+    for informer in filter(_is_whole, found):
+        return informer
     raise ConfigError(
-        f"a cached read of {_name(kind)} in all namespaces is ambiguous",
-        because="it is watched in several, by several watches, and by none in all of them",
-        hint="read it namespace by namespace, or with live=True",
+        f"a cached read of {_name(kind)} is ambiguous",
+        because="it is watched with several selections and never whole",
+        hint="read with live=True, or watch it once without a selection",
     )
+
+
+def _is_whole(informer: Informer[Any]) -> bool:
+    return not (informer.labels or informer.fields)
 
 
 def _name(kind: type[Object]) -> str:

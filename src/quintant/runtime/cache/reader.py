@@ -8,7 +8,7 @@ that it is watched.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -21,6 +21,7 @@ from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.follow import wait_for_state, watch_changes
+from quintant.runtime.cache.indexer import Indexer
 from quintant.runtime.cache.informer import Informer, ObjectChange
 from quintant.runtime.cache.scope import WatchScope, selects
 
@@ -74,8 +75,11 @@ class Reader:
             return await self._list_live(WatchScope(kind, namespace, labels or {}, fields or {}))
         if fields:
             raise ConfigError("a cache has no field selectors", hint="use an index, or live=True")
-        store = (await self._informer(kind, namespace, self.caches)).store
-        objects = store if index is None else store.by_index(*index)
+        informers = self.caches.informers_for(kind, namespace)
+        for informer in informers:
+            if not informer.synced:
+                await informer.wait_synced()
+        objects = _followed([informer.store for informer in informers], index)
         return [obj for obj in objects if _selected(obj, namespace, labels or {})]
 
     def watch(
@@ -161,6 +165,14 @@ class Reader:
                 return found
             more = {"continue": page.metadata.continue_token}
         raise TransportError(f"a list of {scope} has more than {self.most_pages} pages")
+
+
+def _followed(stores: Sequence[Indexer[K]], index: tuple[str, str] | None) -> Iterable[K]:
+    """What is held, or filed by those that have the index; an object of several stores once."""
+    if index is not None and len(stores) > 1:
+        stores = [store for store in stores if store.has_index(index[0])] or stores[:1]
+    held = [store if index is None else store.by_index(*index) for store in stores]
+    return held[0] if len(held) == 1 else {obj.key: obj for one in held for obj in one}.values()
 
 
 def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:

@@ -30,7 +30,8 @@ class Cached:
         """Every object of a kind that a controller watches."""
         if self._client is None or self._client.caches is None:
             return []
-        return list(self._client.caches.informer_for(kind).store)
+        informers = self._client.caches.informers_for(kind)
+        return [obj for informer in informers for obj in informer.store]
 
 
 Count: TypeAlias = Callable[[Cached], Mapping[str, float]]

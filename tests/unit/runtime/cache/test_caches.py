@@ -158,6 +158,7 @@ async def test_a_cached_read_finds_the_informer_of_its_namespace(caches: Caches)
     assert caches.informer_for(Ship, "south") is south
     with pytest.raises(NotWatched, match="in namespace west"):
         caches.informer_for(Ship, "west")
+    assert caches.informers_for(Ship) == [north, south]
     with pytest.raises(ConfigError, match="in all namespaces is ambiguous"):
         caches.informer_for(Ship)
 

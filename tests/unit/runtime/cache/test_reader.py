@@ -120,6 +120,23 @@ async def test_metadata_alone_is_read_from_its_own_cache(testbed: ClientTestbed)
 # Many objects.
 
 
+async def test_a_list_of_all_namespaces_is_all_that_watches_of_some_follow(
+    testbed: ClientTestbed,
+) -> None:
+    north, south = chart("a", "1", namespace="north"), chart("b", "1", namespace="south")
+    first = await testbed.watched(Chart, north, namespaces=["north"])
+    await testbed.watched(Chart, south, namespaces=["south"])
+    first.store.add_index("name", lambda obj: [obj.metadata.name])
+
+    assert names(await testbed.client.list(Chart)) == ["a", "b"]
+    assert names(await testbed.client.list(Chart, "south")) == ["b"]
+    assert names(await testbed.client.list(Chart, index=("name", "a"))) == ["a"]
+    with pytest.raises(NotWatched):
+        await testbed.client.list(Chart, "west")
+    with pytest.raises(ConfigError, match="there is no index"):
+        await testbed.client.list(Chart, index=("other", "a"))
+
+
 async def test_a_cached_list_is_selected_here(testbed: ClientTestbed) -> None:
     informer = await testbed.watched(
         Chart,
