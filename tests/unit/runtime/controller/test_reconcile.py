@@ -137,11 +137,16 @@ async def test_a_finalizer_is_not_taken_off_an_object_that_has_changed_meanwhile
 ) -> None:
     outside = Outside()
     await cluster.run(outside.manager(when=lambda vault: vault.spec.size > 0))
-    stored = await cluster.create(vault(size=1))
-    await cluster.eventually(Vault, "a", until=lambda obj: bool(obj.metadata.finalizers))
+    await cluster.create(vault(size=1))
+    big = await cluster.eventually(Vault, "a", until=lambda obj: bool(obj.metadata.finalizers))
     with cluster.faults.lag(5, verb("watch")):
-        small = await cluster.client.apply(replace(stored, spec=VaultSpec(size=0)))
-        await cluster.client.apply(replace(small, spec=VaultSpec(size=3)))
+        small = await cluster.client.patch(replace(big, spec=VaultSpec(size=0)), since=big)
+        await cluster.advance(1)
+        await cluster.client.patch(replace(small, spec=VaultSpec(size=3)), since=small)
+        await cluster.advance(4.5)
+        # It looks small to the controller, and is not any more.
+        assert await finalizers(cluster) == (FINALIZER,)
+        assert cluster.faults.seen(verb("patch"))[-1].outcome == 422
         await cluster.advance(60)
 
     assert await finalizers(cluster) == (FINALIZER,)
