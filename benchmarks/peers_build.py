@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
+from foreign.cache import cache_folder
+
 SOURCES = Path(__file__).parent / "peers"
 # Enough of what a compiler complains about to see what is wrong.
 COMPLAINT_CHARACTERS = 2_000
@@ -75,8 +77,7 @@ def _built(peer: Peer, program: Path, say: Callable[[str], None]) -> bool:
 
 
 def _cache() -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = base / "quintant" / "peers"
+    folder = cache_folder(os.environ) / "peers"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -88,23 +88,18 @@ class PythonProgram:
 
     def _install(self, work: Path, environ: Mapping[str, str], report: Report) -> None:
         started = time.monotonic()
-        title = f"installing {self.name}"
-        report(f"{title} into {work.parent}")
+        report(f"installing {self.name} into {work.parent}")
         listed = work / "requirements.txt"
         listed.write_text("".join(f"{each}\n" for each in self.requirements))
-        self._run(
-            (sys.executable, "-m", "venv", str(work / "environment")),
-            *(work, environ, report, "its virtual environment could not be made"),
-        )
-        pip = (str(work / "environment" / "bin" / "python"), "-m", "pip", "install")
-        self._run(
-            (
-                *(*pip, "--disable-pip-version-check", "--progress-bar", "off", "--no-input"),
-                *(("--no-deps",) if self.complete else ()),
-                *("-r", str(listed)),
-            ),
-            *(work, environ, report, "pip could not install it"),
-        )
+        made = work / "environment"
+        # Our own pip installs into it: one of its own would take longer than all the rest.
+        venv = (sys.executable, "-m", "venv", "--without-pip", str(made))
+        self._run(venv, work, environ, report, "its virtual environment could not be made")
+        pip = (sys.executable, "-m", "pip", "--python", str(made / "bin" / "python"), "install")
+        quiet = ("--disable-pip-version-check", "--progress-bar", "off", "--no-input")
+        alone = ("--no-deps",) if self.complete else ()
+        line = (*pip, *quiet, *alone, "-r", str(listed))
+        self._run(line, work, environ, report, "pip could not install it")
         report(f"installed {self.name} in {time.monotonic() - started:.0f} s")
 
     def _run(
@@ -116,7 +111,9 @@ class PythonProgram:
         why: str,
     ) -> None:
         tally = PipTally()
-        command = Command(arguments, work, environ)
+        # What is set for our Python is not meant for another.
+        clean = {key: value for key, value in environ.items() if not key.startswith("PYTHON")}
+        command = Command(arguments, work, clean)
         code = command.run(
             tally, lambda elapsed: report(f"installing {self.name}: {tally.text(elapsed)}")
         )

@@ -101,6 +101,12 @@ build)
     chmod 755 "$2" ;;
 esac
 """
+# The same as a program, with the folders in which it finds what it imports.
+BUILD = """\
+import os
+GoProgram("tool", "example.com/tool", "v1.2.3").provide(os.environ)
+"""
+PATHS = {"PYTHONPATH": str(Path(process.__file__).parents[1])}
 TOOL = GoProgram("tool", "example.com/tool", "v1.2.3", "example.com/tool/cmd/tool")
 
 
@@ -129,6 +135,13 @@ class TestGoPrograms:
         assert "package example.com/tool/cmd/tool" in said
         assert (tmp_path / "calls").read_text().split() == ["list", "build"]
         assert told[-1].startswith("built tool v1.2.3 in ")
+
+    def test_processes_that_need_it_at_once_build_it_once(self, tmp_path: Path) -> None:
+        environ = machine_with_go(tmp_path)
+        line = (sys.executable, "-c", "import sys; from foreign import GoProgram\n" + BUILD)
+        began = [subprocess.Popen(line, env={**environ, **PATHS}) for _ in range(3)]
+        assert [process.wait() for process in began] == [0, 0, 0]
+        assert (tmp_path / "calls").read_text().split() == ["list", "build"]
 
     def test_nothing_but_the_program_and_the_lock_stays(self, tmp_path: Path) -> None:
         program = TOOL.provide(machine_with_go(tmp_path), report=lambda _: None)
