@@ -7,17 +7,19 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 K ?=
 COVERAGE ?=
-TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node tests/security
+TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node tests/security tests/explore
 # Tests take twice as long where it is measured what they reach: only those of the runtime are.
 COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
 	tests/unit/test_docs.py tests/scenarios tests/examples
+# What `make explore` may take for all operators together: what does not fit is sampled, and counted.
+EXPLORE_SECONDS := 180
 # What pytest ends with when no test was selected.
 NOTHING_RAN := 5
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test coverage test-real prepare foreign conformance interop lint format manifests \
-	generate tables bench soak properties crashtest fuzz mutants package python clean
+	generate tables bench soak explore properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,7 +68,11 @@ interop: $(READY) ## Run programs of others against ours; what is heavy is built
 		echo "nothing in tests/interop is called \"$(K)\": nothing was run"; }
 
 soak: $(READY) ## Run the long scenarios at full size
-	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators
+	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators tests/explore
+
+explore: $(READY) ## Disturb every operator at every point (K=greeter, BUDGET=600, FULL=1 without one)
+	@PYTHONPATH=tests $(BIN)/quintant explore $(if $(FULL),,--budget $(or $(BUDGET),$(EXPLORE_SECONDS))) \
+		$(ARGS) $(filter-out $(wildcard tests/explore/test_*.py tests/explore/conftest.py),$(wildcard tests/explore/$(or $(K),*).py))
 
 properties: $(READY) ## Try other examples of every property than make test does (EXAMPLES=2000)
 	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)) && \

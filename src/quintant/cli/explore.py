@@ -1,66 +1,129 @@
-"""`quintant explore`: every crash, lost answer and stale view of the scenarios in a file."""
+"""`quintant explore`: every crash, lost answer and stale view of the scenarios in files."""
 
 from __future__ import annotations
 
+import os
+
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.manager.loading import load
-from quintant.testing.explore.explorer import explore_scenario, replay_run
-from quintant.testing.explore.scenario import Scenario, scenarios_of
+from quintant.testing.explore.campaign import ExplorationOptions, explore_scenarios, replay_run
+from quintant.testing.explore.injection.fault import FaultMode
+from quintant.testing.explore.loading import load_scenario, load_scenarios
+from quintant.testing.explore.report import ExplorationReport
 
 
 @click.command("explore")
-@click.argument("target", metavar="FILE[:SCENARIO]")
+@click.argument("targets", metavar="FILE[:SCENARIO]...", nargs=-1, required=True)
 @click.option("--replay", "token", metavar="TOKEN", help="Make one run again, and tell its story.")
-def command(target: str, token: str | None) -> None:
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice([mode.value for mode in FaultMode]),
+    metavar="MODE",
+    help="Try this, and nothing that is not named; may be repeated.",
+)
+@click.option(
+    "--seeds",
+    metavar="COUNT",
+    default=0,
+    help="Instead of every point, so many runs in random order with random faults.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=float,
+    help="Time for everything together; what does not fit is sampled, and counted.",
+)
+@click.option("--jobs", metavar="COUNT", type=int, help="Processes; by default one for each core.")
+def command(
+    targets: tuple[str, ...],
+    token: str | None,
+    modes: tuple[str, ...],
+    seeds: int,
+    budget: float | None,
+    jobs: int | None,
+) -> None:
     """Disturb scenarios at every point, each in a run of its own.
 
-    The file defines classes of quintant.testing.Scenario. Every failure is printed with a token
+    The files define classes of quintant.testing.Scenario. Every failure is printed with a token
     that repeats exactly its run.
     """
-    found = _scenarios(target)
     if token is not None:
-        _replay(_only(found, target), token)
+        _replay(targets, token)
         return
-    reports = [
-        explore_scenario(each, target=f"{target.partition(':')[0]}:{each.__name__}")
-        for each in found
-    ]
-    for report in reports:
-        click.echo(str(report))
+    found = {at: each for target in targets for at, each in load_scenarios(target).items()}
+    options = ExplorationOptions(
+        tuple(map(FaultMode, modes)) or tuple(FaultMode),
+        range(1, seeds + 1),
+        budget,
+        jobs or os.cpu_count() or 1,
+    )
+    with _Bar() as bar:
+        reports = []
+        for report in explore_scenarios(found, options, bar.show):
+            reports.append(report)
+            bar.say(str(report))
+    click.echo(_total(reports))
     if any(report.failures for report in reports):
         raise SystemExit(1)
 
 
-def _scenarios(target: str) -> list[type[Scenario]]:
-    """The scenarios of a module or file, or the one that is named behind a colon."""
-    place, colon, name = target.rpartition(":")
-    if not colon or not name.isidentifier():
-        place, name = target, ""
-    found = scenarios_of(load(place))
-    chosen = [each for each in found if name in ("", each.__name__)]
-    if not chosen:
-        names = ", ".join(each.__name__ for each in found)
-        raise ConfigError(
-            f"cannot explore {target}",
-            because=f"{place} defines {f'the scenarios {names}' if names else 'no scenario'}",
-            hint="define one: class Greeting(quintant.testing.Scenario)",
+def _total(reports: list[ExplorationReport]) -> str:
+    runs, planned = sum(each.runs for each in reports), sum(each.planned for each in reports)
+    failures = sum(len(each.failures) for each in reports)
+    return f"all: {runs} of {planned} runs; {failures} failures"
+
+
+class _Bar:
+    """A bar that moves in a terminal, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, soft_wrap=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}"),
+            TimeRemainingColumn(),
         )
-    return chosen
-
-
-def _only(found: list[type[Scenario]], target: str) -> type[Scenario]:
-    if len(found) > 1:
-        raise ConfigError(
-            f"cannot choose a scenario of {target}",
-            because=f"it defines {', '.join(each.__name__ for each in found)}",
-            hint=f"{target}:{found[0].__name__}",
+        self._progress = Progress(
+            *columns, console=self._console, transient=True, disable=not self._console.is_terminal
         )
-    return found[0]
+        self._task = self._progress.add_task("", failed="")
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, report: ExplorationReport) -> None:
+        failed = f"{len(report.failures)} failed" if report.failures else ""
+        self._progress.update(
+            self._task,
+            description=report.title,
+            completed=report.runs,
+            total=report.planned,
+            failed=failed,
+        )
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False)
 
 
-def _replay(scenario: type[Scenario], token: str) -> None:
+def _replay(targets: tuple[str, ...], token: str) -> None:
+    if len(targets) > 1:
+        raise ConfigError(
+            "cannot replay a run of several files",
+            because="a token names a run of one scenario",
+            hint=f"quintant explore {targets[0]} --replay '{token}'",
+        )
+    scenario = load_scenario(targets[0])
     try:
         replay_run(scenario, token)
     except AssertionError as error:

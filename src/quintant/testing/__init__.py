@@ -8,17 +8,12 @@ from quintant.lazy import lazy
 
 if TYPE_CHECKING:
     from quintant.testing.cluster import InProcessCluster, named
-    from quintant.testing.explore.explorer import (
-        ExplorationFailure,
-        ExplorationReport,
-        explore_scenario,
-        replay_run,
-        run_tokens,
-    )
-    from quintant.testing.explore.fault import FaultMode
+    from quintant.testing.explore.campaign import explore_scenario, replay_run, run_tokens
+    from quintant.testing.explore.injection.fault import FaultMode
     from quintant.testing.explore.remote import Ledger, RemoteModel, effect
+    from quintant.testing.explore.report import ExplorationFailure, ExplorationReport
     from quintant.testing.explore.scenario import Scenario, scenario
-    from quintant.testing.explore.scenario_world import ScenarioWorld
+    from quintant.testing.explore.simulation.scenario_world import ScenarioWorld
     from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
     from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
@@ -27,18 +22,18 @@ if TYPE_CHECKING:
     from quintant.testing.world import World
 
 _HOMES = {
-    "ExplorationFailure": "quintant.testing.explore.explorer",
+    "ExplorationFailure": "quintant.testing.explore.report",
     "Ledger": "quintant.testing.explore.remote",
-    "FaultMode": "quintant.testing.explore.fault",
+    "FaultMode": "quintant.testing.explore.injection.fault",
     "RemoteModel": "quintant.testing.explore.remote",
-    "ExplorationReport": "quintant.testing.explore.explorer",
+    "ExplorationReport": "quintant.testing.explore.report",
     "Scenario": "quintant.testing.explore.scenario",
-    "ScenarioWorld": "quintant.testing.explore.scenario_world",
+    "ScenarioWorld": "quintant.testing.explore.simulation.scenario_world",
     "effect": "quintant.testing.explore.remote",
-    "explore_scenario": "quintant.testing.explore.explorer",
-    "replay_run": "quintant.testing.explore.explorer",
+    "explore_scenario": "quintant.testing.explore.campaign",
+    "replay_run": "quintant.testing.explore.campaign",
     "scenario": "quintant.testing.explore.scenario",
-    "run_tokens": "quintant.testing.explore.explorer",
+    "run_tokens": "quintant.testing.explore.campaign",
     "GrantedAccount": "quintant.testing.privileges",
     "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",

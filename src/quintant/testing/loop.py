@@ -24,6 +24,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_threads
+from random import Random
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 # Real seconds to wait for a thread or a socket before believing that nothing will come.
@@ -66,7 +67,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     _ready: deque[asyncio.Handle]
     _clock_resolution: float
 
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, patience: float = PATIENCE_SECONDS, seed: int = 0) -> None:
+        """With a `seed`, what is ready at one moment runs in an order of its own, else as it came.
+
+        Callbacks that are no steps of tasks keep their order among themselves, as asyncio promises.
+        """
         self._now = 0.0
         self._threads = 0
         self._pool: ThreadPoolExecutor | None = None
@@ -74,6 +79,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._passes = 0
         self._progress_checks: list[ProgressCheck] = []
         super().__init__(_Leaping(self._idle, self._passed))
+        if seed:
+            self._ready = _Shuffled(seed)
         self._jump(0.0)
 
     def time(self) -> float:
@@ -149,9 +156,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = math.ulp(moment)
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` to its end on a fresh virtual loop, as `asyncio.run` would on a real one."""
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+def run(main: Coroutine[Any, Any, T], *, seed: int = 0) -> T:
+    """Run `main` to its end on a fresh virtual loop, as `asyncio.run` would on a real one.
+
+    A `seed` is an order of what is ready at one moment: another interleaving of the same tasks.
+    """
+    with asyncio.Runner(loop_factory=lambda: VirtualLoop(seed=seed)) as runner:
         return runner.run(main)
 
 
@@ -170,6 +180,31 @@ async def settle() -> None:
         if not loop.busy():
             return
     raise LoopStuck(f"callbacks are still ready after {SETTLE_PASSES} passes of the loop")
+
+
+class _Shuffled(deque[asyncio.Handle]):
+    """What is ready, in an order that a seed decides; timers of one moment are ready together."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = Random(seed)
+
+    def popleft(self) -> asyncio.Handle:
+        if len(self) < 2:
+            return super().popleft()
+        chosen = self._random.randrange(len(self))
+        if not _is_step(self[chosen]):
+            chosen = next(at for at, handle in enumerate(self) if not _is_step(handle))
+        self.rotate(-chosen)
+        handle = super().popleft()
+        self.rotate(chosen)
+        return handle
+
+
+def _is_step(handle: asyncio.Handle) -> bool:
+    """Whether a callback is a step of a task, which may come before or after any other's."""
+    callback = handle._callback  # type: ignore[attr-defined]
+    return isinstance(getattr(callback, "__self__", None), asyncio.Task)
 
 
 _Events = list[tuple[selectors.SelectorKey, int]]

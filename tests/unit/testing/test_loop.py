@@ -215,3 +215,40 @@ def test_two_runs_see_the_same_history() -> None:
         return seen
 
     assert run(main()) == run(main())
+
+
+def _order(seed: int) -> list[int]:
+    """The order in which tasks that became ready at one moment have run."""
+    seen: list[int] = []
+
+    async def note(number: int) -> None:
+        await asyncio.sleep(1)
+        seen.append(number)
+
+    async def main() -> None:
+        await asyncio.gather(*map(note, range(8)))
+
+    run(main(), seed=seed)
+    return seen
+
+
+def test_a_seed_is_an_order_of_what_is_ready_together() -> None:
+    assert _order(0) == _order(0)
+    assert sorted(_order(5)) == list(range(8))
+    assert _order(5) == _order(5)
+    assert len({tuple(_order(seed)) for seed in range(20)}) > 10
+
+
+def test_callbacks_keep_their_order_whatever_the_seed() -> None:
+    seen: list[int] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        for number in range(8):
+            loop.call_soon(seen.append, number)
+        await asyncio.sleep(1)
+
+    for seed in range(20):
+        seen.clear()
+        run(main(), seed=seed)
+        assert seen == list(range(8))

@@ -132,6 +132,10 @@ class Controller(Generic[K]):
         await self.queue.drain()
         await self._ended.wait()
 
+    def failures(self, key: Request) -> int:
+        """How many times in a row a key has failed."""
+        return self._limiter.failures(key)
+
     def resync(self) -> None:
         """Look at every known object again, as the periodic resync does, below live changes."""
         for key in self._events.known_keys():

@@ -4,12 +4,13 @@ scenario ──undisturbed run──> trace: writes, calls, watch events
                                 │
                                 v
                    plan: one fault at every point
-                                │ a run of its own for each
+                                │ a run of its own for each, over the cores
                                 v
           run ──> checks: as if nothing had happened? ──> failures, shrunk and told
 
-scenario        what a user writes              remote          models of what is outside
-scenario_world  what a script has in its hands  process         a manager between two crashes
-trace, fault    points, modes, tokens           injector        strikes at the chosen point
-normalise       what does not count             quiescence      when nothing is left to do
+scenario, remote   what a user writes
+injection/         points, faults and their tokens; the processes that they strike
+simulation/        one run: its world, when it is quiet, and what of it is compared
+explorer, checks   every run of a scenario, and what must hold of each
+campaign           scenarios over cores and budgets
 """

@@ -2,7 +2,7 @@
 
 it comes to its end        every step gets quiet within its bound, no process loops
 invariants                 `always` after every write, `settled` at the end
-the same world             after every step, normalised (quintant.testing.explore.normalise)
+the same world             after every step, normalised (explore.simulation.normalise)
 the same effects           remotes have what they have without faults, and nothing twice
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quintant.testing.explore.fault import FaultMode
-from quintant.testing.explore.normalise import Normalised, differences
-from quintant.testing.explore.run import RunRecord
+from quintant.testing.explore.injection.fault import FaultMode
+from quintant.testing.explore.simulation.normalise import Normalised, differences
+from quintant.testing.explore.simulation.run import RunRecord
 
 OLD_VIEWS = (FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED)
 # Of a difference, its first lines tell the most.

@@ -23,7 +23,7 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.fault import FaultMode
+from quintant.testing.explore.injection.fault import FaultMode
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from quintant.core.errors import ConfigError
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.fault import FaultMode
+from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.remote import RemoteModel
 
 if TYPE_CHECKING:
-    from quintant.testing.explore.scenario_world import ScenarioWorld
+    from quintant.testing.explore.simulation.scenario_world import ScenarioWorld
 
 Document = dict[str, Any]
 """An object as plain data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.testing.explore.run import RunRecord
+from quintant.testing.explore.simulation.run import RunRecord
 
 # Lines before the fault that lead up to it; what is left out is said.
 LEADING_LINES = 12

@@ -22,7 +22,8 @@ from quintant.testing import (
     scenario,
 )
 from quintant.testing.explore.explorer import Explorer
-from quintant.testing.explore.trace import PointKind
+from quintant.testing.explore.injection.fault import RunToken
+from quintant.testing.explore.injection.trace import PointKind
 from testbeds.exploring import (
     Greeting,
     GreetingCreated,
@@ -37,6 +38,7 @@ from testbeds.exploring import (
     reconcile,
 )
 
+CRASH_AFTER_W0 = RunToken.parse("crash-after@w0")
 AT_WRITES = 9
 """crash before, crash after, lost, 409, 429, 500, 503, time-out, hand-over"""
 BETWEEN_WRITES = 5
@@ -77,7 +79,8 @@ def test_a_child_that_is_made_twice_is_found() -> None:
 
 
 def test_a_failure_tells_what_happened_in_order() -> None:
-    failure = explore_scenario(MadeTwice, target="file.py:MadeTwice").failures[0]
+    failure = Explorer(MadeTwice, target="file.py:MadeTwice").run(CRASH_AFTER_W0)
+    assert failure is not None
     told = failure.story.splitlines()
     assert told[0].strip() == "- create Greeting default/a"
     assert "w0 create configmaps default" in told[1]

@@ -20,7 +20,7 @@ import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
-from quintant.testing.explore.objects import ObjectView, StoredMeta, metadata
+from quintant.testing.explore.simulation.objects import ObjectView, StoredMeta, metadata
 
 EDITED = "explore.quintant.dev/edited"
 """The annotation that exploration itself puts on a parent that somebody else edits."""
@@ -134,6 +134,8 @@ def differences(expected: Any, found: Any, path: str = "") -> Iterator[str]:
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for number, (left, right) in enumerate(zip(expected, found, strict=True)):
             yield from differences(left, right, f"{path}[{number}]")
+    elif expected != found and path.startswith("secrets "):
+        yield f"{path} is another one"
     elif expected != found:
         yield f"{path} is {_shown(found)}, and should be {_shown(expected)}"
 

@@ -14,16 +14,16 @@ from weakref import WeakSet
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.fault import FaultMode, RunToken
-from quintant.testing.explore.injector import Injector
-from quintant.testing.explore.log_capture import captured_logs
-from quintant.testing.explore.normalise import Normalised
-from quintant.testing.explore.quiescence import NeverQuiet
+from quintant.testing.explore.injection.fault import FaultMode, RunToken
+from quintant.testing.explore.injection.injector import Injector
+from quintant.testing.explore.injection.supervisor import CrashLoop
+from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import Effect
 from quintant.testing.explore.scenario import Scenario, check_managers
-from quintant.testing.explore.scenario_world import ScenarioWorld, ScriptEnded
-from quintant.testing.explore.supervisor import CrashLoop
-from quintant.testing.explore.trace import Trace
+from quintant.testing.explore.simulation.log_capture import captured_logs
+from quintant.testing.explore.simulation.normalise import Normalised
+from quintant.testing.explore.simulation.quiescence import NeverQuiet
+from quintant.testing.explore.simulation.scenario_world import ScenarioWorld, ScriptEnded
 from quintant.testing.loop import LoopStuck, run
 from quintant.testing.world import World
 
@@ -73,7 +73,7 @@ class ScenarioRunner:
             self._base = run(self._prepared())
         record = RunRecord(token, Trace())
         try:
-            run(self._run(record, self._base))
+            run(self._run(record, self._base), seed=token.seed)
         except LoopStuck as error:
             record.stopped = f"LoopStuck: {error}"
         return record

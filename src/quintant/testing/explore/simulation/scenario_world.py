@@ -7,7 +7,6 @@ for invariants (`all`, `one`) are synchronous and see the very moment.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
@@ -20,22 +19,24 @@ from quintant.core.object import K, Model, Object
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.injector import Injector
-from quintant.testing.explore.normalise import Normalised, normalised
-from quintant.testing.explore.objects import IGNORED_TABLES, ObjectView, describe
-from quintant.testing.explore.owner_collector import OwnerCollector
-from quintant.testing.explore.quiescence import Quiescence
+from quintant.testing.explore.injection.injector import Injector
+from quintant.testing.explore.injection.somebody_else import SomebodyElse
+from quintant.testing.explore.injection.supervisor import Supervisor
+from quintant.testing.explore.injection.trace import PointKind, Trace
 from quintant.testing.explore.remote import RemoteModel
 from quintant.testing.explore.scenario import Scenario, check_managers
-from quintant.testing.explore.somebody_else import SomebodyElse
-from quintant.testing.explore.supervisor import Supervisor
-from quintant.testing.explore.trace import PointKind, Trace
+from quintant.testing.explore.simulation.normalise import Normalised, normalised
+from quintant.testing.explore.simulation.objects import IGNORED_TABLES, ObjectView, describe
+from quintant.testing.explore.simulation.owner_collector import OwnerCollector
+from quintant.testing.explore.simulation.quiescence import Quiescence
 
 # After its last step every object is looked at again, as by a resync, and the world is left alone
 # for so long: it has to write nothing.
 REST_SECONDS = 60.0
+# The same for disturbed runs, of which there are many.
+DISTURBED_REST_SECONDS = 10.0
 # Who works by an old view may never get quiet, and need not: it ends after so long.
-STAGE_SECONDS = 20.0
+STAGE_SECONDS = 5.0
 EVENTS = " events.events.k8s.io "
 SECRETS = "secrets"
 """The one table that may hold what nobody else may read."""
@@ -75,6 +76,7 @@ class ScenarioWorld:
         """What happened so far."""
         self._scenario, self._base, self._steps = scenario, base, steps
         self._rest = (-1, 0.0)
+        self._ending = False
         self._changes = 0
         self._view = ObjectView(cluster.server)
         self.collector = OwnerCollector(cluster.server, cluster.admin)
@@ -94,8 +96,10 @@ class ScenarioWorld:
             self.supervisor.engines,
             self._changed,
             lambda: self.collector.busy or self.supervisor.restarting,
+            lambda: injector.stages_left(last=self._ending),
             scenario.calm,
             scenario.bound,
+            STAGE_SECONDS,
         )
         cluster.server.store.subscribe(self._written)
 
@@ -144,7 +148,7 @@ class ScenarioWorld:
 
     async def quiet(self) -> None:
         """Wait until nothing is queued, in flight or due: the end of a step."""
-        await self._still()
+        await self._still(last=self.trace.steps + 1 == self._steps)
         self.states.append(self.state())
         self._rest = (self._changed(), monotonic())
         self.trace.steps += 1
@@ -163,17 +167,18 @@ class ScenarioWorld:
     async def _rest_check(self) -> None:
         """Note who writes, or works without rest, although there is nothing to do."""
         before = self.trace.count(PointKind.WRITE)
-        self.trace.tell(f"  {REST_SECONDS:g} s of rest, and a resync")
+        rest = DISTURBED_REST_SECONDS if self._injector.disturbs else REST_SECONDS
+        self.trace.tell(f"  {rest:g} s of rest, and a resync")
         for engine in self.supervisor.engines():
             for controller in engine.controllers:
                 controller.resync()
-        await asyncio.sleep(REST_SECONDS)
+        await asyncio.sleep(rest)
         writes = self.trace.of(PointKind.WRITE)[before:]
         # An event that could not be written is written later: that is no work of a controller.
         late = [each for each in writes if EVENTS not in each.text]
         if late:
             count = f"{len(late)} write{'s' * (len(late) > 1)}"
-            self._note(f"hot loop: {count} in {REST_SECONDS:g} s of rest, first {late[0].text}")
+            self._note(f"hot loop: {count} in {rest:g} s of rest, first {late[0].text}")
         for engine in self.supervisor.engines():
             for controller in engine.controllers:
                 for key, times in controller.hot_loops.hot(monotonic()).items():
@@ -185,13 +190,11 @@ class ScenarioWorld:
             self.trace.tell(f"! {violation}")
 
     async def _still(self, *, last: bool = False) -> None:
-        while True:
-            follows = self._injector.stages_left(last=last)
-            await self._quiescence.wait(STAGE_SECONDS if follows else math.inf)
-            stage = self._injector.next_stage(last=last)
-            if stage is None:
-                return
+        self._ending = last
+        await self._quiescence.wait()
+        while (stage := self._injector.next_stage(last=last)) is not None:
             await stage.act()
+            await self._quiescence.wait()
 
     @property
     def at_rest(self) -> bool:

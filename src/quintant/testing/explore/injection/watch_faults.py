@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError
-from quintant.testing.explore.process import ManagerProcess, WatchedEvent
+from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
 from quintant.testing.faults.rule import status_answer
 
 
@@ -61,6 +61,11 @@ class WatchFaults:
     def __init__(self) -> None:
         self.old: OldView | None = None
         self.held: HeldObject | None = None
+
+    @property
+    def blind(self) -> bool:
+        """Whether somebody has an old view now."""
+        return self.old is not None and not self.old.released.is_set()
 
     def read(self, process: ManagerProcess, call: ApiRequest) -> ApiRequest:
         """A read as it is sent: a list in an old view is one of that revision."""

@@ -16,9 +16,9 @@ from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.process import Disturbance, ManagerProcess
+from quintant.testing.explore.injection.process import Disturbance, ManagerProcess
+from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import CALLER
-from quintant.testing.explore.trace import Trace
 
 # A process that ends by itself so often is broken, and not in trouble.
 MOST_ENDS = 5

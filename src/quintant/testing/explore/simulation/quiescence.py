@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from quintant.core.clock import monotonic
@@ -18,8 +18,33 @@ from quintant.runtime.controller.controller import Controller
 from quintant.runtime.manager.engine import Engine
 from quintant.testing.loop import VirtualLoop, settle
 
-Waiting = dict[tuple[int, str, Any], float]
-"""When each key is due, by process, controller and key."""
+# A key that fails is tried so often before it counts as one that will go on failing; with delays
+# that double, that is a few seconds.
+FAILED_TRIES = 10
+
+Key = tuple[int, str, Any]
+"""A process, a controller, and a key of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingKey:
+    """A key that waits for its time."""
+
+    due: float
+    failing: bool
+    tries: int = 0
+    """How often it came up since the last change, and changed nothing."""
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing to be expected of it."""
+        return self.tries >= (FAILED_TRIES if self.failing else 1)
+
+    def after(self, before: WaitingKey | None) -> WaitingKey:
+        """The same with the tries that it has behind it."""
+        if before is None:
+            return self
+        return replace(self, tries=before.tries + (self.due > before.due))
 
 
 class NeverQuiet(Exception):
@@ -36,31 +61,34 @@ class Quiescence:
     """A number that grows with every change of the world."""
     settling: Callable[[], bool]
     """Whether somebody else has something to do still."""
+    hurried: Callable[[], bool]
+    """Whether something is to follow even if the world does not get quiet."""
     calm: float
     bound: float
+    patience: float
 
-    async def wait(self, patience: float = math.inf) -> None:
+    async def wait(self) -> None:
         """Return when the world is quiet; NeverQuiet after `bound` seconds.
 
-        With `patience`, return after so many seconds whether or not it is.
+        While it is `hurried`, return after `patience` seconds whether or not it is.
         """
         began = since = monotonic()
-        seen, first = -1, Waiting()
+        seen, known, hurried = -1, dict[Key, WaitingKey](), math.inf
         while True:
             await settle()
             now = monotonic()
             if self.changes() != seen:
-                seen, first, since = self.changes(), Waiting(), now
-            if now - began > patience:
+                seen, known, since = self.changes(), {}, now
+            hurried = min(hurried, now) if self.hurried() else math.inf
+            if now - hurried > self.patience:
                 return
             if now - began > self.bound:
                 raise NeverQuiet(self._busy(now))
             if not self._idle():
                 await self._next_timer()
                 continue
-            waiting = self._waiting()
-            first = {key: first.get(key, due) for key, due in waiting.items()}
-            wakes = [due for key, due in waiting.items() if due <= first[key]]
+            known = {key: each.after(known.get(key)) for key, each in self._waiting()}
+            wakes = [each.due for each in known.values() if not each.done]
             until = _earliest(wakes, before=began + self.bound, calm=since + self.calm, now=now)
             if until is None:
                 return
@@ -71,13 +99,11 @@ class Quiescence:
             return False
         return all(engine.started.is_set() and engine.idle for engine in self.engines())
 
-    def _waiting(self) -> Waiting:
-        return {
-            (number, controller.name, key): due
-            for number, engine in enumerate(self.engines())
-            for controller in engine.controllers
-            for key, due in controller.queue.due().items()
-        }
+    def _waiting(self) -> Iterator[tuple[Key, WaitingKey]]:
+        for number, engine in enumerate(self.engines()):
+            for each in engine.controllers:
+                for key, due in each.queue.due().items():
+                    yield (number, each.name, key), WaitingKey(due, each.failures(key) > 0)
 
     async def _next_timer(self) -> None:
         """Let time pass until the next timer rings, and what follows from it happen."""

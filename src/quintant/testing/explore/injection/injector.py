@@ -8,7 +8,7 @@ is a stage: `next_stage` has them one after another, with quiet in between.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,12 +17,22 @@ from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError, DeadlineExceeded
 from quintant.testing.cluster import InProcessCluster
-from quintant.testing.explore.fault import BY_OTHERS, EXPLANATIONS, FaultMode, PlannedFault
-from quintant.testing.explore.process import ManagerProcess, WatchedEvent
+from quintant.testing.explore.injection.fault import (
+    BY_OTHERS,
+    EXPLANATIONS,
+    FaultMode,
+    PlannedFault,
+)
+from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
+from quintant.testing.explore.injection.somebody_else import SomebodyElse, Target
+from quintant.testing.explore.injection.trace import Point, PointKind, Trace
+from quintant.testing.explore.injection.watch_faults import (
+    HeldObject,
+    OldView,
+    WatchFaults,
+    table_of,
+)
 from quintant.testing.explore.remote import RemoteModel, outlive
-from quintant.testing.explore.somebody_else import SomebodyElse, Target
-from quintant.testing.explore.trace import Point, PointKind, Trace
-from quintant.testing.explore.watch_faults import HeldObject, OldView, WatchFaults, table_of
 from quintant.testing.faults.rule import status_answer
 
 T = TypeVar("T")
@@ -46,9 +56,11 @@ class Injector:
 
     def __init__(self, faults: Iterable[PlannedFault], trace: Trace) -> None:
         self._waiting = {(each.kind, each.index): each.mode for each in faults}
+        self.disturbs = bool(self._waiting)
+        """Whether this run has faults."""
         self._trace = trace
         self._watches = WatchFaults()
-        self._stages: deque[FaultStage] = deque()
+        self._stages: list[FaultStage] = []
         self._stranger: tuple[str, bytes] | None = None
         self._known_to: set[ManagerProcess] = set()
         self.violations: list[str] = []
@@ -71,11 +83,15 @@ class Injector:
 
     def stages_left(self, *, last: bool = False) -> bool:
         """Whether something follows when the world is quiet; with `last`, at any step."""
-        return bool(self._stages) and (last or self._stages[0].step <= self._trace.steps)
+        return any(last or each.step <= self._trace.steps for each in self._stages)
 
     def next_stage(self, *, last: bool = False) -> FaultStage | None:
         """What follows now that the world is quiet; with `last`, whatever is left."""
-        return self._stages.popleft() if self.stages_left(last=last) else None
+        due = (each for each in self._stages if last or each.step <= self._trace.steps)
+        found = next(due, None)
+        if found is not None:
+            self._stages.remove(found)
+        return found
 
     def note_write(self, table: str, key: str, revision: int) -> None:
         """The store has changed."""
@@ -166,14 +182,14 @@ class Injector:
             revision=revision,
         )
         match self._struck(point):
-            case FaultMode.STALE:
+            case FaultMode.STALE if not self._watches.blind:
                 self._begin_old(process, table, revision - 1)
                 self._stage(point.step, self._restarting(process.index))
                 self._stage(point.step, self._release)
             case FaultMode.REWIND:
                 self._stage(point.step + 1, self._rewinding(process, table, revision - 1))
                 self._stage(point.step + 1, self._release)
-            case FaultMode.UNOBSERVED:
+            case FaultMode.UNOBSERVED if self._watches.held is None:
                 self._watches.held = HeldObject(process.index, table, meta.key, revision)
                 self._stage(point.step, self._cut_late)
         await self._watches.pass_on(process, at, event)
@@ -197,13 +213,14 @@ class Injector:
         self, process: ManagerProcess, table: str, revision: int
     ) -> Callable[[], Coroutine[Any, Any, None]]:
         async def rewind() -> None:
+            await self._release()
             self._begin_old(process, table, revision)
             await self._restarting(process.index)()
 
         return rewind
 
     async def _release(self) -> None:
-        if self._watches.old is not None:
+        if self._watches.blind and self._watches.old is not None:
             self._trace.tell("! the watches go on")
             self._watches.old.released.set()
 

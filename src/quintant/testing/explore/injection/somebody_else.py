@@ -19,8 +19,8 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
-from quintant.testing.explore.normalise import EDITED
-from quintant.testing.explore.objects import ObjectView, StoredMeta, metadata
+from quintant.testing.explore.simulation.normalise import EDITED
+from quintant.testing.explore.simulation.objects import ObjectView, StoredMeta, metadata
 
 SCRIPT, SOMEBODY = "test", "somebody-else"
 OURS = frozenset((SCRIPT, SOMEBODY))

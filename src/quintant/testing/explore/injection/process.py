@@ -17,8 +17,8 @@ from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.runtime.leader.elector import ElectorState
 from quintant.runtime.manager.engine import Engine
+from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import RemoteModel
-from quintant.testing.explore.trace import Trace
 
 T = TypeVar("T")
 

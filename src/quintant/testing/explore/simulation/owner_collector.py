@@ -20,11 +20,11 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Table
-from quintant.testing.explore.objects import IGNORED_TABLES, StoredMeta, metadata
+from quintant.testing.explore.simulation.objects import IGNORED_TABLES, StoredMeta, metadata
 
 FOREGROUND = "foregroundDeletion"
 # Between a deletion and what follows from it.
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 1.0
 OWNED = b'"ownerReferences"'
 """What stands in the bytes of every object that has an owner."""
 

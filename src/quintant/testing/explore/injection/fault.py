@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.trace import Point, PointKind
+from quintant.testing.explore.injection.trace import Point, PointKind
 
 
 class FaultMode(StrEnum):
@@ -100,6 +100,11 @@ class RunToken:
     faults: tuple[PlannedFault, ...] = ()
     seed: int = 0
     steps: int | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether nothing is changed before its one point: it must be reached."""
+        return len(self.faults) == 1 and not self.seed and self.steps is None
 
     def __str__(self) -> str:
         text = "+".join(map(str, self.faults)) or "undisturbed"

@@ -1,0 +1,164 @@
+"""Explores scenarios: all points, or as many as a budget allows, on all cores.
+
+    explore_scenario(Greeting).check()
+
+Each failure has a token: `replay_run(Greeting, token)` makes that run again, under a debugger too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from quintant.core.errors import ConfigError
+from quintant.testing.explore.explorer import Explorer
+from quintant.testing.explore.injection.fault import FaultMode, RunToken
+from quintant.testing.explore.loading import target_of
+from quintant.testing.explore.report import ExplorationFailure, ExplorationReport
+from quintant.testing.explore.scenario import Scenario
+from quintant.testing.explore.seeds import sampled, seeded_runs
+from quintant.testing.explore.shrink import shrunk
+from quintant.testing.explore.worker import WorkOrder
+from quintant.testing.explore.worker_pool import WorkerPool
+
+# Below so many runs, starting processes takes longer than it saves.
+FEW_RUNS = 300
+# Failures that are shrunk: who has more reads these first.
+SHRUNK = 5
+
+Progress = Callable[[ExplorationReport], None]
+"""Told after every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationOptions:
+    """How much is tried, and by whom."""
+
+    modes: Iterable[FaultMode] = tuple(FaultMode)
+    seeds: range = range(0)
+    """With seeds, a run for each instead of one for every point."""
+    budget: float | None = None
+    """Real seconds for all scenarios together; what does not fit is sampled, and counted."""
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+
+def explore_scenario(
+    scenario: type[Scenario],
+    *,
+    modes: Iterable[FaultMode] = FaultMode,
+    seeds: int = 0,
+    budget: float | None = None,
+    jobs: int | None = None,
+) -> ExplorationReport:
+    """Make a run for every mode at every point of a scenario, or one for each of `seeds`.
+
+    With a `budget` in seconds, no more than fit are made. `jobs` is how many processes share them.
+    """
+    options = ExplorationOptions(
+        tuple(modes), range(1, seeds + 1), budget, jobs or os.cpu_count() or 1
+    )
+    target = target_of(scenario)
+    return next(explore_scenarios({target: scenario}, options))
+
+
+def explore_scenarios(
+    scenarios: Mapping[str, type[Scenario]],
+    options: ExplorationOptions = ExplorationOptions(),
+    progress: Progress = lambda report: None,
+) -> Iterator[ExplorationReport]:
+    """Explore scenarios, by the targets under which other processes find them, one by one."""
+    campaigns = [_Campaign(target, scenario, options) for target, scenario in scenarios.items()]
+    count = sum(len(each.tokens) for each in campaigns)
+    jobs = options.jobs if count >= FEW_RUNS and all(scenarios) else 1
+    with WorkerPool(jobs) as pool:
+        left = options.budget
+        for number, campaign in enumerate(campaigns):
+            needs = sum(each.needs for each in campaigns[number:])
+            share = None if left is None else left * campaign.needs / needs if needs else 0.0
+            yield campaign.explore(pool, jobs, share, progress)
+            if left is not None:
+                left = max(0.0, left - campaign.report.seconds)
+
+
+class _Campaign:
+    """The exploration of one scenario."""
+
+    def __init__(self, target: str, scenario: type[Scenario], options: ExplorationOptions) -> None:
+        began = time.perf_counter()
+        self._explorer = Explorer(scenario, target=target)
+        self._run_seconds = (time.perf_counter() - began) / 2
+        plan = self._explorer.plan(options.modes)
+        self.tokens = seeded_runs(plan, options.seeds) if options.seeds else plan
+        self._target = target
+        self.report = ExplorationReport(
+            self._explorer.title, self._explorer.points, len(self.tokens)
+        )
+
+    @property
+    def needs(self) -> float:
+        """About how many seconds of one core all of it takes."""
+        return self._run_seconds * len(self.tokens)
+
+    def explore(
+        self, pool: WorkerPool, jobs: int, share: float | None, progress: Progress
+    ) -> ExplorationReport:
+        began, report = time.perf_counter(), self.report
+        if self._explorer.failure is not None:
+            report.failures.append(self._explorer.failure)
+            return report
+        fits = share is None or self.needs / jobs <= share
+        tokens: Sequence[RunToken] = self.tokens if fits else sampled(self.tokens)
+        for failure in self._made(pool, jobs, tokens):
+            report.runs += 1
+            report.seconds = time.perf_counter() - began
+            if failure is not None:
+                report.failures.append(failure)
+            progress(report)
+            if share is not None and report.seconds > share:
+                break
+        report.failures.sort(key=lambda each: _order(self.tokens, each))
+        report.failures[:SHRUNK] = [shrunk(self._explorer, f) for f in report.failures[:SHRUNK]]
+        report.seconds = time.perf_counter() - began
+        return report
+
+    def _made(
+        self, pool: WorkerPool, jobs: int, tokens: Sequence[RunToken]
+    ) -> Iterator[ExplorationFailure | None]:
+        if jobs == 1:
+            yield from map(self._explorer.run, tokens)
+            return
+        orders = [WorkOrder(self._target, str(token)) for token in tokens]
+        for _, result in pool.make(orders):
+            if result.error:
+                raise ConfigError(f"cannot explore {self._target}", because=result.error)
+            yield result.failure
+
+
+def _order(tokens: Sequence[RunToken], failure: ExplorationFailure) -> int:
+    return next((at for at, token in enumerate(tokens) if str(token) == failure.token), 0)
+
+
+def replay_run(scenario: type[Scenario], token: str) -> None:
+    """Make one run again; AssertionError if something does not hold of it."""
+    failure = _remembered(scenario).run(RunToken.parse(token))
+    if failure is not None:
+        raise AssertionError(str(failure))
+
+
+def run_tokens(scenario: type[Scenario], modes: Iterable[FaultMode] = FaultMode) -> Sequence[str]:
+    """The token of every run of `explore_scenario`: parameters for a test of each."""
+    return [str(each) for each in _remembered(scenario).plan(modes)]
+
+
+def _remembered(scenario: type[Scenario]) -> Explorer:
+    found = _EXPLORERS.get(scenario)
+    if found is None:
+        found = _EXPLORERS[scenario] = Explorer(scenario, target=target_of(scenario))
+    return found
+
+
+_EXPLORERS: WeakKeyDictionary[type[Scenario], Explorer] = WeakKeyDictionary()
+"""The undisturbed runs that are known, for tests with a parameter per run."""

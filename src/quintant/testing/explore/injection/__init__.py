@@ -1,0 +1,1 @@
+"""Points, what is done at them, and the processes that it is done to."""

@@ -1,0 +1,52 @@
+"""What came of an exploration: how much was tried, and what does not hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from quintant.testing.explore.injection.trace import PointKind
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationFailure:
+    """A run after which something does not hold."""
+
+    token: str
+    why: str
+    story: str
+
+    def __str__(self) -> str:
+        return f"{self.token}: {self.why}\n{self.story}"
+
+
+@dataclass(slots=True)
+class ExplorationReport:
+    """What came of exploring one scenario."""
+
+    title: str
+    points: Counter[PointKind] = field(default_factory=Counter)
+    planned: int = 0
+    """How many runs there are with every mode at every point, and with every seed."""
+    runs: int = 0
+    """How many of them were made: all, unless there was a budget."""
+    seconds: float = 0.0
+    failures: list[ExplorationFailure] = field(default_factory=list)
+
+    def check(self) -> None:
+        """AssertionError with every failure, if there is one."""
+        if self.failures:
+            raise AssertionError(str(self))
+
+    @property
+    def summary(self) -> str:
+        """All of it in one line."""
+        points = self.points
+        return (
+            f"{self.title}: {points[PointKind.WRITE]} writes, {points[PointKind.CALL]} calls, "
+            f"{points[PointKind.EVENT]} events; {self.runs} of {self.planned} runs in "
+            f"{self.seconds:.1f} s; {len(self.failures)} failures"
+        )
+
+    def __str__(self) -> str:
+        return "\n\n".join([self.summary, *map(str, self.failures)])

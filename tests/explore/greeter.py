@@ -1,0 +1,31 @@
+"""The first example, explored: create, change, and delete."""
+
+from __future__ import annotations
+
+from examples_support import load_example
+from quintant import Manager, replace
+from quintant.api.core import ConfigMap
+from quintant.testing import Scenario, ScenarioWorld, named
+
+example = load_example("01_greeter")
+Greeter, GreeterSpec = example.Greeter, example.GreeterSpec
+
+
+class GreeterLife(Scenario):
+    """One greeter, from its creation to its end."""
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("greeter")
+        manager.controls(Greeter).owns(ConfigMap).reconcile(example.reconcile)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.create(Greeter(metadata=named("a"), spec=GreeterSpec(message="hi")))
+        await world.quiet()
+        await world.edit(Greeter, "a", lambda it: replace(it, spec=GreeterSpec(message="ho")))
+        await world.quiet()
+        await world.delete(Greeter, "a")
+        await world.quiet()
+
+    def always(self, world: ScenarioWorld) -> None:
+        assert len(world.all(ConfigMap)) <= 1, "two greetings"
