@@ -98,6 +98,15 @@ class ApiClient:
             return None
         return _object(status, body)
 
+    async def resources(self, api_version: str) -> frozenset[str]:
+        """What the server has of a version: `devices`, `devices/status`; empty if it has none."""
+        root = "/apis" if "/" in api_version else "/api"
+        status, body = await self._send(_Call("GET", f"{root}/{api_version}"))
+        if status == 404:
+            return frozenset()
+        listed = _object(status, body).get("resources")
+        return frozenset(str(each.get("name")) for each in listed or () if isinstance(each, dict))
+
     async def merge_status(
         self, path: ObjectPath, status: Mapping[str, Any], *, manager: str, sub: str = "status"
     ) -> Plain:

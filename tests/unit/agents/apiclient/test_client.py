@@ -85,6 +85,15 @@ async def test_status_is_merged_or_applied(tmp_path: Path) -> None:
     }
 
 
+async def test_what_a_server_has_of_a_version_is_known(tmp_path: Path) -> None:
+    listed = {"resources": [{"name": "devices"}, {"name": "devices/status"}, None]}
+    answers = (lambda: web.json_response(listed), lambda: failure(404, "NotFound"))
+    async with pod(tmp_path / "m", scripted(*answers)) as (client, api):
+        assert await client.resources("demo.dev/v1") == {"devices", "devices/status"}
+        assert await client.resources("v2") == frozenset()
+    assert [seen.path for seen in api.seen] == ["/apis/demo.dev/v1", "/api/v2"]
+
+
 async def test_requests_share_a_connection(tmp_path: Path) -> None:
     async with pod(tmp_path / "m", scripted(stored)) as (client, api):
         for _ in range(3):
