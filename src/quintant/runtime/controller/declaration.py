@@ -12,7 +12,7 @@ from typing import Any, Generic
 from msgspec import Struct, field
 
 from quintant.core.object import K, Object, Request
-from quintant.core.owner import owner_of, owner_uid_of
+from quintant.core.owner import OWNER_UID, controller_of, owner_of, owner_uid_of
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.indexer import IndexFunction
 from quintant.runtime.controller.context import KeyReconciler, Reconciler
@@ -115,13 +115,15 @@ def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:
     """Map a child to its owner: the controller, or every owner of that kind."""
 
     def requests(child: Object) -> Iterable[Request]:
-        held = owner_of(child)
-        if held is not None and (held.group, held.kind) == (owner.group, owner.kind):
-            yield Request(held.name, held.namespace if owner.namespaced else "")
-        for reference in child.metadata.owner_references if every_owner else ():
+        held = controller_of(child)
+        found = child.metadata.owner_references if every_owner else (held,) if held else ()
+        for reference in found:
             group = reference.api_version.rpartition("/")[0]
-            if reference.kind == owner.kind and group == owner.group and not reference.controller:
+            if reference.kind == owner.kind and group == owner.group:
                 yield Request(reference.name, child.metadata.namespace if owner.namespaced else "")
+        labelled = owner_of(child) if OWNER_UID in child.metadata.labels and not held else None
+        if labelled and (labelled.group, labelled.kind) == (owner.group, owner.kind):
+            yield Request(labelled.name, labelled.namespace)
 
     return requests
 
