@@ -19,7 +19,7 @@ import msgspec
 
 from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import K, M, Model, Object, ObjectMeta, decode_hook, encode_hook
-from quintant.core.resource import resource_of
+from quintant.core.resource import resource_of, transform_of
 
 # What msgspec raises for bytes that are not JSON, not text, or not of the type.
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError)
@@ -104,7 +104,7 @@ def from_plain(kind: type[K], plain: Any) -> K:
 def decode(kind: type[K], raw: bytes | msgspec.Raw) -> K:
     """A typed object from JSON; Undecodable, with what identity can be read, if it does not fit."""
     try:
-        return cast(K, decoder(kind).decode(raw))
+        return transformed(kind, decoder(wire_type(kind)).decode(raw))
     except BROKEN as error:
         return cast(K, _decode_sparsely(kind, raw, identify(kind, raw), error))
 
@@ -161,6 +161,23 @@ def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     """The lenient decoder of a type."""
     relax_constraints(kind)
     return msgspec.json.Decoder(kind, dec_hook=decode_hook)
+
+
+def wire_type(kind: type[Model]) -> type[Any]:
+    """What the bytes of a kind are read as: the kind itself, unless it is a view that is made."""
+    made = transform_of(kind)
+    return kind if made is None else made.wire
+
+
+def transformed(kind: type[M], obj: Any) -> M:
+    """The object of a kind that was read as its `wire_type`; raises one of BROKEN if it cannot."""
+    made = transform_of(kind)
+    if made is None:
+        return cast(M, obj)
+    try:
+        return cast(M, made.make(obj))
+    except (ValueError, TypeError, LookupError) as error:
+        raise msgspec.ValidationError(f"no view could be made of it: {error}") from error
 
 
 def declared_hints(model: type) -> dict[str, Any]:
@@ -234,7 +251,7 @@ def _decode_sparsely(
     # plain way has failed: nulls inside Opaque fields must survive otherwise.
     try:
         present = _encoder.encode(_without_nulls(msgspec.json.decode(raw)))
-        return cast(Model, decoder(kind).decode(present))
+        return transformed(kind, decoder(wire_type(kind)).decode(present))
     except BROKEN:
         raise Undecodable(identity, str(why)) from why
 

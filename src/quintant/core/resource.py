@@ -15,10 +15,15 @@ import msgspec
 from msgspec import Struct
 
 from quintant.core.errors import BadRequest, ConfigError, Status
-from quintant.core.object import Custom, Metadata, Object
+from quintant.core.object import Custom, Metadata, Model, Object
 from quintant.core.resource_names import check_resource_names, is_kubernetes_group
 
 C = TypeVar("C", bound=type[Object])
+
+
+def _same(obj: Any) -> Any:
+    return obj
+
 
 # What may stand between two slashes as it is; every name that the API server accepts does.
 _SEGMENT = re.compile(r"(?!\.\.?$)[\w.:~@!$&'()*+,;=-]+", re.ASCII)
@@ -166,14 +171,36 @@ def resource(
     return decorate
 
 
-def projection(of: type[Object]) -> Callable[[C], C]:
-    """Declare a narrower view of a kind: same objects on the server, fewer fields here."""
+class Transform(Struct, frozen=True):
+    """How objects of a kind become a view: read as `wire`, and made smaller by `make`."""
+
+    wire: type[Any]
+    make: Callable[[Any], Any]
+
+
+def projection(
+    of: type[Object], *, wire: type[Object] | None = None, transform: Callable[[Any], Any] = _same
+) -> Callable[[C], C]:
+    """Declare a narrower view of a kind: same objects on the server, fewer fields here.
+
+    Where what is to be kept is deep inside, or one word of a long list, `wire` is the type that is
+    read and `transform` makes the view of it, before anybody holds it; it is pure. Such a view is
+    never written.
+    """
 
     def decorate(cls: C) -> C:
         _set(cls, "__resource__", resource_of(of))
+        if wire is not None:
+            _set(cls, "__transform__", Transform(wire, transform))
         return cls
 
     return decorate
+
+
+@cache
+def transform_of(kind: type[Model]) -> Transform | None:
+    """How a view is made of what the server sends; None where it is read as it is."""
+    return vars(kind).get("__transform__") if isinstance(kind, type) else None
 
 
 @cache

@@ -15,7 +15,7 @@ from itertools import count
 from quintant.client.pod_logs import read_log_lines
 from quintant.client.rest import PAGE_SIZE, Rest, located
 from quintant.core import codec
-from quintant.core.clock import Random
+from quintant.core.clock import Clock, Random, SystemClock
 from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status, TransportError
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
@@ -35,6 +35,8 @@ class Reader:
     random: Random = field(default_factory=Random, kw_only=True)
     most_pages: int | None = field(default=None, kw_only=True)
     """The longest list that is read from the server, in pages; None reads all there is."""
+    clock: Clock = field(default_factory=SystemClock, kw_only=True)
+    """Whose time a side task goes by, as a reconciler goes by its context's."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
         """Read one object; NotFound if it is absent."""

@@ -62,14 +62,15 @@ def parse_event(kind: type[K], line: bytes) -> WatchEvent[K]:
         return _parse_rare(kind, line)
     try:
         event = _decoder(kind).decode(line)
+        obj = codec.transformed(kind, event.object)
     except codec.BROKEN:
         return _parse_rare(kind, line)
     # Types of optional fields fit nearly anything, a Status or a Table too: those have no name.
-    if event.object.metadata.name:
+    if obj.metadata.name:
         if event.type in ("ADDED", "MODIFIED"):
-            return ChangedEvent(event.object)
+            return ChangedEvent(obj)
         if event.type == "DELETED":
-            return DeletedEvent(event.object)
+            return DeletedEvent(obj)
     return _parse_rare(kind, line)
 
 
@@ -101,5 +102,6 @@ def _parse_object(kind: type[K], raw: msgspec.Raw, *, deleted: bool) -> WatchEve
 
 @cache
 def _decoder(kind: type[K]) -> msgspec.json.Decoder[_Event[K]]:
-    codec.relax_constraints(kind)
-    return msgspec.json.Decoder(_Event[kind], dec_hook=decode_hook)  # type: ignore[valid-type]
+    wire = codec.wire_type(kind)
+    codec.relax_constraints(wire)
+    return msgspec.json.Decoder(_Event[wire], dec_hook=decode_hook)  # type: ignore[valid-type]

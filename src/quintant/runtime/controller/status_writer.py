@@ -85,7 +85,9 @@ class StatusWriter:
     async def _write(self, current: Custom[Any, St], wanted: St) -> Custom[Any, St] | None:
         try:
             new = replace(current, status=wanted)
-            return await self.client.patch(new, since=current, sub="status")
+            # A kind without the subresource has its status in the object itself.
+            sub = "status" if resource_of(type(current)).status else ""
+            return await self.client.patch(new, since=current, sub=sub)
         except NotFound:
             return None
 

@@ -79,7 +79,9 @@ class Engine:
             timers=settings.watch,
         )
         fence = self.elector.fence if self.elector else unfenced
-        self.client = Client(rest, self.caches, settings.name, fence, random=random)
+        self.client = Client(
+            rest, self.caches, settings.name, fence, random=random, clock=clock
+        )
         self.caches.managers.add(settings.name)
         self.recorder = Recorder(
             rest,

@@ -1,0 +1,1 @@
+"""What is done: children written and deleted, statuses said, moves begun."""

@@ -1,0 +1,1 @@
+"""The kinds of shifu: edge devices, the nodes they are served from, where their telemetry goes."""

@@ -1,0 +1,107 @@
+"""Collects what nodes use, period by period: for edgeMap, and for every decision about memory.
+
+Leader and standby alike; it only reads. Where the metrics API does not answer, or its figures are
+old, what our own deviceShifus ask for is all that counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from quintant.api.metrics import NodeMetrics
+from quintant.core.clock import parse_timestamp
+from quintant.core.errors import QuintantError
+from quintant.core.object import Request
+from quintant.operators.shifu.observe.nodes import EdgeNodeRecord, NodeFigures
+from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.observe.views import ShifuNode
+from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.plan.reading import SmoothedReading
+from quintant.operators.shifu.remote import NodeFiguresSource
+from quintant.operators.shifu.rules.amounts import milli_amount, whole_amount
+from quintant.runtime.cache.client import Client
+from quintant.runtime.observe.logs import get_logger
+
+log = get_logger()
+
+STALE_PERIODS = 3
+"""Figures that are older count as none."""
+JITTER = 0.1
+
+
+class Collector:
+    """Reads figures and gives them to the topology; a runnable."""
+
+    def __init__(
+        self, topology: Topology, source: NodeFiguresSource, nodes: WakeSource
+    ) -> None:
+        self._topology, self._source, self._nodes = topology, source, nodes
+        self._failed = False
+
+    async def __call__(self, client: Client) -> None:
+        await client.list(ShifuNode)  # which waits until the cache is complete
+        while True:
+            await self.collect(client)
+            await asyncio.sleep(client.random.jitter(self._period, JITTER))
+
+    async def collect(self, client: Client) -> None:
+        """One round."""
+        figures, now = await self._read(client), client.clock.now()
+        self.take(figures, now)
+
+    def take(self, figures: Sequence[NodeMetrics], now: datetime) -> None:
+        """Let nodes know what was measured."""
+        told = {each.metadata.name: each for each in figures}
+        for record in self._topology.nodes:
+            self._measure(record, told.get(record.name), now)
+        self._topology.measured(told)
+        self._nodes.wake_all(Request(record.name) for record in self._topology.nodes)
+
+    def _measure(self, record: EdgeNodeRecord, told: NodeMetrics | None, now: datetime) -> None:
+        found = _figures(told, now) if told is not None else None
+        if found is not None and (record.figures is None or found.at > record.figures.at):
+            record.figures = found
+            free = max(0, record.allocatable - found.memory - record.reserved)
+            before = record.reading
+            record.reading = SmoothedReading(free) if before is None else before.after(free)
+        last = record.figures
+        record.fresh = last is not None and (now - last.at).total_seconds() <= self._stale
+
+    async def _read(self, client: Client) -> Sequence[NodeMetrics]:
+        try:
+            found = await self._source(client)
+        except QuintantError as error:
+            if not self._failed:
+                log.warning("cannot read the figures of nodes", why=str(error).partition("\n")[0])
+            self._failed = True
+            return ()
+        self._failed = False
+        return found
+
+    @property
+    def _period(self) -> float:
+        return self._topology.options.collect_period
+
+    @property
+    def _stale(self) -> float:
+        return STALE_PERIODS * self._period
+
+
+def raw_free(record: EdgeNodeRecord) -> int | None:
+    """What was last seen to be free, as it was; None without figures."""
+    if record.figures is None:
+        return None
+    return max(0, record.allocatable - record.figures.memory - record.reserved)
+
+
+def _figures(told: NodeMetrics, now: datetime) -> NodeFigures | None:
+    if "memory" not in told.usage:
+        return None
+    try:
+        at = parse_timestamp(told.timestamp) if told.timestamp else now
+    except ValueError:
+        at = now
+    memory, cpu = told.usage.get("memory"), told.usage.get("cpu")
+    return NodeFigures(whole_amount(memory), milli_amount(cpu), at)

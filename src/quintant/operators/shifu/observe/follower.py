@@ -1,0 +1,112 @@
+"""Lets the topology follow the caches, and time: on leader and standby alike.
+
+Every change of a device, a node or one of their objects reaches the map in the same step in which
+it reaches the cache. A node's phase also changes by itself, so it is looked at every second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from quintant.core.clock import monotonic
+from quintant.core.object import Request
+from quintant.operators.shifu.api.node import EdgeNode
+from quintant.operators.shifu.observe.nodes import EdgeNodeRecord, node_name
+from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuNode, ShifuPod
+from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.plan.node_phase import due_at
+from quintant.operators.shifu.plan.placement import NodeOffer
+from quintant.operators.shifu.rules.hints import Device
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.informer import ObjectChange
+
+TICK_SECONDS = 1.0
+"""How late a change of phase may be seen."""
+
+
+class TopologyFollower:
+    """Keeps the topology true, and wakes whom a change concerns."""
+
+    def __init__(self, topology: Topology, devices: WakeSource, nodes: WakeSource) -> None:
+        self._topology, self._devices, self._nodes = topology, devices, nodes
+
+    async def __call__(self, client: Client) -> None:
+        """Follow for as long as the manager runs; a runnable."""
+        caches, topology = client.caches, self._topology
+        assert caches is not None, "a manager's client has caches"
+        topology.attach(client)
+        caches.informer_for(ShifuNode).subscribe(self._on_node)
+        caches.informer_for(EdgeNode).subscribe(self._on_edge_node)
+        caches.informer_for(topology.kind).subscribe(self._on_device)
+        caches.informer_for(ShifuDeployment).subscribe(self._on_child)
+        caches.informer_for(ShifuPod).subscribe(self._on_child)
+        times = topology.options.phase_times
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            for record in topology.nodes:
+                if record.state is None or due_at(record.state, times) is not None:
+                    self._look(record.name)
+
+    def _on_device(self, change: ObjectChange[Device]) -> None:
+        seen = change.new or change.old
+        if seen is not None:
+            self._topology.refresh(seen.key)
+
+    def _on_child(self, change: ObjectChange[ShifuDeployment] | ObjectChange[ShifuPod]) -> None:
+        keys = {side.device for side in (change.old, change.new) if side is not None}
+        for key in keys:
+            if key is not None:
+                self._topology.refresh(key)
+
+    def _on_node(self, change: ObjectChange[ShifuNode]) -> None:
+        seen = change.new or change.old
+        if seen is not None:
+            name = seen.metadata.name
+            self._look(name, partial(self._topology.nodes.set_node, name, change.new))
+
+    def _on_edge_node(self, change: ObjectChange[EdgeNode]) -> None:
+        old, new, nodes = change.old, change.new, self._topology.nodes
+        if old is not None and (new is None or node_name(new) != node_name(old)):
+            self._look(node_name(old), partial(nodes.set_edge, old, gone=True))
+        if new is not None:
+            self._look(node_name(new), partial(nodes.set_edge, new))
+
+    def _look(self, name: str, change: Callable[[], object] = lambda: None) -> None:
+        """Change what is known of a node, and see what follows."""
+        nodes, topology = self._topology.nodes, self._topology
+        before = _offered(nodes.find(name))
+        change()
+        record = nodes.find(name)
+        if record is not None:
+            record.advance(monotonic(), topology.clock.now(), topology.options.phase_times)
+        after = _offered(record)
+        if before == after:
+            return
+        topology.nodes_changed()
+        if record is None:
+            self._devices.wake_all(topology.edgemap.remove_node(name))
+        elif before is None:
+            topology.add_node(name, record.created)
+        self._nodes.wake(Request(name))
+        self._concerned(name, before, after)
+
+    def _concerned(self, name: str, before: NodeOffer | None, after: NodeOffer | None) -> None:
+        """Wake those who may have a place now, and those whose node is another than it was."""
+        if not self._devices.running:
+            return
+        if after is not None and not after.refusal:
+            self._devices.wake_all(self._topology.edgemap.unbound())
+        if _refusal(before) != _refusal(after):
+            self._devices.wake_all(self._topology.edgemap.devices_of(name))
+
+
+def _offered(record: EdgeNodeRecord | None) -> NodeOffer | None:
+    return record.offer() if record is not None else None
+
+
+def _refusal(offer: NodeOffer | None) -> str:
+    return "Gone" if offer is None else offer.refusal
+

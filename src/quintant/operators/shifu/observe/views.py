@@ -1,0 +1,307 @@
+"""What is held of the objects of ten thousand devices: what a decision needs, and nothing else.
+
+Each view is made of what the server sends before anybody holds it (`projection(transform=…)`): of a
+Deployment its device and its node, of a pod where it is and whether it is ready. Of labels only those
+stay by which an object is ours and which revision it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+import msgspec
+
+from quintant.api.apps import Deployment
+from quintant.api.core import ConfigMap, Node, Pod, Service, Taint
+from quintant.api.meta import Condition
+from quintant.api.node import NodeAddress, NodeCondition
+from quintant.api.quantity import Quantity
+from quintant.core.object import Model, Object, ObjectMeta, Request
+from quintant.core.resource import projection
+from quintant.operators.shifu.api.names import (
+    DEVICE_LABEL,
+    DEVICE_NAME,
+    DEVICE_UID_LABEL,
+    DEVICES,
+    MANAGED_BY,
+    MANAGER,
+    NAME_VARIABLE,
+    NAMESPACE_VARIABLE,
+    PLACED_AT,
+    PLACED_FOR,
+    PLACEMENT_KIND,
+    PREVIOUS_NODE,
+    REVISION_LABEL,
+)
+
+_KEPT = (DEVICE_UID_LABEL, REVISION_LABEL)
+_strings: dict[str, str] = {}
+"""Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
+
+
+def _shared(text: str) -> str:
+    return _strings.setdefault(text, text)
+
+
+def _meta(full: ObjectMeta, *, labels: bool = True) -> ObjectMeta:
+    """Metadata without what no decision needs."""
+    kept = {key: full.labels[key] for key in _KEPT if key in full.labels} if labels else {}
+    return ObjectMeta(
+        name=full.name,
+        namespace=_shared(full.namespace),
+        uid=full.uid,
+        resource_version=full.resource_version,
+        generation=full.generation,
+        deletion_timestamp=full.deletion_timestamp,
+        **({"labels": kept} if kept else {}),
+    )
+
+
+def _request(text: str) -> Request | None:
+    namespace, _, name = text.partition("/")
+    return Request(name, _shared(namespace)) if name else None
+
+
+# What is read of pods and their templates: whose they are, and where they may run.
+
+
+class _Env(Model):
+    name: str = ""
+    value: str = ""
+
+
+class _Container(Model):
+    env: tuple[_Env, ...] = ()
+
+
+class _Field(Model):
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class _Term(Model):
+    match_fields: tuple[_Field, ...] = ()
+
+
+class _Terms(Model):
+    node_selector_terms: tuple[_Term, ...] = ()
+
+
+class _NodeAffinity(Model):
+    required: _Terms = msgspec.field(
+        default=_Terms(), name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class _Affinity(Model):
+    node_affinity: _NodeAffinity = _NodeAffinity()
+
+
+class _PodSpec(Model):
+    node_name: str = ""
+    containers: tuple[_Container, ...] = ()
+    affinity: _Affinity = _Affinity()
+
+
+def _device_of(containers: Iterable[_Container]) -> Request | None:
+    """The device that a pod is told to serve."""
+    for container in containers:
+        told = {each.name: each.value for each in container.env}
+        if name := told.get(NAME_VARIABLE):
+            return Request(name, _shared(told.get(NAMESPACE_VARIABLE) or DEVICES))
+    return None
+
+
+def _node_of(spec: _PodSpec) -> str:
+    """The one node that a pod may run on; empty if it may run on others."""
+    terms = spec.affinity.node_affinity.required.node_selector_terms
+    fields = [field for term in terms for field in term.match_fields]
+    if len(terms) != 1 or len(fields) != 1 or fields[0].key != "metadata.name":
+        return ""
+    return _shared(fields[0].values[0]) if len(fields[0].values) == 1 else ""
+
+
+class _Template(Model):
+    spec: _PodSpec = _PodSpec()
+
+
+class _DeploymentSpec(Model):
+    template: _Template = _Template()
+    replicas: int | None = None
+
+
+class _DeploymentStatus(Model):
+    available_replicas: int = 0
+    observed_generation: int = 0
+
+
+class _DeploymentWire(Object):
+    spec: _DeploymentSpec = _DeploymentSpec()
+    status: _DeploymentStatus = _DeploymentStatus()
+
+
+def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
+    notes, meta = wire.metadata.annotations, wire.metadata
+    managed = meta.labels.get(MANAGED_BY) == MANAGER and DEVICE_UID_LABEL in meta.labels
+    status = wire.status
+    return ShifuDeployment(
+        metadata=_meta(meta),
+        device=_device_of(wire.spec.template.spec.containers),
+        managed=managed,
+        node=_node_of(wire.spec.template.spec),
+        kind=_shared(notes.get(PLACEMENT_KIND, "")),
+        placed_at=notes.get(PLACED_AT, "") if managed else "",
+        placed_for=_shared(notes.get(PLACED_FOR, "")),
+        previous=_shared(notes.get(PREVIOUS_NODE, "")),
+        available=status.available_replicas > 0
+        and status.observed_generation >= meta.generation,
+        stopped=wire.spec.replicas == 0,
+    )
+
+
+@projection(of=Deployment, wire=_DeploymentWire, transform=_deployment)
+class ShifuDeployment(Object):
+    """A Deployment of deviceShifus: whose, where, since when, and whether it is up."""
+
+    device: Request | None = None
+    managed: bool = False
+    """Whether we composed it; else it is the user's own."""
+    node: str = ""
+    """Where its pod must run."""
+    kind: str = ""
+    placed_at: str = ""
+    placed_for: str = ""
+    previous: str = ""
+    available: bool = False
+    stopped: bool = False
+
+
+class _PodStatus(Model):
+    conditions: tuple[Condition, ...] = ()
+
+
+class _PodWire(Object):
+    spec: _PodSpec = _PodSpec()
+    status: _PodStatus = _PodStatus()
+
+
+def _pod(wire: _PodWire) -> ShifuPod:
+    conditions = {each.type: each for each in wire.status.conditions}
+    ready, placed = conditions.get("Ready"), conditions.get("PodScheduled")
+    waits = placed is not None and placed.status == "False" and not wire.spec.node_name
+    return ShifuPod(
+        metadata=_meta(wire.metadata, labels=False),
+        device=_device_of(wire.spec.containers),
+        managed=wire.metadata.labels.get(MANAGED_BY) == MANAGER,
+        node=_shared(wire.spec.node_name),
+        wanted=_node_of(wire.spec),
+        ready=ready is not None and ready.status == "True",
+        unscheduled_since=(placed.last_transition_time or "") if placed and waits else "",
+    )
+
+
+@projection(of=Pod, wire=_PodWire, transform=_pod)
+class ShifuPod(Object):
+    """A pod of a deviceShifu: whose, where, and whether it is ready."""
+
+    device: Request | None = None
+    managed: bool = False
+    node: str = ""
+    wanted: str = ""
+    """Where its template says that it must run."""
+    ready: bool = False
+    unscheduled_since: str = ""
+    """Since when the scheduler finds no place for it; empty if it has one."""
+
+
+class _ServiceSpec(Model):
+    selector: Mapping[str, str] = {}
+
+
+class _ServiceWire(Object):
+    spec: _ServiceSpec = _ServiceSpec()
+
+
+def _service(wire: _ServiceWire) -> ShifuService:
+    uid = wire.metadata.labels.get(DEVICE_UID_LABEL, "")
+    return ShifuService(
+        metadata=_meta(wire.metadata),
+        device=_request(wire.metadata.annotations.get(DEVICE_NAME, "")),
+        taken=wire.spec.selector.get(DEVICE_UID_LABEL, "") != uid,
+    )
+
+
+@projection(of=Service, wire=_ServiceWire, transform=_service)
+class ShifuService(Object):
+    """A Service in front of a deviceShifu of ours."""
+
+    device: Request | None = None
+    taken: bool = False
+    """Whether it leads elsewhere by now: a user has put his own in its place."""
+
+
+class Section(Enum):
+    """That there is a section of a ConfigMap, whatever it says."""
+
+    GIVEN = "given"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Section:
+        return cls.GIVEN
+
+
+class _Sections(Model):
+    instructions: Section | None = None
+    driver_properties: Section | None = None
+
+
+class _ConfigMapWire(Object):
+    data: _Sections = _Sections()
+
+
+def _config(wire: _ConfigMapWire) -> ShifuConfig:
+    meta, uid = wire.metadata, wire.metadata.labels.get(DEVICE_UID_LABEL, "")
+    return ShifuConfig(
+        metadata=_meta(meta),
+        device=_request(meta.annotations.get(DEVICE_NAME, "")) if uid else None,
+        labelled=meta.labels.get(DEVICE_LABEL, "") if not uid else "",
+        instructions=wire.data.instructions is not None,
+        driver=wire.data.driver_properties is not None,
+    )
+
+
+@projection(of=ConfigMap, wire=_ConfigMapWire, transform=_config)
+class ShifuConfig(Object):
+    """A ConfigMap of instructions, without the instructions."""
+
+    device: Request | None = None
+    """Whose it is, if we generated it."""
+    labelled: str = ""
+    """Which device a user has made it for."""
+    instructions: bool = False
+    driver: bool = False
+
+
+class NodeSpecFields(Model):
+    """How a node takes pods."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+
+
+class NodeStatusFields(Model):
+    """What a node has, and how it is."""
+
+    capacity: Mapping[str, Quantity] = {}
+    allocatable: Mapping[str, Quantity] = {}
+    conditions: tuple[NodeCondition, ...] = ()
+    addresses: tuple[NodeAddress, ...] = ()
+
+
+@projection(of=Node)
+class ShifuNode(Object):
+    """A Node, as a place for deviceShifus."""
+
+    spec: NodeSpecFields = NodeSpecFields()
+    status: NodeStatusFields = NodeStatusFields()

@@ -1,0 +1,111 @@
+"""How a node is: from its Ready condition and the time that has passed. Pure.
+
+    READY ──not ready──> SUSPECT ──lost-after──> LOST ──ready──> RECOVERING ──stable-after──> READY
+      ^                     │ ready                ^                 │ not ready
+      └─────────────────────┘                      └─────────────────┘
+
+A node that is gone, or tainted out-of-service, is LOST at once: that is a crash, not a bad network.
+A node that was ill for a moment only is READY again at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+
+class NodePhase(Enum):
+    """The state of a node; a node that is cordoned says so besides."""
+
+    READY = "Ready"
+    """It takes deviceShifus."""
+    SUSPECT = "Suspect"
+    """It is not ready, and may be soon: nobody comes, nobody leaves."""
+    LOST = "Lost"
+    """It was not ready for long: its deviceShifus leave."""
+    RECOVERING = "Recovering"
+    """It is back, and is watched for a while before anybody comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTimes:
+    """Seconds."""
+
+    lost_after: float = 60.0
+    stable_after: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """The phase of a node, since when, and since when it has not been ready."""
+
+    phase: NodePhase
+    since: float
+    unready_since: float | None = None
+    crashed: bool = False
+    """Whether it is known to be gone for good, and not only out of reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReadiness:
+    """What is seen of a node."""
+
+    ready: bool
+    crashed: bool = False
+    """Tainted out-of-service, or its object is gone."""
+
+
+def first_state(
+    seen: NodeReadiness, *, for_seconds: float, age: float, now: float, times: PhaseTimes
+) -> NodeState:
+    """The state of a node that was so for a while before we came, and is so old."""
+    since = now - for_seconds
+    if seen.crashed:
+        return NodeState(NodePhase.LOST, now, since, crashed=True)
+    if not seen.ready:
+        lost = for_seconds >= times.lost_after
+        return NodeState(NodePhase.LOST if lost else NodePhase.SUSPECT, since, since)
+    # One that became ready long after it was made was ill before; who knows for how long.
+    returned = for_seconds < times.stable_after and age - for_seconds > times.lost_after
+    return NodeState(NodePhase.RECOVERING if returned else NodePhase.READY, since)
+
+
+def step(state: NodeState, seen: NodeReadiness, now: float, times: PhaseTimes) -> NodeState:
+    """The state that follows."""
+    if seen.crashed:
+        if state.crashed:
+            return state
+        unready = now if state.unready_since is None else state.unready_since
+        return NodeState(NodePhase.LOST, now, unready, crashed=True)
+    if seen.ready:
+        return _ready(replace(state, crashed=False), now, times)
+    return _unready(state, now, times)
+
+
+def due_at(state: NodeState, times: PhaseTimes) -> float | None:
+    """When the state changes by itself; None if it never does."""
+    if state.phase is NodePhase.SUSPECT:
+        return state.since + times.lost_after
+    return state.since + times.stable_after if state.phase is NodePhase.RECOVERING else None
+
+
+def _ready(state: NodeState, now: float, times: PhaseTimes) -> NodeState:
+    match state.phase:
+        case NodePhase.SUSPECT:
+            return NodeState(NodePhase.READY, now)
+        case NodePhase.LOST:
+            return NodeState(NodePhase.RECOVERING, now)
+        case NodePhase.RECOVERING if now - state.since >= times.stable_after:
+            return NodeState(NodePhase.READY, now)
+    return state
+
+
+def _unready(state: NodeState, now: float, times: PhaseTimes) -> NodeState:
+    match state.phase:
+        case NodePhase.READY:
+            return _unready(NodeState(NodePhase.SUSPECT, now, now), now, times)
+        case NodePhase.RECOVERING:
+            return NodeState(NodePhase.LOST, now, now)
+        case NodePhase.SUSPECT if now - state.since >= times.lost_after:
+            return NodeState(NodePhase.LOST, now, state.unready_since)
+    return replace(state, crashed=False)

@@ -1,0 +1,1 @@
+"""What users write, understood: hints, coordinates, amounts, and what makes a device servable."""
