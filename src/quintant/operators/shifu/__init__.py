@@ -1,1 +1,86 @@
-"""shifu"""
+"""shifu: a deviceShifu for every edge device, placed well, and moved when needed. See README.md."""
+
+from __future__ import annotations
+
+import os
+
+from quintant.api.apps import Deployment
+from quintant.api.core import ConfigMap, Pod, Service
+from quintant.api.metrics import NodeMetrics
+from quintant.core.options import from_environment
+from quintant.operators.shifu import edge_node, telemetry_service
+from quintant.operators.shifu.act.evacuate import Evacuator
+from quintant.operators.shifu.act.rebalance import Rebalancer
+from quintant.operators.shifu.api.device import EdgeDevice, UpstreamEdgeDevice
+from quintant.operators.shifu.api.names import MANAGER
+from quintant.operators.shifu.metrics import ShifuMetrics
+from quintant.operators.shifu.observe import triggers
+from quintant.operators.shifu.observe.collector import Collector
+from quintant.operators.shifu.observe.follower import TopologyFollower
+from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.observe.views import (
+    ShifuConfig,
+    ShifuDeployment,
+    ShifuNode,
+    ShifuPod,
+    ShifuService,
+)
+from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.options import Options
+from quintant.operators.shifu.reconcile import DeviceReconciler
+from quintant.operators.shifu.remote import NodeFiguresSource, metrics_api
+from quintant.operators.shifu.report.pages import EdgeMapPages
+from quintant.runtime.manager.manager import Manager
+
+
+def controllers(
+    manager: Manager, options: Options | None = None, remote: NodeFiguresSource | None = None
+) -> None:
+    """Declare everything that shifu does; `remote` tells what nodes use."""
+    options = options or from_environment(Options, os.environ)
+    manager.configure(**options.settings)
+    kind = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
+    topology, devices, nodes = Topology(options, kind), WakeSource(), WakeSource()
+    declare(manager, topology, devices)
+    edge_node.controllers(manager, topology, nodes)
+    if options.telemetry_service:
+        telemetry_service.controllers(manager, options)
+    manager.add(TopologyFollower(topology, devices, nodes))
+    manager.add(Collector(topology, remote or metrics_api, nodes))
+    manager.add(EdgeMapPages(topology))
+    manager.add(Evacuator(topology, devices, nodes), leader=True)
+    manager.add(Rebalancer(topology, devices), leader=True)
+
+
+def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
+    """Declare the controller of devices."""
+    metrics, watch = ShifuMetrics(topology), triggers.Triggers(topology)
+    manager.add_collectors(*metrics.collectors())
+    (
+        manager.keyed(MANAGER)
+        .watches(
+            topology.kind, to=triggers.itself, when=triggers.DEVICE_CHANGED, index=triggers.BY_WORD
+        )
+        .watches(ShifuNode, to=triggers.nobody)
+        .watches(
+            ShifuDeployment, to=triggers.device_of, when=triggers.CHILD_CHANGED,
+            index=triggers.BY_DEVICE,
+        )
+        .watches(
+            ShifuPod, to=triggers.device_of, when=triggers.CHILD_CHANGED, index=triggers.BY_DEVICE
+        )
+        .watches(
+            ShifuService, to=triggers.device_of, when=triggers.CHILD_CHANGED,
+            index=triggers.BY_DEVICE,
+        )
+        .watches(ShifuConfig, to=watch.of_config, index=triggers.BY_CONFIG)
+        .uses(topology.kind, "patch", sub="status" if topology.kind is EdgeDevice else "")
+        .uses(Deployment, "create", "patch", "delete")
+        .uses(Service, "create", "patch", "delete")
+        .uses(ConfigMap, "create", "patch", "delete")
+        .uses(Pod, "delete")
+        .uses(NodeMetrics, "get", "list")
+        .on(devices)
+        .workers(topology.options.max_concurrent_reconciles)
+        .reconcile(DeviceReconciler(topology, metrics))
+    )  # fmt: skip

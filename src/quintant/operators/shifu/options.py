@@ -61,7 +61,7 @@ class Options(ManagerOptions, frozen=True, kw_only=True):
     guard_expires: Duration = 600.0
     """GUARD_EXPIRES: how long evacuations wait when most nodes are lost at once."""
     reschedule: Literal["on", "evacuate-only", "off"] = "on"
-    """RESCHEDULE: whether deviceShifus move to better places, away from lost nodes only, or never."""
+    """RESCHEDULE: whether deviceShifus move: to better places, from lost nodes only, or never."""
     move_budget: int = 20
     """MOVE_BUDGET: moves to better places in one period."""
     move_margin: Amount = 0.25

@@ -40,7 +40,10 @@ class DeviceReconciler:
                 return None
             with self.metrics.scheduling():
                 choice = choose(observed, topology.place, options)
-            topology.choose(request, choice)
+            if choice.avoid is not None:
+                topology.avoid(request, *choice.avoid)
+            if choice.decision is not None:
+                topology.intend(request, choice.decision, choice.cause)
             wanted = compose(observed, choice, options, topology.tolerations(choice.node))
             await write_children(ctx.client, observed, wanted)
             self.metrics.chose(choice, observed)

@@ -79,9 +79,7 @@ class Engine:
             timers=settings.watch,
         )
         fence = self.elector.fence if self.elector else unfenced
-        self.client = Client(
-            rest, self.caches, settings.name, fence, random=random, clock=clock
-        )
+        self.client = Client(rest, self.caches, settings.name, fence, random=random, clock=clock)
         self.caches.managers.add(settings.name)
         self.recorder = Recorder(
             rest,

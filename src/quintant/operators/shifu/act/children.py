@@ -110,5 +110,3 @@ async def _disown(client: Client, service: ShifuService) -> None:
     ]
     meta = ObjectMeta(name=live.metadata.name, namespace=live.metadata.namespace)
     await client.json_patch(Service, meta, operations)
-
-

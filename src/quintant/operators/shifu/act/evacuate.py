@@ -107,9 +107,7 @@ class Evacuator:
             if device is None:
                 continue
             hints = resolve_hints(device)
-            found = topology.place(
-                topology.request(device, hints, memory_request(device, hints))
-            )
+            found = topology.place(topology.request(device, hints, memory_request(device, hints)))
             if isinstance(found, NoPlacement):
                 topology.unplaced[each.key] = found.message
             else:

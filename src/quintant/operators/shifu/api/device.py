@@ -9,7 +9,7 @@ node is lost.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
@@ -27,8 +27,7 @@ SCHEDULED, READY, VALID = "Scheduled", "DeviceShifuReady", "ConfigValid"
 REACHABLE = "DeviceReachable"
 """The agent's condition; the controller says Unknown where an agent says nothing."""
 
-PlacementKind = Literal["Pinned", "Proximity", "Memory", "Adopted"]
-COLUMNS = {
+COLUMNS: dict[str, str | Column] = {
     "SKU": ".spec.sku",
     "Protocol": ".spec.protocol",
     "Address": Column(".spec.address", priority=1),

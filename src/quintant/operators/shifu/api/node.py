@@ -116,5 +116,3 @@ class EdgeNodeStatus(Model):
 )
 class EdgeNode(Custom[EdgeNodeSpec, EdgeNodeStatus]):
     """A node that deviceShifus can run on."""
-
-

@@ -38,12 +38,10 @@ def config_words(name: str) -> Iterator[str]:
 
 def wanted_words(device: Device, hints: Hints) -> set[str]:
     """What ConfigMaps for a device may be found under."""
-    return {short_name(device.metadata.name), device.metadata.name, hints.config_map} - {""}
+    return {short_name(device.metadata.name), hints.config_map} - {""}
 
 
-def find_config(
-    device: Device, hints: Hints, found: Iterable[ShifuConfig]
-) -> ShifuConfig | None:
+def find_config(device: Device, hints: Hints, found: Iterable[ShifuConfig]) -> ShifuConfig | None:
     """The ConfigMap with a device's instructions, of those under its words; None if there is none.
 
     The one that it names, else one labelled for it, else by name, the highest version first.

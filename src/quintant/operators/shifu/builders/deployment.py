@@ -154,9 +154,7 @@ def _pod(placed: PlacedDevice, agent: AgentImage) -> PodSpec:
 def _only_on(node: str) -> Affinity:
     field = Requirement(key="metadata.name", operator="In", values=(node,))
     term = NodeTerm(match_fields=(field,))
-    return Affinity(
-        node_affinity=NodeAffinity(required=NodeTerms(node_selector_terms=(term,)))
-    )
+    return Affinity(node_affinity=NodeAffinity(required=NodeTerms(node_selector_terms=(term,))))
 
 
 def _agent(placed: PlacedDevice, agent: AgentImage) -> Container:

@@ -34,9 +34,7 @@ JITTER = 0.1
 class Collector:
     """Reads figures and gives them to the topology; a runnable."""
 
-    def __init__(
-        self, topology: Topology, source: NodeFiguresSource, nodes: WakeSource
-    ) -> None:
+    def __init__(self, topology: Topology, source: NodeFiguresSource, nodes: WakeSource) -> None:
         self._topology, self._source, self._nodes = topology, source, nodes
         self._failed = False
 

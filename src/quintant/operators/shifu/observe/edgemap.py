@@ -128,6 +128,10 @@ class EdgeMap:
         """The devices without a node, the oldest first."""
         return sorted((key for key, link in self._devices.items() if link is None), key=self._age)
 
+    def device_count(self) -> int:
+        """How many devices there are."""
+        return len(self._devices)
+
     def vertices(self) -> int:
         """How many there are."""
         return len(self._nodes) + len(self._devices)

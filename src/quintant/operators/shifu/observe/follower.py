@@ -109,4 +109,3 @@ def _offered(record: EdgeNodeRecord | None) -> NodeOffer | None:
 
 def _refusal(offer: NodeOffer | None) -> str:
     return "Gone" if offer is None else offer.refusal
-

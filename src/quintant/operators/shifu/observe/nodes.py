@@ -153,8 +153,9 @@ class EdgeNodeRecord:
 
     def refusal(self) -> str:
         """Why it takes no deviceShifu at all; empty if it does."""
-        if self.phase is not NodePhase.READY:
-            return self.phase.value
+        phase = self.phase
+        if phase is not NodePhase.READY:
+            return str(phase.value)
         if self.cordoned:
             return "Cordoned"
         if self.spec.schedulable is False:

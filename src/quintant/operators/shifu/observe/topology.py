@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from quintant.api.core import Toleration
 from quintant.core.clock import Clock, SystemClock, monotonic
-from quintant.core.object import Object, Request
+from quintant.core.object import K, Request
 from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.api.names import DEVICE_UID_LABEL
 from quintant.operators.shifu.builders.resources import memory_request
@@ -82,6 +82,11 @@ class Topology:
         self._client, self.clock = client, client.clock
 
     @property
+    def attached(self) -> bool:
+        """Whether there are caches to ask."""
+        return self._client is not None
+
+    @property
     def table(self) -> NodeTable:
         """The nodes as they are now, with everything that is bound to them."""
         if self._table is None:
@@ -104,13 +109,6 @@ class Topology:
     def place(self, want: PlacementRequest) -> PlacementDecision | NoPlacement:
         """Where a device would go."""
         return self.table.place(want)
-
-    def choose(self, key: Request, choice: Choice) -> None:
-        """Take note of what was chosen for a device: it is bound before anything is written."""
-        if choice.avoid is not None:
-            self.avoid(key, *choice.avoid)
-        if choice.decision is not None and choice.cause:
-            self.intend(key, choice.decision, choice.cause)
 
     def tolerations(self, node: str) -> tuple[Toleration, ...]:
         """What deviceShifus on a node tolerate besides."""
@@ -166,9 +164,10 @@ class Topology:
         """The pods of a device."""
         return self.store(ShifuPod).by_index(DEVICE_INDEX, str(key))
 
-    def store(self, kind: type[Object]) -> Indexer:  # type: ignore[type-arg]
+    def store(self, kind: type[K]) -> Indexer[K]:
         """What the caches hold of a kind."""
-        assert self._client is not None and self._client.caches is not None, "attached first"
+        assert self._client is not None, "attached first"
+        assert self._client.caches is not None, "a manager's client has caches"
         return self._client.caches.informer_for(kind).store
 
     def refresh(self, key: Request) -> None:

@@ -1,8 +1,8 @@
 """What is held of the objects of ten thousand devices: what a decision needs, and nothing else.
 
 Each view is made of what the server sends before anybody holds it (`projection(transform=…)`): of a
-Deployment its device and its node, of a pod where it is and whether it is ready. Of labels only those
-stay by which an object is ours and which revision it has.
+Deployment its device and its node, of a pod where it is and whether it is ready. Of labels only
+those stay by which an object is ours and which revision it has.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from quintant.operators.shifu.api.names import (
     REVISION_LABEL,
 )
 
+_NONE: Mapping[str, str] = ObjectMeta().labels
+"""The one that absent labels are, shared by all."""
 _KEPT = (DEVICE_UID_LABEL, REVISION_LABEL)
 _strings: dict[str, str] = {}
 """Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
@@ -54,7 +56,7 @@ def _meta(full: ObjectMeta, *, labels: bool = True) -> ObjectMeta:
         resource_version=full.resource_version,
         generation=full.generation,
         deletion_timestamp=full.deletion_timestamp,
-        **({"labels": kept} if kept else {}),
+        labels=kept or _NONE,
     )
 
 
@@ -154,8 +156,7 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
         placed_at=notes.get(PLACED_AT, "") if managed else "",
         placed_for=_shared(notes.get(PLACED_FOR, "")),
         previous=_shared(notes.get(PREVIOUS_NODE, "")),
-        available=status.available_replicas > 0
-        and status.observed_generation >= meta.generation,
+        available=status.available_replicas > 0 and status.observed_generation >= meta.generation,
         stopped=wire.spec.replicas == 0,
     )
 

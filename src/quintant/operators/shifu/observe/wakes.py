@@ -1,4 +1,4 @@
-"""Keys that are looked at because something happened that is no change of theirs: a node is lost."""
+"""Keys to be looked at for something that is no change of theirs, such as a node that is lost."""
 
 from __future__ import annotations
 

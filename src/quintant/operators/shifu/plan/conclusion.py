@@ -75,9 +75,7 @@ class Conclusion:
 
 def conclude(observed: Observed, choice: Choice, options: Options) -> Conclusion:
     """What is to be said of a device after all was done for it."""
-    generation = (
-        observed.device.metadata.generation if options.crd_flavor == "ours" else None
-    )
+    generation = observed.device.metadata.generation if options.crd_flavor == "ours" else None
     status = EdgeDeviceStatus(
         phase=_phase(observed, choice),
         observed_generation=generation,
@@ -148,9 +146,7 @@ def _adopted(observed: Observed) -> PlacementStatus | None:
     return PlacementStatus(node_name=node, kind="Adopted", reason=f"Deployment {name}")
 
 
-def _device_shifu(
-    observed: Observed, choice: Choice, options: Options
-) -> DeviceShifuStatus | None:
+def _device_shifu(observed: Observed, choice: Choice, options: Options) -> DeviceShifuStatus | None:
     config = observed.config.metadata.name if observed.config is not None else ""
     if choice.yields:
         if observed.theirs is None:

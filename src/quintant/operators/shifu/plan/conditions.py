@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.core.clock import parse_timestamp
-from quintant.operators.shifu.api.device import READY, REACHABLE, SCHEDULED, VALID
+from quintant.operators.shifu.api.device import REACHABLE, READY, SCHEDULED, VALID
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.plan.device import Choice
 from quintant.operators.shifu.plan.placement import NONE_FEASIBLE, PIN_MISSING
@@ -49,9 +49,7 @@ class Verdict(NamedTuple):
     message: str = ""
 
 
-def conditions(
-    observed: Observed, choice: Choice, generation: int | None
-) -> tuple[Condition, ...]:
+def conditions(observed: Observed, choice: Choice, generation: int | None) -> tuple[Condition, ...]:
     """The conditions of a device; those of the agent stay as they are."""
     found: Sequence[Condition] = observed.status.conditions
     for verdict in _verdicts(observed, choice):

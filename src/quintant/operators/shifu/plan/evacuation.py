@@ -72,9 +72,7 @@ class Evacuee:
     autonomy: float | None = None
 
 
-def leaving(
-    evacuees: Iterable[Evacuee], lost: Mapping[str, LostNode], now: float
-) -> list[Evacuee]:
+def leaving(evacuees: Iterable[Evacuee], lost: Mapping[str, LostNode], now: float) -> list[Evacuee]:
     """Those that leave now, in the order in which they find room."""
     due = [each for each in evacuees if not each.stays and _due(each, lost[each.node], now)]
     return sorted(due, key=lambda each: (-each.priority, each.created, each.key))

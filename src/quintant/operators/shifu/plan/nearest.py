@@ -42,9 +42,7 @@ class NearestIndex:
         exact = sorted((distance(place, self._points[number]), number) for number in found)
         return [each for each in exact if each[0] <= exact[0][0] + tolerance]
 
-    def _candidates(
-        self, at: UnitVector, slack: float, admits: Callable[[int], bool]
-    ) -> list[int]:
+    def _candidates(self, at: UnitVector, slack: float, admits: Callable[[int], bool]) -> list[int]:
         tree, found = self._tree, list[tuple[float, int]]()
         # Of what is admitted the nearest so far, and how far away others may be: squares of chords.
         best, bound = math.inf, math.inf

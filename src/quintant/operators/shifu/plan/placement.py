@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from quintant.operators.shifu.api.device import PlacementKind
 from quintant.operators.shifu.plan.nearest import NearestIndex
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint, distance
@@ -68,7 +67,8 @@ class PlacementDecision:
     """Where it goes, and why."""
 
     node: str
-    kind: PlacementKind
+    kind: str
+    """Pinned, Proximity or Memory."""
     reason: str
     distance: float | None = None
     """Meters between the device and the node, where both say where they are."""

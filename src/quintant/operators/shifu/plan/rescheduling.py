@@ -146,9 +146,9 @@ class _Round:
             if self._ceilings[offer.name] <= most:
                 break
             lower = self._lower(offer)
-            if lower > most and offer.name != resident.node:
-                if not self._table.refusal(offer, resident.want):
-                    best, most = offer, lower
+            better = lower > most and offer.name != resident.node
+            if better and not self._table.refusal(offer, resident.want):
+                best, most = offer, lower
         return best
 
     def _nearer(self, resident: Resident, old: NodeOffer) -> PlacementDecision | None:

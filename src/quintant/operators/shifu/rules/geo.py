@@ -52,9 +52,7 @@ def distance(one: GeoPoint, other: GeoPoint) -> float:
     north, south = math.radians(one.latitude), math.radians(other.latitude)
     half_lat = (south - north) / 2
     half_lon = math.radians(other.longitude - one.longitude) / 2
-    chord = (
-        math.sin(half_lat) ** 2 + math.cos(north) * math.cos(south) * math.sin(half_lon) ** 2
-    )
+    chord = math.sin(half_lat) ** 2 + math.cos(north) * math.cos(south) * math.sin(half_lon) ** 2
     return 2 * EARTH_METERS * math.asin(min(1.0, math.sqrt(chord)))
 
 

@@ -1,0 +1,97 @@
+"""What wakes a device: which changes count, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.core.object import Object, Request
+from quintant.operators.shifu.builders.config import config_words, wanted_words
+from quintant.operators.shifu.builders.names import short_name
+from quintant.operators.shifu.observe.reader import CONFIG_INDEX
+from quintant.operators.shifu.observe.topology import DEVICE_INDEX, Topology
+from quintant.operators.shifu.observe.views import (
+    ShifuConfig,
+    ShifuDeployment,
+    ShifuPod,
+    ShifuService,
+)
+from quintant.operators.shifu.rules.hints import Device, hint_aspects, resolve_hints
+from quintant.runtime.controller import predicates
+
+Child = ShifuDeployment | ShifuPod | ShifuService | ShifuConfig
+
+DEVICE_CHANGED: predicates.When[Device] = predicates.changed(
+    lambda device: (device.spec, hint_aspects(device), _said(device))
+)
+"""What of a device matters: not the generation, which upstream's agents move with every report."""
+CHILD_CHANGED: predicates.When[Child] = predicates.changed(lambda child: _aspects(child))
+
+
+def itself(device: Object) -> tuple[Request, ...]:
+    """A device wakes itself."""
+    return (device.key,)
+
+
+def nobody(_: Object) -> tuple[Request, ...]:
+    """Whom a change of a node wakes is the topology's to say."""
+    return ()
+
+
+def device_of(child: Child) -> tuple[Request, ...]:
+    """The device that an object is for."""
+    return (child.device,) if child.device is not None else ()
+
+
+def device_values(child: Child) -> tuple[str, ...]:
+    """Where the index of devices files an object."""
+    return (str(child.device),) if child.device is not None else ()
+
+
+def config_values(config: ShifuConfig) -> tuple[str, ...]:
+    """Where the index of instructions files a ConfigMap: only those of users are found there."""
+    if config.device is not None:
+        return ()
+    words = (*config_words(config.metadata.name), short_name(config.labelled))
+    return tuple(word for word in dict.fromkeys(words) if word)
+
+
+def device_words(device: Device) -> tuple[str, ...]:
+    """Where the same index files a device: by what its ConfigMap may be called."""
+    return tuple(sorted(wanted_words(device, resolve_hints(device))))
+
+
+BY_DEVICE = {DEVICE_INDEX: device_values}
+BY_WORD = {CONFIG_INDEX: device_words}
+BY_CONFIG = {DEVICE_INDEX: device_values, CONFIG_INDEX: config_values}
+
+
+class Triggers:
+    """Those that need to know more than the object at hand."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+
+    def of_config(self, config: ShifuConfig) -> Iterable[Request]:
+        """The devices that a ConfigMap may be for."""
+        if config.device is not None:
+            return (config.device,)
+        index = self._topology.store(self._topology.kind).index(CONFIG_INDEX)
+        return [key for word in config_values(config) for key in index.keys(word)]
+
+
+def _said(device: Device) -> object:
+    """What others say in the status that a decision depends on."""
+    status = device.status
+    return (status.phase == "", status.phase == "Unknown") if status is not None else None
+
+
+def _aspects(child: Child) -> object:
+    meta = child.metadata
+    if isinstance(child, ShifuPod):
+        return child.ready, child.node, child.deleting, child.unscheduled_since
+    if isinstance(child, ShifuDeployment):
+        return (
+            child.node, child.available, child.deleting, child.stopped, child.placed_for,
+            child.managed, meta.labels,
+        )  # fmt: skip
+    return meta.resource_version

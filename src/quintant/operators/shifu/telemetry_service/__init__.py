@@ -1,0 +1,33 @@
+"""TelemetryService: the one service that takes telemetry, for as long as anybody wants one.
+
+A part of its own, with a role of its own, off unless it is asked for. All TelemetryServices are one
+key: they share the Deployment and the Service, which go with the last of them.
+"""
+
+from __future__ import annotations
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Service
+from quintant.core.object import Request
+from quintant.operators.shifu.api.telemetry import TelemetryService
+from quintant.operators.shifu.options import Options
+from quintant.operators.shifu.telemetry_service.reconcile import TelemetryReconciler
+from quintant.runtime.controller import predicates
+from quintant.runtime.manager.manager import Manager
+
+ALL = Request("telemetryservice")
+"""The only key there is, and the name of what is made."""
+
+
+def controllers(manager: Manager, options: Options) -> None:
+    """Declare the controller of TelemetryServices."""
+    (
+        manager.keyed("shifu-telemetry")
+        .watches(TelemetryService, to=lambda _: (ALL,), when=predicates.generation)
+        .uses(TelemetryService, "patch", sub="status")
+        .uses(Deployment, "create")
+        .uses(Deployment, "get", "patch", "delete")
+        .uses(Service, "create")
+        .uses(Service, "get", "patch", "delete")
+        .reconcile(TelemetryReconciler(options))
+    )
