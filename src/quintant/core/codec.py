@@ -163,7 +163,7 @@ def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     return msgspec.json.Decoder(kind, dec_hook=decode_hook)
 
 
-def wire_type(kind: type[Model]) -> type[Any]:
+def wire_type(kind: type[Model]) -> type[Model]:
     """What the bytes of a kind are read as: the kind itself, unless it is a view that is made."""
     made = transform_of(kind)
     return kind if made is None else made.wire

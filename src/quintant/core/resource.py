@@ -174,7 +174,7 @@ def resource(
 class Transform(Struct, frozen=True):
     """How objects of a kind become a view: read as `wire`, and made smaller by `make`."""
 
-    wire: type[Any]
+    wire: type[Model]
     make: Callable[[Any], Any]
 
 

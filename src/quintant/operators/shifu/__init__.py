@@ -43,8 +43,7 @@ def controllers(
     topology, devices, nodes = Topology(options, kind), WakeSource(), WakeSource()
     declare(manager, topology, devices)
     edge_node.controllers(manager, topology, nodes)
-    if options.telemetry_service:
-        telemetry_service.controllers(manager, options)
+    telemetry_service.controllers(manager, options)
     manager.add(TopologyFollower(topology, devices, nodes))
     manager.add(Collector(topology, remote or metrics_api, nodes))
     manager.add(EdgeMapPages(topology))
@@ -55,32 +54,39 @@ def controllers(
 def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
     """Declare the controller of devices."""
     metrics, watch = ShifuMetrics(topology), triggers.Triggers(topology)
+    options = topology.options
+    here, there = options.device_namespaces, (options.shifu_namespace,)
     manager.add_collectors(*metrics.collectors())
     (
         manager.keyed(MANAGER)
         .watches(
-            topology.kind, to=triggers.itself, when=triggers.DEVICE_CHANGED, index=triggers.BY_WORD
+            topology.kind, to=triggers.itself, when=triggers.DEVICE_CHANGED, index=triggers.BY_WORD,
+            namespaces=here,
         )
         .watches(ShifuNode, to=triggers.nobody)
         .watches(
             ShifuDeployment, to=triggers.device_of, when=triggers.CHILD_CHANGED,
-            index=triggers.BY_DEVICE,
+            index=triggers.BY_DEVICE, namespaces=there,
         )
         .watches(
-            ShifuPod, to=triggers.device_of, when=triggers.CHILD_CHANGED, index=triggers.BY_DEVICE
+            ShifuPod, to=triggers.device_of, when=triggers.CHILD_CHANGED, index=triggers.BY_DEVICE,
+            namespaces=there,
         )
         .watches(
             ShifuService, to=triggers.device_of, when=triggers.CHILD_CHANGED,
-            index=triggers.BY_DEVICE,
+            index=triggers.BY_DEVICE, namespaces=there,
         )
-        .watches(ShifuConfig, to=watch.of_config, index=triggers.BY_CONFIG)
-        .uses(topology.kind, "patch", sub="status" if topology.kind is EdgeDevice else "")
-        .uses(Deployment, "create", "patch", "delete")
-        .uses(Service, "create", "patch", "delete")
-        .uses(ConfigMap, "create", "patch", "delete")
-        .uses(Pod, "delete")
+        .watches(ShifuConfig, to=watch.of_config, index=triggers.BY_CONFIG, namespaces=there)
+        .uses(
+            topology.kind, "patch", sub="status" if topology.kind is EdgeDevice else "",
+            namespaces=here,
+        )
+        .uses(Deployment, "create", "patch", "delete", namespaces=there)
+        .uses(Service, "create", "patch", "delete", namespaces=there)
+        .uses(ConfigMap, "create", "patch", "delete", namespaces=there)
+        .uses(Pod, "delete", namespaces=there)
         .uses(NodeMetrics, "get", "list")
         .on(devices)
-        .workers(topology.options.max_concurrent_reconciles)
+        .workers(options.max_concurrent_reconciles)
         .reconcile(DeviceReconciler(topology, metrics))
     )  # fmt: skip

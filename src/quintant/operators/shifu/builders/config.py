@@ -14,7 +14,6 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.builders.names import (
     config_name,
     device_labels,
-    device_notes,
     short_name,
 )
 from quintant.operators.shifu.observe.views import ShifuConfig
@@ -67,7 +66,6 @@ def generated_config(device: Device, namespace: str) -> ConfigMap:
             name=config_name(device.key),
             namespace=namespace,
             labels=device_labels(device),
-            annotations=device_notes(device),
         ),
         data=data,
     )

@@ -51,7 +51,6 @@ from quintant.operators.shifu.builders.names import (
     AgentImage,
     base_name,
     device_labels,
-    device_notes,
 )
 from quintant.operators.shifu.builders.ports import container_ports
 from quintant.operators.shifu.builders.resources import agent_resources
@@ -106,7 +105,7 @@ def deployment(placed: PlacedDevice, agent: AgentImage, namespace: str) -> Deplo
             name=base_name(device.key),
             namespace=namespace,
             labels=labels,
-            annotations={**device_notes(device), **_placement(placed)},
+            annotations=_placement(placed),
         ),
         spec=DeploymentSpec(
             replicas=1,

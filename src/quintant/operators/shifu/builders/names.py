@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from quintant.core.object import Object, Request
 from quintant.operators.shifu.api.names import (
     DEVICE_LABEL,
-    DEVICE_NAME,
     DEVICE_NAMESPACE_LABEL,
     DEVICE_UID_LABEL,
     DEVICES,
@@ -61,8 +60,3 @@ def device_labels(device: Object) -> dict[str, str]:
         DEVICE_NAMESPACE_LABEL: device.metadata.namespace,
         DEVICE_UID_LABEL: device.metadata.uid,
     }
-
-
-def device_notes(device: Object) -> dict[str, str]:
-    """The device in full, as a label could not hold it."""
-    return {DEVICE_NAME: str(device.key)}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.names import DEVICE_UID_LABEL
-from quintant.operators.shifu.builders.names import base_name, device_labels, device_notes
+from quintant.operators.shifu.builders.names import base_name, device_labels
 from quintant.operators.shifu.rules.hints import Device
 
 HTTP_PORT = 8080
@@ -46,7 +46,6 @@ def service(device: Device, namespace: str, kind: str) -> Service:
             name=base_name(device.key),
             namespace=namespace,
             labels=device_labels(device),
-            annotations=device_notes(device),
         ),
         spec=ServiceSpec(
             type=kind,

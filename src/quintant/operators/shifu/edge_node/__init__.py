@@ -29,14 +29,14 @@ def controllers(manager: Manager, topology: Topology, wakes: WakeSource) -> None
         .on(wakes)
         .reconcile(NodeStatusReconciler(topology))
     )
-    if topology.options.edgenode_mirror:
-        (
-            manager.keyed(MIRROR)
-            .watches(ShifuNode, to=_itself, when=predicates.labels | predicates.created)
-            .watches(EdgeNode, to=_itself, when=predicates.labels | predicates.created)
-            .uses(EdgeNode, "create", "patch", "delete")
-            .reconcile(MirrorReconciler(topology))
-        )
+    (
+        manager.part("mirror", on=topology.options.edgenode_mirror)
+        .keyed(MIRROR)
+        .watches(ShifuNode, to=_itself, when=predicates.labels)
+        .watches(EdgeNode, to=_itself, when=predicates.labels)
+        .uses(EdgeNode, "create", "delete")
+        .reconcile(MirrorReconciler(topology))
+    )
 
 
 def _itself(obj: Object) -> tuple[Request, ...]:

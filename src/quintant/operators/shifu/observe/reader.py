@@ -9,8 +9,8 @@ from typing import Any
 
 from quintant.api.core import ConfigMap, Toleration
 from quintant.core.object import Object, Request
+from quintant.core.owner import OWNER_UID
 from quintant.operators.shifu.api.device import EdgeDeviceStatus
-from quintant.operators.shifu.api.names import DEVICE_UID_LABEL
 from quintant.operators.shifu.builders.config import find_config, wanted_words
 from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.observe.edgemap import EdgeLink
@@ -123,7 +123,7 @@ async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
         config=config,
         config_data=await _data(ctx, topology, device, config),
         pods=topology.pods(key),
-        stale=tuple(each for each in mine if each.metadata.labels.get(DEVICE_UID_LABEL) != uid),
+        stale=tuple(each for each in mine if each.metadata.labels.get(OWNER_UID) != uid),
         node=_node(topology, link, ours),
         intent=topology.intents.get(key),
         unplaced=topology.unplaced.get(key, ""),
@@ -142,7 +142,7 @@ def _managed(topology: Topology, key: Request) -> tuple[Object, ...]:
 
 def _own(topology: Topology, kind: type[Object], device: Device) -> Any:
     for each in topology.store(kind).by_index(DEVICE_INDEX, str(device.key)):
-        if each.metadata.labels.get(DEVICE_UID_LABEL) == device.metadata.uid and not each.deleting:
+        if each.metadata.labels.get(OWNER_UID) == device.metadata.uid and not each.deleting:
             return each
     return None
 

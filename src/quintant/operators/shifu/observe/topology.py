@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from quintant.api.core import Toleration
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.object import K, Request
+from quintant.core.owner import OWNER_UID
 from quintant.operators.shifu.api.device import EdgeDevice
-from quintant.operators.shifu.api.names import DEVICE_UID_LABEL
 from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.observe.edgemap import EdgeLink, EdgeMap, LinkKind
 from quintant.operators.shifu.observe.nodes import EdgeNodes
@@ -260,7 +260,7 @@ def own_deployment(
 ) -> ShifuDeployment | None:
     """The Deployment that was composed for this very device."""
     for each in deployments:
-        uid = each.metadata.labels.get(DEVICE_UID_LABEL)
+        uid = each.metadata.labels.get(OWNER_UID)
         if each.managed and uid == device.metadata.uid and not each.deleting:
             return each
     return None

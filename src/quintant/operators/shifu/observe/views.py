@@ -18,10 +18,10 @@ from quintant.api.meta import Condition
 from quintant.api.node import NodeAddress, NodeCondition
 from quintant.api.quantity import Quantity
 from quintant.core.object import Model, Object, ObjectMeta, Request
+from quintant.core.owner import OWNER_UID, owner_of
 from quintant.core.resource import projection
 from quintant.operators.shifu.api.names import (
     DEVICE_LABEL,
-    DEVICE_NAME,
     DEVICE_UID_LABEL,
     DEVICES,
     MANAGED_BY,
@@ -37,7 +37,7 @@ from quintant.operators.shifu.api.names import (
 
 _NONE: Mapping[str, str] = ObjectMeta().labels
 """The one that absent labels are, shared by all."""
-_KEPT = (DEVICE_UID_LABEL, REVISION_LABEL)
+_KEPT = (OWNER_UID, REVISION_LABEL)
 _strings: dict[str, str] = {}
 """Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
 
@@ -60,9 +60,10 @@ def _meta(full: ObjectMeta, *, labels: bool = True) -> ObjectMeta:
     )
 
 
-def _request(text: str) -> Request | None:
-    namespace, _, name = text.partition("/")
-    return Request(name, _shared(namespace)) if name else None
+def _owner(meta: ObjectMeta) -> Request | None:
+    """The device that an object was composed for."""
+    held = owner_of(Object(metadata=meta))
+    return Request(held.name, _shared(held.namespace)) if held is not None else None
 
 
 # What is read of pods and their templates: whose they are, and where they may run.
@@ -145,7 +146,7 @@ class _DeploymentWire(Object):
 
 def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
     notes, meta = wire.metadata.annotations, wire.metadata
-    managed = meta.labels.get(MANAGED_BY) == MANAGER and DEVICE_UID_LABEL in meta.labels
+    managed = meta.labels.get(MANAGED_BY) == MANAGER and OWNER_UID in meta.labels
     status = wire.status
     return ShifuDeployment(
         metadata=_meta(meta),
@@ -225,10 +226,10 @@ class _ServiceWire(Object):
 
 
 def _service(wire: _ServiceWire) -> ShifuService:
-    uid = wire.metadata.labels.get(DEVICE_UID_LABEL, "")
+    uid = wire.metadata.labels.get(OWNER_UID, "")
     return ShifuService(
         metadata=_meta(wire.metadata),
-        device=_request(wire.metadata.annotations.get(DEVICE_NAME, "")),
+        device=_owner(wire.metadata),
         taken=wire.spec.selector.get(DEVICE_UID_LABEL, "") != uid,
     )
 
@@ -262,11 +263,12 @@ class _ConfigMapWire(Object):
 
 
 def _config(wire: _ConfigMapWire) -> ShifuConfig:
-    meta, uid = wire.metadata, wire.metadata.labels.get(DEVICE_UID_LABEL, "")
+    meta = wire.metadata
+    owner = _owner(meta)
     return ShifuConfig(
         metadata=_meta(meta),
-        device=_request(meta.annotations.get(DEVICE_NAME, "")) if uid else None,
-        labelled=meta.labels.get(DEVICE_LABEL, "") if not uid else "",
+        device=owner,
+        labelled=meta.labels.get(DEVICE_LABEL, "") if owner is None else "",
         instructions=wire.data.instructions is not None,
         driver=wire.data.driver_properties is not None,
     )

@@ -38,12 +38,12 @@ class EdgeMapPages:
     """Serves edgeMap; a runnable."""
 
     def __init__(self, topology: Topology) -> None:
-        self._topology = topology
+        self.topology = topology
         self._history = ChangeHistory(topology.edgemap)
         self._streams = 0
 
     async def __call__(self, client: Client) -> None:
-        address = self._topology.options.edgemap_addr
+        address = self.topology.options.edgemap_addr
         if not address:
             return
         async with listen(self.handler(), BindAddress.parse(address)) as bound:
@@ -55,7 +55,7 @@ class EdgeMapPages:
         return route_by_path({"edgemap.txt": exact_path(self._text), "api": self._api})
 
     def _text(self) -> Response:
-        return Response(200, TEXT, self._topology.edgemap.text().encode())
+        return Response(200, TEXT, self.topology.edgemap.text().encode())
 
     async def _api(self, request: Request, below: str) -> Response | StreamingResponse:
         match below.split("/"):
@@ -64,14 +64,14 @@ class EdgeMapPages:
             case ["edgemap", "watch"]:
                 return self._watch(request)
             case ["explain", namespace, name] if namespace and name:
-                found = explanation(self._topology, Key(name, namespace))
+                found = explanation(self.topology, Key(name, namespace))
                 return NOT_FOUND if found is None else _json(found)
         return NOT_FOUND
 
     def _map(self, request: Request) -> Response:
-        version = self._topology.edgemap.version
+        version = self.topology.edgemap.version
         asked = parse_qs(request.query).get("version", [""])[0]
-        return Response(304) if asked == str(version) else _json(whole_map(self._topology))
+        return Response(304) if asked == str(version) else _json(whole_map(self.topology))
 
     def _watch(self, request: Request) -> Response | StreamingResponse:
         if self._streams >= MOST_STREAMS:
@@ -80,7 +80,7 @@ class EdgeMapPages:
         number = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else None
         self._streams += 1
         return StreamingResponse(
-            edge_events(self._topology, self._history, number),
+            edge_events(self.topology, self._history, number),
             on_close=self._closed,
             headers=_EVENTS,
             write_timeout=UNREAD_SECONDS,
