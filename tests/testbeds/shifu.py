@@ -71,6 +71,7 @@ class ShifuTestbed:
     async def start(self, options: Options | None = None, *, elect: bool = False) -> Engine:
         """Start a process of the operator under its roles."""
         manager = Manager("shifu", leader_elect=elect)
+        manager.configure(lease_namespace=HOME)
         controllers(manager, options or self.options, self.figures)
         self.account = await grant(self.cluster, manager, HOME)
         environment = self.cluster.environment(self.account.credentials)
@@ -102,17 +103,22 @@ class ShifuTestbed:
     async def node(
         self, name: str, *, memory: str = "4Gi", pods: int = 110, at: str = "", **more: Any
     ) -> None:
-        """Add a simulated node, and wait until it is ready."""
+        """Add a node, and wait until it is ready; pods start on simulated ones only."""
         notes = {LOCATION: at} if at else {}
+        simulated = {SIMULATED: "true"} if more.pop("simulated", True) else {}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
         size = {"cpu": "64", "memory": memory, "pods": str(pods)}
         body = {
             "apiVersion": "v1", "kind": "Node",
             "metadata": {
                 "name": name, "annotations": notes | more.pop("annotations", {}),
-                "labels": {SIMULATED: "true", **more.pop("labels", {})},
+                "labels": {**simulated, **more.pop("labels", {})},
             },
             "spec": more.pop("spec", {}),
-            "status": {"capacity": size, "allocatable": size},
+            "status": {
+                "capacity": size, "allocatable": size,
+                "conditions": [] if simulated else [ready],
+            },
         }  # fmt: skip
         await self.client.raw("POST", "/api/v1/nodes", body=msgspec.json.encode(body))
         await self.cluster.eventually(Node, name, "", until=_node_ready)
@@ -163,9 +169,7 @@ class ShifuTestbed:
             until=lambda it: is_true(it, "DeviceShifuReady") and node in ("", node_of(it)),
         )  # fmt: skip
 
-    async def said(
-        self, name: str, type: str, reason: str, *, within: float = 30.0
-    ) -> EdgeDevice:
+    async def said(self, name: str, type: str, reason: str, *, within: float = 30.0) -> EdgeDevice:
         """Wait until a condition of a device has a reason."""
         return await self.cluster.eventually(
             EdgeDevice, name, DEVICES, within=within,

@@ -20,7 +20,6 @@ from quintant.operators.shifu.api.names import (
     DEVICE_NAMESPACE_LABEL,
     DEVICE_UID_LABEL,
     MANAGED_BY,
-    PLACED_NODE,
     REVISION_LABEL,
 )
 from quintant.operators.shifu.observe.reader import Observed
@@ -38,7 +37,7 @@ _LABELS = (
 def _drifted(have: Object, want: Object) -> bool:
     """Whether somebody changed what the views show of an object."""
     if isinstance(have, ShifuDeployment):
-        return have.stopped or have.node != want.metadata.annotations.get(PLACED_NODE, "")
+        return have.drifted
     return isinstance(have, ShifuService) and have.taken
 
 

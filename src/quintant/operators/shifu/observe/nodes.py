@@ -240,7 +240,7 @@ class EdgeNodes:
     def set_node(self, name: str, node: ShifuNode | None) -> None:
         """What its Node says now; None if there is none."""
         record = self._records.setdefault(name, EdgeNodeRecord(name))
-        if node is None or (record.node and record.node.metadata.uid != node.metadata.uid):
+        if node is None or record.node is None or record.node.metadata.uid != node.metadata.uid:
             # Another machine of that name: what was measured of the first says nothing.
             record.reading = record.figures = None
             record.state = None if node is not None else record.state

@@ -91,7 +91,7 @@ def _aspects(child: Child) -> object:
         return child.ready, child.node, child.deleting, child.unscheduled_since
     if isinstance(child, ShifuDeployment):
         return (
-            child.node, child.available, child.deleting, child.stopped, child.placed_for,
+            child.node, child.available, child.deleting, child.drifted, child.placed_for,
             child.managed, meta.labels,
         )  # fmt: skip
     return meta.resource_version

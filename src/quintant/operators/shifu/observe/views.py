@@ -30,6 +30,7 @@ from quintant.operators.shifu.api.names import (
     NAMESPACE_VARIABLE,
     PLACED_AT,
     PLACED_FOR,
+    PLACED_NODE,
     PLACEMENT_KIND,
     PREVIOUS_NODE,
     REVISION_LABEL,
@@ -144,6 +145,11 @@ class _DeploymentWire(Object):
     status: _DeploymentStatus = _DeploymentStatus()
 
 
+def _drifted(wire: _DeploymentWire) -> bool:
+    placed = wire.metadata.annotations.get(PLACED_NODE, "")
+    return wire.spec.replicas == 0 or _node_of(wire.spec.template.spec) != placed
+
+
 def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
     notes, meta = wire.metadata.annotations, wire.metadata
     managed = meta.labels.get(MANAGED_BY) == MANAGER and OWNER_UID in meta.labels
@@ -152,13 +158,13 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
         metadata=_meta(meta),
         device=_device_of(wire.spec.template.spec.containers),
         managed=managed,
-        node=_node_of(wire.spec.template.spec),
+        node=_shared(notes.get(PLACED_NODE, "")) if managed else "",
+        drifted=managed and _drifted(wire),
         kind=_shared(notes.get(PLACEMENT_KIND, "")),
         placed_at=notes.get(PLACED_AT, "") if managed else "",
         placed_for=_shared(notes.get(PLACED_FOR, "")),
         previous=_shared(notes.get(PREVIOUS_NODE, "")),
         available=status.available_replicas > 0 and status.observed_generation >= meta.generation,
-        stopped=wire.spec.replicas == 0,
     )
 
 
@@ -170,13 +176,14 @@ class ShifuDeployment(Object):
     managed: bool = False
     """Whether we composed it; else it is the user's own."""
     node: str = ""
-    """Where its pod must run."""
+    """Where we placed it."""
     kind: str = ""
     placed_at: str = ""
     placed_for: str = ""
     previous: str = ""
     available: bool = False
-    stopped: bool = False
+    drifted: bool = False
+    """Whether somebody let it run elsewhere, or not at all."""
 
 
 class _PodStatus(Model):

@@ -29,8 +29,8 @@ from quintant.operators.shifu.plan.conditions import (
     FOREIGN_SECONDS,
     TOLD,
     conditions,
-    foreign_seconds,
     is_lost,
+    quiet_seconds,
 )
 from quintant.operators.shifu.plan.device import (
     EVACUATED,
@@ -204,7 +204,8 @@ def _waits(
     ours = observed.deployment
     if choice.moved or (ours is not None and ours.previous and not ours.available):
         yield options.move_timeout
-    if choice.yields and 0 < (quiet := foreign_seconds(observed)) < FOREIGN_SECONDS:
+    quiet = quiet_seconds(status, observed.now) if choice.yields else None
+    if quiet is not None:
         yield FOREIGN_SECONDS - quiet
 
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.core.clock import parse_timestamp
-from quintant.operators.shifu.api.device import REACHABLE, READY, SCHEDULED, VALID
+from quintant.operators.shifu.api.device import (
+    REACHABLE,
+    READY,
+    SCHEDULED,
+    VALID,
+    EdgeDeviceStatus,
+)
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.plan.device import Choice
 from quintant.operators.shifu.plan.placement import NONE_FEASIBLE, PIN_MISSING
@@ -159,13 +166,15 @@ def _silent(observed: Observed, choice: Choice) -> bool:
     told = condition_of(observed.status.conditions, REACHABLE)
     if told is not None:
         return told.reason == FOREIGN and observed.status.phase in ("", "Pending")
-    return foreign_seconds(observed) >= FOREIGN_SECONDS
+    quiet = quiet_seconds(observed.status, observed.now)
+    return quiet is not None and quiet >= FOREIGN_SECONDS
 
 
-def foreign_seconds(observed: Observed) -> float:
-    """For how long the user's Deployment has been up without a word; 0 if it is not, or spoke."""
-    up = condition_of(observed.status.conditions, READY)
-    quiet = observed.status.phase in ("", "Pending")
+def quiet_seconds(status: EdgeDeviceStatus, now: datetime) -> float | None:
+    """For how long the user's Deployment was up without a word; None if it is not, or spoke."""
+    up = condition_of(status.conditions, READY)
+    told = condition_of(status.conditions, REACHABLE)
+    quiet = status.phase in ("", "Pending") and told is None
     if up is None or up.status != "True" or not quiet or not up.last_transition_time:
-        return 0.0
-    return (observed.now - parse_timestamp(up.last_transition_time)).total_seconds()
+        return None
+    return (now - parse_timestamp(up.last_transition_time)).total_seconds()

@@ -1,0 +1,158 @@
+"""Races, restarts, and two replicas (scenarios G)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from quintant.api.apps import Deployment
+from quintant.core.clock import monotonic
+from quintant.testing import kind, verb, writes
+from testbeds.shifu import ShifuTestbed, opened
+
+NOTHING: dict[str, list[str]] = {"Deployment": [], "Service": [], "ConfigMap": []}
+
+
+async def test_g1_a_device_deleted_while_it_is_evacuated_leaves_nothing(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera", "n1")
+    await testbed.node("n2")
+    await testbed.fault("n1", "not-ready")
+    await testbed.cluster.advance(2.9)
+
+    await testbed.client.delete(await testbed.get("camera"))
+    await testbed.cluster.advance(10)
+
+    assert await testbed.children() == NOTHING
+
+
+async def test_g2_a_device_deleted_while_it_is_composed_leaves_nothing(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1")
+    stalled = testbed.cluster.faults.delay(1.0, verb("patch") & kind(Deployment))
+    await testbed.device("camera")
+    await testbed.cluster.advance(0.7)
+
+    await testbed.client.delete(await testbed.get("camera"))
+    await testbed.cluster.advance(3)
+
+    assert stalled.hits
+    assert await testbed.children() == NOTHING
+    assert testbed.topology is not None
+    assert testbed.topology.edgemap.text() == "[n1]\n"
+
+
+async def test_g3_a_device_made_again_at_once_has_one_deployment_of_its_own(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera")
+
+    await testbed.client.delete(await testbed.get("camera"))
+    await testbed.cluster.advance(0.1)
+    new = await testbed.device("camera")
+    await testbed.cluster.advance(10)
+
+    (made,) = await testbed.deployments()
+    assert made.metadata.labels["shifu.edgenesis.io/edgedevice-uid"] == new.metadata.uid
+    await testbed.placed("camera")
+
+
+async def test_g4_a_leader_killed_in_an_evacuation_is_followed_by_the_other() -> None:
+    async with opened(started=False) as testbed:
+        first = await testbed.start(elect=True)
+        await testbed.start(elect=True)
+        await testbed.nodes("n1", "n2", memory="16Gi")
+        names = [f"d{number:02}" for number in range(40)]
+        for name in names:
+            await testbed.device(name)
+        for name in names:
+            await testbed.placed(name, within=60)
+        on = Counter((await testbed.where()).values())
+        assert on["n1"] == 20
+        testbed.cluster.faults.delay(0.5, verb("patch") & kind(Deployment))
+
+        await testbed.fault("n1", "not-ready")
+        await testbed.cluster.advance(4.5)
+        await testbed.cluster.crash(first)
+        began = monotonic()
+        for name in names:
+            await testbed.placed(name, "n2", within=62)
+
+        assert monotonic() - began < 62
+        for name in names:
+            found = await testbed.get(name)
+            assert found.status is not None
+            assert found.status.placement is not None
+            assert (found.status.placement.moves or 0) <= 1
+        assert len(await testbed.pods()) == 40
+
+
+async def test_g5_a_restart_with_nothing_changed_writes_nothing(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1", at="48.8,2.3")
+    await testbed.node("n2")
+    await testbed.device("pinned", hints={"edge-node": "n2"})
+    await testbed.device("near", hints={"location": "48.8,2.35"})
+    await testbed.device("free")
+    await testbed.device("bad", hints={"priority": "many"})
+    await testbed.device("none", protocol="")
+    for name in ("pinned", "near", "free", "bad"):
+        await testbed.placed(name)
+    await testbed.cluster.advance(15)
+
+    await testbed.stop()
+    testbed.cluster.faults.calls.clear()
+    await testbed.start()
+    await testbed.cluster.advance(30)
+
+    assert testbed.cluster.faults.seen(writes) == []
+
+
+async def test_g6_what_was_deleted_while_nobody_looked_is_swept(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera")
+    await testbed.stop()
+
+    await testbed.client.delete(await testbed.get("camera"))
+    await testbed.cluster.advance(5)
+    assert await testbed.children() != NOTHING
+    await testbed.start()
+    await testbed.cluster.advance(3)
+
+    assert await testbed.children() == NOTHING
+
+
+async def test_g8_errors_of_the_server_lose_no_device(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1", "n2")
+    for number, code in enumerate((409, 429, 500)):
+        with testbed.cluster.faults.answer(code, when=writes):
+            await testbed.device(f"d{number}")
+            await testbed.cluster.advance(20)
+
+    for number in range(3):
+        await testbed.placed(f"d{number}", within=120)
+    assert len(await testbed.pods()) == 3
+
+
+async def test_g9_watches_that_break_move_nobody(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1", "n2")
+    for number in range(6):
+        await testbed.device(f"d{number}")
+    for number in range(6):
+        await testbed.placed(f"d{number}")
+    before = await testbed.where()
+
+    testbed.cluster.faults.cut()
+    await testbed.cluster.advance(30)
+
+    assert await testbed.where() == before
+    for number in range(6):
+        found = await testbed.get(f"d{number}")
+        assert found.status is not None
+        assert found.status.placement is not None
+        assert not found.status.placement.moves

@@ -1,0 +1,324 @@
+"""Nodes that die, flap, drain and come back (scenarios F)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from quintant.api.core import Pod
+from quintant.core.object import Request
+from quintant.operators.shifu.options import Options
+from testbeds.shifu import (
+    DEMO,
+    SHIFUS,
+    ShifuTestbed,
+    condition_of,
+    node_of,
+    opened,
+    reason_of,
+)
+
+GRACE = 55.0
+"""Seconds after which a silent node is not ready, and is looked at."""
+
+
+async def test_f1_all_devices_of_a_dead_node_run_elsewhere(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1", "n2", "n3", memory="8Gi")
+    names = [f"d{number:02}" for number in range(30)]
+    for name in names:
+        await testbed.device(name)
+    for name in names:
+        await testbed.placed(name, within=60)
+    before = await testbed.where()
+
+    await testbed.fault("n1", "dead")
+    await testbed.cluster.advance(GRACE + 20)
+
+    after = await testbed.where()
+    assert sorted(after) == names
+    assert Counter(after.values())["n1"] == 0
+    assert all(after[name] == node for name, node in before.items() if node != "n1")
+    await consistent(testbed)
+
+
+async def test_f2_who_finds_no_room_waits_for_the_node_and_resumes_there() -> None:
+    async with opened() as testbed:
+        await testbed.node("n1", memory="8Gi")
+        await testbed.node("n2", memory="250Mi")
+        names = [f"d{number:02}" for number in range(10)]
+        for number, name in enumerate(names):
+            hints = {"priority": str(number), "location": "0,0"}
+            await testbed.device(name, hints=hints)
+        await testbed.merge("/api/v1/nodes/n1", {"metadata": {"annotations": {LOCATED: "0,0"}}})
+        for name in names:
+            await testbed.placed(name, within=60)
+        homes = await testbed.where()
+        away = sorted(name for name, node in homes.items() if node == "n1")
+        room = 6 - Counter(homes.values())["n2"]
+
+        await testbed.fault("n1", "dead")
+        await testbed.cluster.advance(GRACE + 20)
+
+        moved = [name for name in away if (await testbed.where()).get(name) == "n2"]
+        assert moved == away[-room:]
+        for name in set(away) - set(moved):
+            found = await testbed.phase(name, "Unknown")
+            assert node_of(found) == "n1"
+            assert reason_of(found, "Scheduled") == "NoFeasibleNode"
+            assert condition_of(found, "Scheduled").message == (
+                "0/2 edge nodes: 1 InsufficientMemory, 1 Lost"
+            )
+
+        await testbed.fault("n1", None)
+        await testbed.cluster.advance(30)
+
+        assert sorted(await testbed.where()) == names
+        for name in set(away) - set(moved):
+            found = await testbed.phase(name, "Running")
+            assert found.status is not None
+            assert found.status.placement is not None
+            assert not found.status.placement.moves
+        await consistent(testbed)
+
+
+async def test_f3_a_node_that_is_ill_for_moments_moves_nobody(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1", "n2")
+    await testbed.device("camera", hints={"edge-node": "n1", "pin-policy": "preferred"})
+    await testbed.placed("camera", "n1")
+
+    for _ in range(10):
+        await testbed.fault("n1", "not-ready")
+        await testbed.cluster.advance(2)
+        await testbed.fault("n1", None)
+        await testbed.cluster.advance(28)
+
+    (pod,) = await testbed.pods()
+    assert pod.spec.node_name == "n1"
+    found = await testbed.get("camera")
+    assert found.status is not None
+    assert found.status.placement is not None
+    assert not found.status.placement.moves
+
+
+async def test_f4_a_pod_that_hangs_on_a_dead_node_is_deleted_by_force(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1", "n2")
+    await testbed.device("camera", hints={"location": "0,0"})
+    found = await testbed.placed("camera")
+    other = {"n1": "n2", "n2": "n1"}[node_of(found)]
+    (old,) = await testbed.pods()
+
+    await testbed.fault(node_of(found), "dead")
+    await testbed.placed("camera", other, within=GRACE + 15)
+
+    assert await testbed.client.find(Pod, old.metadata.name, SHIFUS) is None
+    assert await testbed.where() == {"camera": other}
+    assert "Evacuated" in await testbed.reasons()
+
+
+async def test_f5_when_most_nodes_vanish_together_evacuation_waits_and_not_for_ever() -> None:
+    options = replace_options(guard_expires=120.0)
+    async with opened(options) as testbed:
+        nodes = [f"n{number}" for number in range(5)]
+        await testbed.nodes(*nodes, memory="8Gi")
+        for number in range(10):
+            await testbed.device(f"d{number}")
+        for number in range(10):
+            await testbed.placed(f"d{number}", within=60)
+        before = await testbed.where()
+        assert len(set(before.values())) == 5
+
+        for node in nodes[:4]:
+            await testbed.fault(node, "dead")
+        await testbed.cluster.advance(GRACE + 30)
+
+        held = await testbed.phase(first_on(before, nodes[0]), "Unknown")
+        assert reason_of(held, "Scheduled") == "MassNodeLoss"
+        assert "MassNodeLoss" in await testbed.reasons()
+        stayed = {name: node for name, node in before.items() if node == nodes[4]}
+        assert (await testbed.where()).items() >= stayed.items()
+        assert len(await testbed.where()) == len(stayed)
+
+        await testbed.cluster.advance(120)
+
+        assert set((await testbed.where()).values()) == {nodes[4]}
+        assert len(await testbed.where()) == 10
+        await consistent(testbed)
+
+
+async def test_three_nodes_of_which_two_die_for_good_leave_all_on_the_third(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1", "n2", "n3", memory="200Mi")
+    for number in range(6):
+        await testbed.device(f"d{number}")
+    for number in range(6):
+        await testbed.placed(f"d{number}", within=60)
+
+    await testbed.fault("n1", "dead")
+    await testbed.fault("n2", "dead")
+    await testbed.cluster.advance(GRACE + 20)
+
+    where = await testbed.where()
+    assert set(where.values()) == {"n3"}
+    assert len(where) == 5
+    (left,) = {f"d{number}" for number in range(6)} - set(where)
+    found = await testbed.phase(left, "Unknown")
+    assert reason_of(found, "Scheduled") == "NoFeasibleNode"
+    await consistent(testbed)
+
+
+async def test_f6_a_cordon_moves_nobody_and_keeps_others_away(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1", memory="64Gi")
+    await testbed.device("first")
+    await testbed.placed("first", "n1")
+    await testbed.node("n2")
+
+    await testbed.merge("/api/v1/nodes/n1", {"spec": {"unschedulable": True}})
+    await testbed.cluster.advance(20)
+    await testbed.device("second")
+
+    await testbed.placed("second", "n2")
+    assert (await testbed.where())["first"] == "n1"
+
+
+async def test_f7_a_drain_moves_devices_within_35_seconds(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera", "n1")
+    await testbed.node("n2")
+
+    await testbed.merge("/api/v1/nodes/n1", {"spec": {"unschedulable": True}})
+    (pod,) = await testbed.pods()
+    await testbed.client.delete(pod)
+
+    await testbed.placed("camera", "n2", within=38)
+    assert "NodeRejected" in await testbed.reasons()
+
+
+async def test_f8_a_node_that_is_deleted_is_evacuated_at_once(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera", "n1")
+    await testbed.node("n2")
+
+    await testbed.delete_node("n1")
+
+    await testbed.placed("camera", "n2", within=8)
+    await consistent(testbed)
+
+
+async def test_a_node_out_of_service_is_evacuated_at_once(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1")
+    await testbed.device("camera", hints={"autonomy": "1h"})
+    await testbed.placed("camera", "n1")
+    await testbed.node("n2")
+
+    taint = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
+    await testbed.fault("n1", "dead")
+    await testbed.merge("/api/v1/nodes/n1", {"spec": {"taints": [taint]}})
+
+    await testbed.placed("camera", "n2", within=10)
+
+
+@pytest.mark.parametrize("hints", [{"edge-node": "n1"}, {"reschedule": "never", "location": "0,0"}])
+async def test_f9_a_device_that_belongs_to_a_node_stays_when_it_dies(
+    testbed: ShifuTestbed, hints: dict[str, str]
+) -> None:
+    await testbed.node("n1", at="0,0")
+    await testbed.node("n2", at="50,50")
+    await testbed.device("camera", hints=hints)
+    await testbed.placed("camera", "n1")
+    await testbed.phase("camera", "Running")
+
+    await testbed.fault("n1", "dead")
+    found = await testbed.phase("camera", "Unknown", within=GRACE + 20)
+
+    await testbed.cluster.advance(60)
+    assert reason_of(found, "Scheduled") == "PinnedNodeLost"
+    assert "PinnedNodeLost" in await testbed.reasons()
+    assert [node_of(await testbed.get("camera"))] == ["n1"]
+
+    await testbed.fault("n1", None)
+
+    await testbed.phase("camera", "Running")
+    assert await testbed.where() == {"camera": "n1"}
+
+
+async def test_f10_when_the_last_node_dies_all_recovers_with_it(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1")
+    for number in range(5):
+        await testbed.device(f"d{number}")
+    for number in range(5):
+        await testbed.placed(f"d{number}")
+
+    await testbed.fault("n1", "dead")
+    for number in range(5):
+        await testbed.phase(f"d{number}", "Unknown", within=GRACE + 20)
+    await testbed.fault("n1", None)
+    await testbed.cluster.advance(30)
+
+    for number in range(5):
+        await testbed.phase(f"d{number}", "Running")
+    assert len(await testbed.where()) == 5
+    await consistent(testbed)
+
+
+async def test_autonomy_keeps_a_device_on_a_lost_node_for_so_long(testbed: ShifuTestbed) -> None:
+    await testbed.nodes("n1")
+    await testbed.device("brief")
+    await testbed.device("patient", hints={"autonomy": "5m"})
+    for name in ("brief", "patient"):
+        await testbed.placed(name, "n1")
+    await testbed.node("n2")
+
+    await testbed.fault("n1", "dead")
+    await testbed.placed("brief", "n2", within=GRACE + 15)
+    found = await testbed.phase("patient", "Unknown")
+    assert reason_of(found, "Scheduled") == "NodeLost"
+    await testbed.cluster.advance(200)
+    assert node_of(await testbed.get("patient")) == "n1"
+
+    await testbed.placed("patient", "n2", within=120)
+
+
+async def test_without_rescheduling_nobody_leaves() -> None:
+    async with opened(replace_options(reschedule="off")) as testbed:
+        await testbed.nodes("n1")
+        await testbed.device("camera")
+        await testbed.placed("camera", "n1")
+        await testbed.node("n2")
+
+        await testbed.fault("n1", "dead")
+        await testbed.phase("camera", "Unknown", within=GRACE + 20)
+        await testbed.cluster.advance(120)
+
+        assert node_of(await testbed.get("camera")) == "n1"
+
+
+async def consistent(testbed: ShifuTestbed) -> None:
+    """edgeMap is where the pods are, and every device has one deviceShifu at most."""
+    await testbed.cluster.advance(3)
+    pods = await testbed.pods()
+    count = Counter(pod.metadata.labels["app"] for pod in pods if pod.ready)
+    assert all(number == 1 for number in count.values())
+    assert testbed.topology is not None
+    for name, node in (await testbed.where()).items():
+        link = testbed.topology.edgemap.link(Request(name, "devices"))
+        assert link is not None
+        assert (link.node, link.running) == (node, True)
+
+
+def first_on(where: dict[str, str], node: str) -> str:
+    return next(name for name, place in where.items() if place == node)
+
+
+def replace_options(**changes: Any) -> Options:
+    return replace(DEMO, **changes)
+
+
+LOCATED = "shifu.edgenesis.io/location"
