@@ -94,7 +94,8 @@ async def test_e5_a_move_that_does_not_work_out_is_taken_back_once(
         EdgeDevice, "camera", DEVICES, until=lambda it: node_of(it) == "near", within=10
     )
 
-    found = await testbed.placed("camera", "far", within=30)
+    # Its pod there hangs until the node is known to be lost.
+    found = await testbed.placed("camera", "far", within=60)
 
     assert found.status is not None
     assert found.status.placement is not None

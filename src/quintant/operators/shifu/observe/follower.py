@@ -101,6 +101,7 @@ class TopologyFollower:
             self._devices.wake_all(self._topology.edgemap.unbound())
         if _refusal(before) != _refusal(after):
             self._devices.wake_all(self._topology.edgemap.devices_of(name))
+            self._devices.wake_all(self._topology.devices_with_pods_on(name))
 
 
 def _offered(record: EdgeNodeRecord | None) -> NodeOffer | None:

@@ -164,6 +164,11 @@ class Topology:
         """The pods of a device."""
         return self.store(ShifuPod).by_index(DEVICE_INDEX, str(key))
 
+    def devices_with_pods_on(self, node: str) -> list[Request]:
+        """The devices of which a pod is on a node, wherever they belong by now."""
+        found = (pod.device for pod in self.store(ShifuPod) if pod.node == node)
+        return [device for device in found if device is not None]
+
     def store(self, kind: type[K]) -> Indexer[K]:
         """What the caches hold of a kind."""
         assert self._client is not None, "attached first"
