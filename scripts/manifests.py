@@ -15,9 +15,10 @@ from typing import Any
 from quintant.cli.klight import NAME as KLIGHT
 from quintant.cli.manifests import manifests
 from quintant.core.yaml.dump import to_yaml
-from quintant.operators import OPERATORS, klight, manager_of
+from quintant.operators import OPERATORS, klight, manager_of, shifu
 from quintant.operators.klight.api import LABEL
 from quintant.operators.klight.options import Options as KlightOptions
+from quintant.operators.shifu.options import Options as ShifuOptions
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import DeploymentOptions, part_manifests
@@ -39,11 +40,13 @@ NAME_LABEL = "app.kubernetes.io/name"
 KLIGHT_MEMORY = "256Mi"
 # The folder below an operator's in which the keys of its webhooks are somebody else's to make.
 GIVEN = "given-keys"
+# The folder below shifu's for sites that keep upstream's agents.
+UPSTREAM = "upstream-agents"
 
 
 def generate() -> dict[Path, str]:
     """Every generated file and its text."""
-    return {**_examples(), **_operators(), **_controller(), **_policy()}
+    return {**_examples(), **_operators(), **_upstream_agents(), **_controller(), **_policy()}
 
 
 def _examples() -> dict[Path, str]:
@@ -74,6 +77,14 @@ def _parts(folder: str, home: str, manager: Manager) -> dict[Path, str]:
         ROOT / "deploy" / folder / part / "rbac.yaml": HEADER + to_yaml(roles)
         for part, roles in found.items()
     }
+
+
+def _upstream_agents() -> dict[Path, str]:
+    """Shifu for sites that keep upstream's agents, which know of no status subresource."""
+    manager, home = Manager("shifu", leader_elect=True), OPERATORS["shifu"].namespace
+    shifu.controllers(manager, ShifuOptions(crd_flavor="upstream"))
+    program = replace(_program("shifu"), env={"CRD_FLAVOR": "upstream"})
+    return _files(f"shifu/{UPSTREAM}", home, manager, program)
 
 
 def _controller() -> dict[Path, str]:
@@ -131,7 +142,10 @@ def _policy() -> dict[Path, str]:
 
 def _program(name: str) -> DeploymentOptions:
     program = DeploymentOptions(
-        f"quintant:{QUINTANT}", ("operator", name, "--leader-elect"), REPLICAS
+        f"quintant:{QUINTANT}",
+        ("operator", name, "--leader-elect"),
+        REPLICAS,
+        namespaces=OPERATORS[name].namespaces,
     )
     return replace(program, memory=KLIGHT_MEMORY) if name == "klight" else program
 

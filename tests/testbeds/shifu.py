@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.clock import Random, timestamp
 from quintant.core.errors import NotFound, QuintantError
-from quintant.core.object import K, ObjectMeta
+from quintant.core.object import K, Object, ObjectMeta
 from quintant.operators.shifu import controllers
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec, UpstreamEdgeDevice
 from quintant.operators.shifu.api.names import GROUP, LOCATION
@@ -38,6 +38,7 @@ from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.report.pages import EdgeMapPages
 from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import GrantedAccount, InProcessCluster, grant
@@ -192,8 +193,6 @@ class ShifuTestbed:
 
     async def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Apply manifests of the API as they are."""
-        from quintant.runtime.cache.manifests import Applier
-
         await Applier(self.client.rest, "user").apply(manifests)
 
     async def deployments(self) -> list[Deployment]:
@@ -234,21 +233,19 @@ class ShifuTestbed:
         path = f"{self.path(name, namespace)}/status"
         body = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "EdgeDevice", "status": status}
         body["metadata"] = {"name": name, "namespace": namespace}
-        try:
+        with suppress(NotFound):
             await self.client.raw(
                 "PATCH", f"{path}?fieldManager=deviceshifu-agent&force=true",
                 body=msgspec.json.encode(body),
                 headers={"Content-Type": "application/apply-patch+yaml"},
             )  # fmt: skip
-        except NotFound:
-            pass
 
     async def _names(self, kind: type[K]) -> list[str]:
         found = await self.client.list(kind, SHIFUS)
         return sorted(each.metadata.name for each in found if _is_composed(each))
 
 
-def _is_composed(obj: Any) -> bool:
+def _is_composed(obj: Object) -> bool:
     return obj.metadata.labels.get("app.kubernetes.io/managed-by") == "shifu-controller"
 
 

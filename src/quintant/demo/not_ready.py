@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from quintant.api.apps import Deployment
-from quintant.api.core import Pod
-from quintant.cluster.common.labels import POD
+from quintant.api.core import Node, Pod
+from quintant.cluster.common.labels import POD, SIMULATED
+from quintant.core.object import Metadata
 from quintant.runtime.cache.client import Client
 
 # More would bury what matters.
@@ -14,12 +15,14 @@ MOST = 6
 
 
 async def simulated_pods(client: Client, namespaces: Iterable[str]) -> list[str]:
-    """The pods that only look as if they ran."""
+    """The pods that only look as if they ran; on a simulated node there are no others."""
     pods = [pod for each in namespaces for pod in await client.list(Pod, each, live=True)]
+    found = await client.list(Metadata[Node], labels={SIMULATED: "true"}, live=True)
+    nodes = {node.metadata.name for node in found}
     return [
         f"pod {pod.metadata.namespace}/{pod.metadata.name}"
         for pod in pods
-        if POD in pod.metadata.annotations
+        if POD in pod.metadata.annotations and pod.spec.node_name not in nodes
     ]
 
 

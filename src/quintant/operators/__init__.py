@@ -20,6 +20,8 @@ class OperatorProgram:
     """Of its manager: its Deployment, service account, roles and lease are called so."""
     title: str
     """What it is for."""
+    namespaces: tuple[str, ...] = ()
+    """Further namespaces that come with it: those that its roles are in."""
 
     @property
     def namespace(self) -> str:
@@ -31,6 +33,11 @@ OPERATORS: dict[str, OperatorProgram] = {
     "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
     "portal": OperatorProgram(
         "portal", "exposes Services under public URLs, through tunnels to relays"
+    ),
+    "shifu": OperatorProgram(
+        "shifu",
+        "gives every edge device a deviceShifu, on the best node there is",
+        ("devices", "deviceshifu", "shifu-service"),
     ),
 }
 """Every operator by its folder, which is what a user calls it."""

@@ -90,7 +90,7 @@ async def test_d6_a_client_hears_of_each_change_once_in_order(testbed: ShifuTest
         await testbed.client.delete(await testbed.get("camera1"))
         await testbed.cluster.advance(3)
 
-        heard = []
+        heard: list[dict[str, Any]] = []
         while not heard or "deleted" not in heard[-1]["data"]:
             heard.append(parsed(await anext(stream)))
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
+from quintant.core.object import ObjectMeta
+from quintant.operators.shifu.api.device import DeviceShifuSpec
+from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeSpec
 from testbeds.shifu import (
     GIB,
     SHIFUS,
@@ -154,8 +158,6 @@ async def test_b12_a_device_without_an_address_is_composed_when_it_has_one(
 async def test_b13_a_program_of_the_users_own_serves_any_protocol_without_an_address(
     testbed: ShifuTestbed,
 ) -> None:
-    from quintant.operators.shifu.api.device import DeviceShifuSpec
-
     await testbed.node("n1")
     own = DeviceShifuSpec(image="example.dev/lwm2m:1")
     await testbed.device("meter", protocol="LwM2M", address="", device_shifu=own)
@@ -173,7 +175,7 @@ async def test_b13_a_program_of_the_users_own_serves_any_protocol_without_an_add
     [{"address": "/dev/ttyUSB0"}, {"connection": "Serial"}, {"connection": "I2C"}],
 )
 async def test_b14_what_is_plugged_into_a_node_needs_to_name_it(
-    testbed: ShifuTestbed, spec: dict[str, str]
+    testbed: ShifuTestbed, spec: dict[str, Any]
 ) -> None:
     await testbed.node("n1")
     await testbed.device("sensor", **spec)
@@ -186,8 +188,6 @@ async def test_b14_what_is_plugged_into_a_node_needs_to_name_it(
 
 
 async def test_b15_without_figures_of_nodes_scheduling_goes_on(testbed: ShifuTestbed) -> None:
-    from quintant.operators.shifu.api.node import EdgeNode
-
     await testbed.node("n1", memory="8Gi")
     testbed.used = {"n1": GIB}
     fresh = await testbed.cluster.eventually(
@@ -250,9 +250,6 @@ async def test_a_preferred_pin_falls_back_to_other_nodes(testbed: ShifuTestbed) 
 
 
 async def test_an_edge_node_says_what_it_takes(testbed: ShifuTestbed) -> None:
-    from quintant.core.object import ObjectMeta
-    from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeSpec
-
     spec = EdgeNodeSpec(accept_protocols=("MQTT",), max_device_shifus=1)
     await testbed.client.create(EdgeNode(metadata=ObjectMeta(name="n1"), spec=spec))
     await testbed.node("n1")

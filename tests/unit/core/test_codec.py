@@ -14,7 +14,7 @@ from msgspec import Meta
 from quintant.core import codec
 from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import Custom, Metadata, Model, Object, ObjectMeta, Opaque
-from quintant.core.resource import resource
+from quintant.core.resource import projection, resource, resource_of
 from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Chart, ChartView, Ship, ShipSpec, ShipStatus, chart, meta, ship
 
@@ -256,3 +256,41 @@ def test_a_kind_first_met_as_a_base_is_read_leniently_too() -> None:
 
     for kind in (Armada, Fleet):
         assert codec.decode(kind, raw(spec={"name": "too long"})).spec.name == "too long"
+
+
+# A view that a function makes of what is read.
+
+
+class _WholeNote(Object):
+    lines: tuple[str, ...] = ()
+
+
+def _first_line(note: _WholeNote) -> NoteHead:
+    return NoteHead(metadata=note.metadata, first=note.lines[0])
+
+
+@resource(group="notes.dev", version="v1")
+class Note(Object):
+    lines: tuple[str, ...] = ()
+
+
+@projection(Note, wire=_WholeNote, transform=_first_line)
+class NoteHead(Object):
+    first: str = ""
+
+
+def test_a_view_is_made_of_what_is_read() -> None:
+    raw = b'{"metadata":{"name":"a"},"lines":["one","two"]}'
+    found = codec.decode(NoteHead, raw)
+    assert (found.metadata.name, found.first) == ("a", "one")
+    assert resource_of(NoteHead) == resource_of(Note)
+
+
+def test_nulls_are_absent_before_a_view_is_made() -> None:
+    raw = b'{"metadata":{"name":"a","labels":null},"lines":["one"]}'
+    assert codec.decode(NoteHead, raw).first == "one"
+
+
+def test_what_no_view_can_be_made_of_does_not_fit() -> None:
+    with pytest.raises(Undecodable, match="no view could be made"):
+        codec.decode(NoteHead, b'{"metadata":{"name":"a"},"lines":[]}')

@@ -26,8 +26,9 @@ def test_an_operator_is_installed_under_the_name_and_in_the_namespace_it_has(fol
     assert manager_of(folder).name == program.name
     [system] = systems([folder])
     assert (system.name, system.namespace) == (folder, program.namespace)
-    [home] = yaml.safe_load_all((ROOT / "deploy" / folder / "namespace.yaml").read_text())
-    assert home["metadata"]["name"] == program.namespace
+    made = yaml.safe_load_all((ROOT / "deploy" / folder / "namespace.yaml").read_text())
+    names = [each["metadata"]["name"] for each in made]
+    assert names == [program.namespace, *program.namespaces]
 
 
 def test_the_program_with_klights_flags_does_so_too() -> None:

@@ -8,14 +8,15 @@ from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Pod, Service
 from quintant.api.metrics import NodeMetrics
 from quintant.core.options import from_environment
-from quintant.operators.shifu import edge_node, telemetry_service
+from quintant.operators.shifu import edge_node, mirror, telemetry_service
 from quintant.operators.shifu.act.evacuate import Evacuator
 from quintant.operators.shifu.act.rebalance import Rebalancer
 from quintant.operators.shifu.api.device import EdgeDevice, UpstreamEdgeDevice
 from quintant.operators.shifu.api.names import MANAGER
+from quintant.operators.shifu.builders.accounts import agent_accounts
 from quintant.operators.shifu.metrics import ShifuMetrics
 from quintant.operators.shifu.observe import triggers
-from quintant.operators.shifu.observe.collector import Collector
+from quintant.operators.shifu.observe.collector import FiguresCollector
 from quintant.operators.shifu.observe.follower import TopologyFollower
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import (
@@ -39,13 +40,15 @@ def controllers(
     """Declare everything that shifu does; `remote` tells what nodes use."""
     options = options or from_environment(Options, os.environ)
     manager.configure(**options.settings)
+    manager.add_objects(*agent_accounts(options))
     kind = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
     topology, devices, nodes = Topology(options, kind), WakeSource(), WakeSource()
     declare(manager, topology, devices)
     edge_node.controllers(manager, topology, nodes)
+    mirror.controllers(manager, topology)
     telemetry_service.controllers(manager, options)
     manager.add(TopologyFollower(topology, devices, nodes))
-    manager.add(Collector(topology, remote or metrics_api, nodes))
+    manager.add(FiguresCollector(topology, remote or metrics_api, nodes))
     manager.add(EdgeMapPages(topology))
     manager.add(Evacuator(topology, devices, nodes), leader=True)
     manager.add(Rebalancer(topology, devices), leader=True)

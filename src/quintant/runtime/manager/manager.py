@@ -100,6 +100,7 @@ class Manager(ControllerDeclarations):
         self.collectors: list[Collector] = []
         self.checks: list[tuple[ProbeKind, str, Check]] = []
         self.json_pages: dict[str, JsonPage] = {}
+        self.objects: list[Object] = []
         self.webhooks = WebhookDeclarations(name)
 
     @property
@@ -129,6 +130,10 @@ class Manager(ControllerDeclarations):
     def serve_json(self, word: str, page: JsonPage) -> None:
         """Serve JSON at /WORD beside the metrics; None of a page, for the path below, is a 404."""
         self.json_pages[word] = page
+
+    def add_objects(self, *objects: Object) -> None:
+        """Have further objects installed with the program: accounts and roles of its agents."""
+        self.objects.extend(objects)
 
     def alive(self, name: str, check: Check) -> None:
         """Have the process restarted while `check` says what is wrong (/healthz)."""

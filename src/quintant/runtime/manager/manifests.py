@@ -3,6 +3,7 @@
     crds        the definitions of its kinds
     namespace   where it lives
     rbac        its service account, roles and bindings
+    objects     what else comes with it
     deployment  its program, if there is an image of it
     disruption  that of several replicas one stays, whatever is drained
     webhooks    how the API server reaches its webhooks
@@ -103,6 +104,7 @@ def install_manifests(
     found: dict[str, tuple[Object, ...]] = {
         "namespace": _namespaces(namespace, *program.namespaces) if program else (),
         "rbac": manager_rbac(settings, manager.declarations, namespace, manager.webhooks.targets()),
+        "objects": tuple(manager.objects),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
         "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
         "webhooks": manager.webhooks.configurations(service),

@@ -10,7 +10,7 @@ import pytest
 from quintant.core import codec
 from quintant.core.errors import ApiError, Expired, ServerError
 from quintant.core.object import Metadata, Object, ObjectMeta
-from quintant.core.resource import resource
+from quintant.core.resource import projection, resource
 from quintant.runtime.cache.watch_events import (
     INITIAL_EVENTS_END,
     BookmarkEvent,
@@ -138,3 +138,23 @@ def test_an_object_with_nulls_fits(kind: str, frame: Any) -> None:
 def test_what_is_no_event_is_broken(kind: Any, garbage: bytes) -> None:
     with pytest.raises(codec.BROKEN):
         parse_event(kind, garbage)
+
+
+class WholeShip(Object):
+    spec: ShipSpec
+
+
+def flag_of(wire: WholeShip) -> ShipFlag:
+    return ShipFlag(metadata=wire.metadata, flag=str(wire.spec))
+
+
+@projection(Ship, wire=WholeShip, transform=flag_of)
+class ShipFlag(Object):
+    flag: str = ""
+
+
+def test_a_view_is_made_of_what_an_event_carries() -> None:
+    sent = b'{"type":"ADDED","object":%s}' % codec.encode_object(ship("a"))
+    found = parse_event(ShipFlag, sent)
+    assert isinstance(found, ChangedEvent)
+    assert found.obj.flag == str(ship("a").spec)

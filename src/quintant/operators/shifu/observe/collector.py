@@ -31,7 +31,7 @@ STALE_PERIODS = 3
 JITTER = 0.1
 
 
-class Collector:
+class FiguresCollector:
     """Reads figures and gives them to the topology; a runnable."""
 
     def __init__(self, topology: Topology, source: NodeFiguresSource, nodes: WakeSource) -> None:

@@ -26,8 +26,8 @@ from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeSpec
 from quintant.operators.shifu.observe.views import ShifuNode
 from quintant.operators.shifu.plan.node_phase import (
     NodePhase,
+    NodePhaseState,
     NodeReadiness,
-    NodeState,
     PhaseTimes,
     first_state,
     step,
@@ -68,7 +68,7 @@ class EdgeNodeRecord:
     name: str
     node: ShifuNode | None = None
     edge: EdgeNode | None = None
-    state: NodeState | None = None
+    state: NodePhaseState | None = None
     figures: NodeFigures | None = None
     reading: SmoothedReading | None = None
     fresh: bool = False

@@ -48,7 +48,7 @@ from quintant.runtime.events.transitions import transition_events
 
 FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 5.0, 300.0
 """Between two looks for a place; in between as long as it has been looked for."""
-_MOVED = {EVACUATED: "Evacuated", REJECTED: "NodeRejected", ROLLED_BACK: "RolledBack"}
+MOVED = {EVACUATED: "Evacuated", REJECTED: "NodeRejected", ROLLED_BACK: "RolledBack"}
 SUPERSEDED = "DeviceShifuSuperseded"
 
 
@@ -178,7 +178,7 @@ def _decided(choice: Choice, observed: Observed) -> Iterator[PlannedEvent]:
     if choice.cause == PLACED:
         yield PlannedEvent("Normal", "Scheduled", f"on {choice.node}: {decision.reason}")
         return
-    reason = _MOVED.get(choice.cause, "Rescheduled")
+    reason = MOVED.get(choice.cause, "Rescheduled")
     kind = "Normal" if reason == "Rescheduled" else "Warning"
     came = f"from {choice.previous} " if choice.previous else ""
     yield PlannedEvent(kind, reason, f"{came}to {choice.node}: {decision.reason}")  # type: ignore[arg-type]

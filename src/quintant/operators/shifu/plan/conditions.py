@@ -47,7 +47,7 @@ TOLD = (
 """What becomes an event when it becomes so."""
 
 
-class Verdict(NamedTuple):
+class DeviceVerdict(NamedTuple):
     """A condition before it has its times."""
 
     type: str
@@ -67,88 +67,96 @@ def conditions(observed: Observed, choice: Choice, generation: int | None) -> tu
     return tuple(found)
 
 
-def _verdicts(observed: Observed, choice: Choice) -> Iterator[Verdict]:
+def _verdicts(observed: Observed, choice: Choice) -> Iterator[DeviceVerdict]:
     yield _scheduled(observed, choice)
     yield _ready(observed, choice)
     yield _valid(observed)
     if _silent(observed, choice):
-        yield Verdict(
+        yield DeviceVerdict(
             REACHABLE, "Unknown", FOREIGN,
             "its agent reports nothing; for upstream's agents apply deploy/shifu/upstream-agents",
         )  # fmt: skip
 
 
-def _scheduled(observed: Observed, choice: Choice) -> Verdict:
+def _scheduled(observed: Observed, choice: Choice) -> DeviceVerdict:
     if choice.yields:
         return _looked_after(observed)
     if choice.settling:
-        return Verdict(SCHEDULED, "False", SETTLING, "a Deployment of the user's is waited for")
+        return DeviceVerdict(
+            SCHEDULED, "False", SETTLING, "a Deployment of the user's is waited for"
+        )
     if not choice.node or choice.refused is not None:
         refused = choice.refused
         if refused is not None:
-            return Verdict(SCHEDULED, "False", refused.reason, refused.message)
+            return DeviceVerdict(SCHEDULED, "False", refused.reason, refused.message)
         served = not_served(observed.device)
-        return Verdict(SCHEDULED, "False", served.reason if served else SETTLING)
+        return DeviceVerdict(SCHEDULED, "False", served.reason if served else SETTLING)
     if is_lost(observed, choice):
         return _stranded(observed, choice)
     decision, before = choice.decision, observed.status.placement
     if decision is not None:
-        return Verdict(SCHEDULED, "True", decision.kind, f"{decision.node}: {decision.reason}")
+        return DeviceVerdict(
+            SCHEDULED, "True", decision.kind, f"{decision.node}: {decision.reason}"
+        )
     same = before is not None and before.node_name == choice.node
     kind = observed.deployment.kind if observed.deployment is not None else ""
     reason = before.reason if same and before is not None else ""
     said = f"{choice.node}: {reason}" if reason else choice.node
-    return Verdict(SCHEDULED, "True", kind or "Placed", said)
+    return DeviceVerdict(SCHEDULED, "True", kind or "Placed", said)
 
 
-def _looked_after(observed: Observed) -> Verdict:
+def _looked_after(observed: Observed) -> DeviceVerdict:
     if observed.theirs is None:
-        return Verdict(SCHEDULED, "True", UNMANAGED, "the user looks after its deviceShifu")
+        return DeviceVerdict(SCHEDULED, "True", UNMANAGED, "the user looks after its deviceShifu")
     name = observed.theirs.metadata.name
-    return Verdict(SCHEDULED, "True", ADOPTED, f"the user's Deployment {name} serves it")
+    return DeviceVerdict(SCHEDULED, "True", ADOPTED, f"the user's Deployment {name} serves it")
 
 
-def _stranded(observed: Observed, choice: Choice) -> Verdict:
+def _stranded(observed: Observed, choice: Choice) -> DeviceVerdict:
     """What is said of a deviceShifu on a lost node."""
     if observed.hints.pinned or observed.hints.reschedule == "never":
         said = f"{choice.node} is lost, and it runs there or nowhere"
-        return Verdict(SCHEDULED, "False", PIN_LOST, said)
+        return DeviceVerdict(SCHEDULED, "False", PIN_LOST, said)
     if observed.held:
         said = "most nodes are lost at once: evacuation waits"
-        return Verdict(SCHEDULED, "False", MASS_LOSS, said)
+        return DeviceVerdict(SCHEDULED, "False", MASS_LOSS, said)
     if observed.unplaced:
-        return Verdict(SCHEDULED, "False", NONE_FEASIBLE, observed.unplaced)
-    return Verdict(SCHEDULED, "False", NODE_LOST, f"{choice.node} is lost, and may come back")
+        return DeviceVerdict(SCHEDULED, "False", NONE_FEASIBLE, observed.unplaced)
+    return DeviceVerdict(SCHEDULED, "False", NODE_LOST, f"{choice.node} is lost, and may come back")
 
 
-def _ready(observed: Observed, choice: Choice) -> Verdict:
+def _ready(observed: Observed, choice: Choice) -> DeviceVerdict:
     shown = observed.theirs if choice.yields else observed.deployment
     if choice.yields and shown is None:
-        return Verdict(READY, "Unknown", UNMANAGED, "there is no Deployment for it")
+        return DeviceVerdict(READY, "Unknown", UNMANAGED, "there is no Deployment for it")
     if shown is None:
         served = not_served(observed.device)
         reason = served.reason if served is not None else "NotCreated"
-        return Verdict(READY, "False", reason, served.message if served is not None else "")
+        return DeviceVerdict(READY, "False", reason, served.message if served is not None else "")
     if is_lost(observed, choice):
-        return Verdict(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
+        return DeviceVerdict(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
     if shown.available and not choice.cause:
-        return Verdict(READY, "True", "Available", f"Deployment {shown.metadata.name} is up")
-    return Verdict(READY, "False", "Unavailable", f"Deployment {shown.metadata.name} is not up")
+        return DeviceVerdict(READY, "True", "Available", f"Deployment {shown.metadata.name} is up")
+    return DeviceVerdict(
+        READY, "False", "Unavailable", f"Deployment {shown.metadata.name} is not up"
+    )
 
 
-def _valid(observed: Observed) -> Verdict:
+def _valid(observed: Observed) -> DeviceVerdict:
     served = not_served(observed.device)
     wrong = [(each.reason, each.message) for each in observed.hints.errors]
     if served is not None:
         wrong.insert(0, (served.reason, served.message))
     if wrong:
         said = "; ".join(message for _, message in wrong)
-        return Verdict(VALID, "False", wrong[0][0], said)
+        return DeviceVerdict(VALID, "False", wrong[0][0], said)
     shifu = observed.device.spec.device_shifu
     known = observed.config is not None or (shifu is not None and bool(shifu.instructions))
     if observed.theirs is None and not known:
-        return Verdict(VALID, "True", NO_INSTRUCTIONS, "no ConfigMap of instructions was found")
-    return Verdict(VALID, "True", "Valid")
+        return DeviceVerdict(
+            VALID, "True", NO_INSTRUCTIONS, "no ConfigMap of instructions was found"
+        )
+    return DeviceVerdict(VALID, "True", "Valid")
 
 
 def is_lost(observed: Observed, choice: Choice) -> bool:

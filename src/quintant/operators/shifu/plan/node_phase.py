@@ -36,7 +36,7 @@ class PhaseTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeState:
+class NodePhaseState:
     """The phase of a node, since when, and since when it has not been ready."""
 
     phase: NodePhase
@@ -57,55 +57,57 @@ class NodeReadiness:
 
 def first_state(
     seen: NodeReadiness, *, for_seconds: float, age: float, now: float, times: PhaseTimes
-) -> NodeState:
+) -> NodePhaseState:
     """The state of a node that was so for a while before we came, and is so old."""
     since = now - for_seconds
     if seen.crashed:
-        return NodeState(NodePhase.LOST, now, since, crashed=True)
+        return NodePhaseState(NodePhase.LOST, now, since, crashed=True)
     if not seen.ready:
         lost = for_seconds >= times.lost_after
-        return NodeState(NodePhase.LOST if lost else NodePhase.SUSPECT, since, since)
+        return NodePhaseState(NodePhase.LOST if lost else NodePhase.SUSPECT, since, since)
     # One that became ready long after it was made was ill before; who knows for how long.
     returned = for_seconds < times.stable_after and age - for_seconds > times.lost_after
-    return NodeState(NodePhase.RECOVERING if returned else NodePhase.READY, since)
+    return NodePhaseState(NodePhase.RECOVERING if returned else NodePhase.READY, since)
 
 
-def step(state: NodeState, seen: NodeReadiness, now: float, times: PhaseTimes) -> NodeState:
+def step(
+    state: NodePhaseState, seen: NodeReadiness, now: float, times: PhaseTimes
+) -> NodePhaseState:
     """The state that follows."""
     if seen.crashed:
         if state.crashed:
             return state
         unready = now if state.unready_since is None else state.unready_since
-        return NodeState(NodePhase.LOST, now, unready, crashed=True)
+        return NodePhaseState(NodePhase.LOST, now, unready, crashed=True)
     if seen.ready:
         return _ready(replace(state, crashed=False), now, times)
     return _unready(state, now, times)
 
 
-def due_at(state: NodeState, times: PhaseTimes) -> float | None:
+def due_at(state: NodePhaseState, times: PhaseTimes) -> float | None:
     """When the state changes by itself; None if it never does."""
     if state.phase is NodePhase.SUSPECT:
         return state.since + times.lost_after
     return state.since + times.stable_after if state.phase is NodePhase.RECOVERING else None
 
 
-def _ready(state: NodeState, now: float, times: PhaseTimes) -> NodeState:
+def _ready(state: NodePhaseState, now: float, times: PhaseTimes) -> NodePhaseState:
     match state.phase:
         case NodePhase.SUSPECT:
-            return NodeState(NodePhase.READY, now)
+            return NodePhaseState(NodePhase.READY, now)
         case NodePhase.LOST:
-            return NodeState(NodePhase.RECOVERING, now)
+            return NodePhaseState(NodePhase.RECOVERING, now)
         case NodePhase.RECOVERING if now - state.since >= times.stable_after:
-            return NodeState(NodePhase.READY, now)
+            return NodePhaseState(NodePhase.READY, now)
     return state
 
 
-def _unready(state: NodeState, now: float, times: PhaseTimes) -> NodeState:
+def _unready(state: NodePhaseState, now: float, times: PhaseTimes) -> NodePhaseState:
     match state.phase:
         case NodePhase.READY:
-            return _unready(NodeState(NodePhase.SUSPECT, now, now), now, times)
+            return _unready(NodePhaseState(NodePhase.SUSPECT, now, now), now, times)
         case NodePhase.RECOVERING:
-            return NodeState(NodePhase.LOST, now, now)
+            return NodePhaseState(NodePhase.LOST, now, now)
         case NodePhase.SUSPECT if now - state.since >= times.lost_after:
-            return NodeState(NodePhase.LOST, now, state.unready_since)
+            return NodePhaseState(NodePhase.LOST, now, state.unready_since)
     return replace(state, crashed=False)

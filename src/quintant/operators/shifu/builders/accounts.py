@@ -1,0 +1,58 @@
+"""Who the agents are to the API server, and the little that they may do there. Pure.
+
+An agent reads its own device, says how it is, and asks where telemetry goes. It reads no Secrets:
+where a device or a service names one, an administrator lets it read that one.
+"""
+
+from __future__ import annotations
+
+from quintant.api.core import ServiceAccount
+from quintant.api.rbac import GROUP as RBAC
+from quintant.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
+from quintant.core.object import Object, ObjectMeta
+from quintant.operators.shifu.api.names import DEVICES, GROUP, TELEMETRY_NAMESPACE
+from quintant.operators.shifu.builders.deployment import AGENT_ACCOUNT
+from quintant.operators.shifu.options import Options
+from quintant.operators.shifu.telemetry_service.builders import ACCOUNT as TELEMETRY_ACCOUNT
+
+_DEVICES, _SERVICES = "edgedevices", "telemetryservices"
+OURS = (
+    PolicyRule(api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "watch")),
+    PolicyRule(api_groups=(GROUP,), resources=(f"{_DEVICES}/status",), verbs=("patch",)),
+    PolicyRule(api_groups=(GROUP,), resources=(_SERVICES,), verbs=("get",)),
+)
+UPSTREAM = (
+    # They get the whole device and put it back, every second.
+    PolicyRule(api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "update", "watch")),
+    PolicyRule(api_groups=(GROUP,), resources=(_SERVICES,), verbs=("get",)),
+)
+
+
+def agent_accounts(options: Options) -> tuple[Object, ...]:
+    """The accounts of deviceShifus and of the telemetry service, with their roles."""
+    rules = OURS if options.crd_flavor == "ours" else UPSTREAM
+    places = options.device_namespaces or (DEVICES,)
+    return (
+        _account(AGENT_ACCOUNT, options.shifu_namespace),
+        _account(TELEMETRY_ACCOUNT, TELEMETRY_NAMESPACE),
+        *(obj for place in places for obj in _role(place, rules, options.shifu_namespace)),
+    )
+
+
+def namespaces(options: Options) -> tuple[str, ...]:
+    """The namespaces that everything of shifu is in, but for its own."""
+    devices = options.device_namespaces or (DEVICES,)
+    return (*devices, options.shifu_namespace, TELEMETRY_NAMESPACE)
+
+
+def _account(name: str, namespace: str) -> ServiceAccount:
+    return ServiceAccount(metadata=ObjectMeta(name=name, namespace=namespace))
+
+
+def _role(namespace: str, rules: tuple[PolicyRule, ...], home: str) -> tuple[Role, RoleBinding]:
+    meta = ObjectMeta(name="deviceshifu", namespace=namespace)
+    subject = Subject(kind="ServiceAccount", name=AGENT_ACCOUNT, namespace=home)
+    ref = RoleRef(api_group=RBAC, kind="Role", name=meta.name)
+    return Role(metadata=meta, rules=rules), RoleBinding(
+        metadata=meta, role_ref=ref, subjects=(subject,)
+    )
