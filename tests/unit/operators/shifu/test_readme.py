@@ -46,7 +46,7 @@ def test_series_are_those_of_the_code() -> None:
     listed = {row[0].strip("`"): row[1] for row in rows("Metrics")}
     served = {}
     for collector in ShifuMetrics(Topology(Options())).collectors():
-        for family in collector.describe():
+        for family in collector.collect():
             name = f"{family.name}_total" if family.type == "counter" else family.name
             served[name] = family.type
     assert served == listed
