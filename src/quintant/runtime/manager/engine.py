@@ -202,7 +202,8 @@ class Engine:
         try:
             await work
         except Exception:
-            self._crashed = True
+            # Sources may take a while yet, and nobody should rely on this process meanwhile.
+            self._crashed = self.health.stopping = True
             raise
 
     def _answer(self, webhooks: WebhookDeclarations) -> WebhookServer:

@@ -251,6 +251,24 @@ async def test_a_call_is_awaited_within_the_grace_when_the_lease_is_lost(
     assert 10 < monotonic() < 50
 
 
+async def test_a_process_that_waits_for_its_calls_is_not_ready_and_writes_nothing(
+    cluster: InProcessCluster,
+) -> None:
+    operator = Operator(Provider(40.0))
+    engine = await cluster.run(operator.manager(leader_elect=True, grace=30))
+    await cluster.create(job())
+    await cluster.advance(3)
+    before = engine.health.stopping
+    cluster.faults.refuse(kind(Lease))
+    await cluster.advance(20)
+    assert (before, engine.health.stopping) == (False, True)
+    with pytest.raises(ExceptionGroup):
+        await cluster.advance(60)
+
+    assert list(operator.provider.ended) == ["a-0"]
+    assert (await cluster.get(Resize, "a")).status is None
+
+
 @pytest.mark.parametrize(("seconds", "whole"), [(20.0, True), (600.0, False)])
 async def test_a_call_is_awaited_within_the_grace_when_the_manager_stops(
     cluster: InProcessCluster, seconds: float, whole: bool
