@@ -23,6 +23,8 @@ from quintant.http.response import Response, text_response
 
 VERSION = "2.0.0+imsimulator"
 BODY_BYTES = 1024 * 1024
+MOST_INFRASTRUCTURES = 10
+"""Each is a cluster on this machine: 100 MB."""
 _JSON = {"content-type": "application/json"}
 _TRUE = ("1", "true", "yes")
 Spawn = Callable[[Any], asyncio.Task[None]]
@@ -78,6 +80,8 @@ class SimulatedManager:
         machines = wanted(load(text))
         if _asked(request, "dry_run"):
             return _told({cloud: _estimate(machines)})
+        if len(self._known) >= MOST_INFRASTRUCTURES:
+            raise Refused(400, f"Quota exceeded: {MOST_INFRASTRUCTURES} infrastructures may be")
         id = str(uuid4())
         made = self._known[id] = Infrastructure.of(id, owner, text, self._options)
         say("create", id=id, machines=len(machines))
@@ -151,7 +155,7 @@ def _credentials(header: str) -> tuple[str, str]:
     """Who asks, so that nobody reads his password from memory, and the name of his cloud."""
     try:
         records = json.loads(header)
-        [user] = [each for each in records if each["type"] == "InfrastructureManager"]
+        [user] = [each for each in records if each.get("type") == "InfrastructureManager"]
         told = json.dumps([user.get(key, "") for key in ("username", "password", "token")])
     except (ValueError, TypeError, KeyError, AttributeError):
         raise Refused(401, "No InfrastructureManager credentials provided.") from None
