@@ -9,6 +9,20 @@ from foreign.python_program import PythonProgram, requirements
 _SCRIPTS = Path(__file__).parents[1]
 
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
+_COMET = "github.com/cometbft/cometbft"
+COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
+PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")
+"""CometBFT's own remote signer."""
+_IBC = "github.com/cosmos/ibc-go/v8"
+SIMD = GoProgram(
+    "simd",
+    _IBC,
+    "v8.8.0",
+    f"{_IBC}/testing/simapp/simd",
+    # The one that it asks for does not build with a newer Go.
+    newer=("github.com/bytedance/sonic v1.15.5",),
+)
+"""A chain of the Cosmos SDK; minutes to build, for `make interop`."""
 
 IM = PythonProgram(
     "im", requirements(_SCRIPTS / "infrastructure_manager" / "requirements.txt"), complete=True
@@ -19,5 +33,15 @@ KUBERNETES_ASYNCIO = PythonProgram("kubernetes_asyncio", ("kubernetes_asyncio==3
 LIGHTKUBE = PythonProgram("lightkube", ("lightkube==1.0.1",))
 
 PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
-    program.name: program for program in (CHISEL, IM, KR8S, KUBERNETES_ASYNCIO, LIGHTKUBE)
+    program.name: program
+    for program in (
+        CHISEL,
+        COMETBFT,
+        IM,
+        KR8S,
+        KUBERNETES_ASYNCIO,
+        LIGHTKUBE,
+        PRIV_VAL_SERVER,
+        SIMD,
+    )
 }

@@ -27,6 +27,8 @@ class GoProgram:
     version: str
     package: str = ""
     """Of its main function; the module itself, if there is none."""
+    newer: tuple[str, ...] = ()
+    """Modules that it needs in a newer version than it asks for, as `path version`."""
 
     @property
     def variable(self) -> str:
@@ -48,7 +50,7 @@ class GoProgram:
         """Build into a file, in whose folder Go may leave what it likes."""
         work, started = target.parent, time.monotonic()
         module = self._describe(go, work)
-        (work / "go.mod").write_text(main_module(module))
+        (work / "go.mod").write_text(main_module(module, self.newer))
         go.run(
             *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
             *("-ldflags", linker_flags(module), "-o", str(target), self.package or self.module),

@@ -38,12 +38,16 @@ class Module:
     """When this version was published, in RFC 3339."""
 
 
-def main_module(module: Module) -> str:
-    """Return the go.mod of a main module from which the given module's programs build."""
+def main_module(module: Module, newer: Iterable[str] = ()) -> str:
+    """Return the go.mod of a main module from which the given module's programs build.
+
+    `newer` are requirements of ours beside its own, as `path version`: the newest of all wins.
+    """
     lines = [
         f"module {_MAIN_MODULE}",
         f"go {language(module.gomod)}",
         f"require {module.path} {module.version}",
+        *(f"require {each}" for each in newer),
         *_replacements(staged(module.gomod), module.version),
         *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
     ]

@@ -60,6 +60,11 @@ class TestGoModules:
             "replace example.com/fork => example.com/other v1.0.0\n",
         ]
 
+    def test_newer_modules_are_required_beside_it(self) -> None:
+        simple = Module("example.com/a", "v1.0.0", "module example.com/a\n\ngo 1.22\n", "")
+        text = main_module(simple, ("example.com/b v1.9.0",))
+        assert "require example.com/a v1.0.0\n\nrequire example.com/b v1.9.0" in text
+
     def test_module_without_staging_needs_no_replacement(self) -> None:
         etcd = Module("go.etcd.io/etcd/server/v3", "v3.6.16", "module x\n\ngo 1.25\n", "")
         assert "replace" not in main_module(etcd)
