@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from quintant.core.errors import QuintantError
 from testbeds import openstack_answers as answers
 from testbeds.machines import Machine, Seed, claim_network, make_seed
 
@@ -121,8 +122,11 @@ class OpenStack:
         if join := self._joins.pop(server, None):
             join.cancel()
             await asyncio.wait([join])
-            if front is not None and not join.cancelled():
-                await front.leave(name)
+            joined = not join.cancelled() and join.exception() is None
+            if front is not None and joined:
+                # It may be about to end itself.
+                with suppress(QuintantError):
+                    await front.leave(name)
         if machine is not None:
             await machine.stop()
 
