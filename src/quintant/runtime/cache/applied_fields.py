@@ -10,7 +10,7 @@ Field sets are compiled, since thousands of children have the same one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -83,7 +83,8 @@ class _Items(Struct, frozen=True):
         if not (isinstance(live, list) and isinstance(want, list)):
             return False
         there = {self._key(item): at for at, item in enumerate(live)}
-        keys = [self._complete(self._key(item)) for item in want]
+        given = [self._key(item) for item in want]
+        keys = [self._complete(key, given) for key in given]
         at = [there.get(key, -1) for key in keys]
         if len(want) != len(self.parts) or len(set(at)) != len(at) or at != sorted(at) or at[0] < 0:
             return False
@@ -95,14 +96,18 @@ class _Items(Struct, frozen=True):
     def _key(self, item: Any) -> Key:
         return tuple(item.get(name) for name in self.names)
 
-    def _complete(self, key: Key) -> Key:
-        """A key with what its author left to the server's defaults, as the protocol of a port."""
+    def _complete(self, key: Key, given: Collection[Key]) -> Key:
+        """A key with what its author left to the server's defaults, as the protocol of a port.
+
+        What another of those `given` says in full is not meant by it.
+        """
         if None not in key:
             return key
         fits = [
             known
             for known in self.parts
-            if all(part in (None, whole) for part, whole in zip(key, known, strict=True))
+            if known not in given
+            and all(part in (None, whole) for part, whole in zip(key, known, strict=True))
         ]
         return fits[0] if len(fits) == 1 else key
 

@@ -193,6 +193,14 @@ async def _judge(first: Deployment, edit: list[dict[str, Any]], second: Deployme
     assert judged or edit or second is not first
 
 
+def test_port_without_a_protocol_is_told_from_its_namesake_with_one() -> None:
+    ports = [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]
+    wanted = deployment(
+        {}, {"pod": {"containers": [{"name": "main", "image": "1", "ports": ports}]}}
+    )
+    run(_judge(wanted, [], wanted))
+
+
 def _owned_by_us(raw: bytes) -> bytes:
     managed = json.loads(raw)["metadata"]["managedFields"]
     found = [each["fieldsV1"] for each in managed if each["manager"] == "us"]
