@@ -1,0 +1,102 @@
+"""Carries out one pass over the children of a CosmosFullNode, control by control.
+
+    services > node keys > peers > config maps > account, role, binding > pods > claims
+
+A control that fails is told of, and only what depends on it is left out: pods are not touched where
+the ConfigMaps are not known to be right, while claims go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from quintant.core.errors import ApiError, Conflict, NotFound, Terminal, TransportError
+from quintant.core.object import Request
+from quintant.core.text import one_line
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.config_map_control import control_config_maps
+from quintant.operators.cosmos.node_key_builder import DamagedNodeKey
+from quintant.operators.cosmos.node_key_control import control_node_keys
+from quintant.operators.cosmos.observe import Observed, reread
+from quintant.operators.cosmos.peer_builder import build_peers, pending_services
+from quintant.operators.cosmos.plan.outcome import Outcome, StepFailure
+from quintant.operators.cosmos.pod_control import DisruptionLocks, PodControl, PodOutcome
+from quintant.operators.cosmos.pvc_control import ClaimOutcome, PvcControl
+from quintant.operators.cosmos.rbac_control import control_account
+from quintant.operators.cosmos.remote import NodeRemote
+from quintant.operators.cosmos.service_control import control_services
+from quintant.runtime.controller.context import Context
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FullNodeControl:
+    """All controls together."""
+
+    remote: NodeRemote
+    pods: PodControl
+    claims: PvcControl
+    locks: DisruptionLocks
+
+    async def __call__(self, ctx: Context[CosmosFullNode], observed: Observed) -> Outcome:
+        """Bring every child in line, as far as that can be done now."""
+        if observed.errors:
+            return Outcome()
+        steps, crd, client = _Steps(), observed.crd, ctx.client
+        services = await steps.run("services", control_services(client, observed))
+        keys = await steps.run("node keys", control_node_keys(client, observed, self.remote))
+        peers, checksums = {}, None
+        if services is not None and keys is not None:
+            peers = build_peers(crd, keys, services)
+            made = control_config_maps(client, observed, keys, peers)
+            checksums = await steps.run("config maps", made)
+        await steps.run("account", control_account(client, observed))
+        pods = PodOutcome()
+        if checksums is not None:
+            rolled = await steps.run("pods", self._pods(ctx, checksums))
+            pods = rolled or pods
+        claims = await steps.run("claims", self.claims(client, observed)) or ClaimOutcome()
+        ctx.tell(*claims.events)
+        return Outcome(
+            failures=tuple(steps.failures),
+            progressing=pods.progressing or claims.progressing,
+            peers=peers,
+            pending=pending_services(crd, services or ()),
+            overdue=pods.overdue,
+            refused=claims.refused,
+            fresh=claims.fresh,
+        )
+
+    async def _pods(self, ctx: Context[CosmosFullNode], checksums: dict[str, str]) -> PodOutcome:
+        async with self.locks.of(Request(*ctx.request)):
+            # Others take nodes away, too: what they wrote since is seen under the lock.
+            observed = await reread(ctx, self.pods.cache)
+            if observed is None or not {each.name for each in observed.nodes} <= checksums.keys():
+                return PodOutcome(progressing=True)
+            return await self.pods(ctx.client, observed, checksums)
+
+
+@dataclass(slots=True)
+class _Steps:
+    """Runs controls, and keeps what failed."""
+
+    failures: list[StepFailure] = field(default_factory=list)
+
+    async def run(self, step: str, work: Awaitable[T]) -> T | None:
+        try:
+            return await work
+        except (Conflict, NotFound):
+            raise  # our view is behind: the next pass sees what is there
+        except Terminal as error:
+            self.failures.append(StepFailure(step, error, one_line(str(error)), terminal=True))
+        except (DamagedNodeKey, ValueError) as error:
+            wrapped = Terminal(str(error), reason="Error", event=False)
+            self.failures.append(StepFailure(step, wrapped, one_line(str(error)), terminal=True))
+        except ApiError as error:
+            self.failures.append(StepFailure(step, error, one_line(error.message)))
+        except TransportError as error:
+            self.failures.append(StepFailure(step, error, one_line(str(error).split("\n")[0])))
+        return None

@@ -1,0 +1,101 @@
+"""The chain of a CosmosFullNode: what its nodes run, with which configuration, in which version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from quintant.core.object import Model
+
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0)]
+LogLevel = Literal["trace", "debug", "info", "warn", "error", "fatal", "panic"]
+LogFormat = Literal["plain", "json"]
+
+
+class CometConfig(Model):
+    """What of config.toml is decided here; `overrides` is TOML laid over all of it."""
+
+    rpc_listen_address: str = ""
+    """Empty means tcp://0.0.0.0:26657."""
+    p2p_listen_address: str = ""
+    """Empty means tcp://0.0.0.0:26656."""
+    peers: Text | None = None
+    """Persistent peers beside the siblings: id@host:port, by commas."""
+    seeds: Text | None = None
+    private_peer_ids: str = msgspec.field(default="", name="privatePeerIDs")
+    unconditional_peer_ids: str = msgspec.field(default="", name="unconditionalPeerIDs")
+    max_inbound_peers: Count | None = None
+    max_outbound_peers: Count | None = None
+    cors_allowed_origins: tuple[str, ...] = ()
+    overrides: str = ""
+
+
+class Pruning(Model):
+    """Which states an SDK application keeps."""
+
+    strategy: Literal["default", "nothing", "everything", "custom"]
+    interval: Count | None = None
+    keep_every: Count | None = None
+    keep_recent: Count | None = None
+    min_retain_blocks: Count | None = None
+
+
+class SdkAppConfig(Model):
+    """What of app.toml is decided here; `overrides` is TOML laid over all of it."""
+
+    min_gas_price: Text
+    api_enable_unsafe_cors: bool = msgspec.field(default=False, name="apiEnableUnsafeCORS")
+    grpc_web_enable_unsafe_cors: bool = msgspec.field(default=False, name="grpcWebEnableUnsafeCORS")
+    halt_height: Count | None = None
+    """Ignored where there are versions: those say where to halt."""
+    pruning: Pruning | None = None
+    overrides: str = ""
+
+
+class ChainVersion(Model):
+    """The images from a height on, until the next version's."""
+
+    height: Count
+    image: str
+    init_containers: Mapping[str, str] = {}
+    """Images of further init containers, by name."""
+    containers: Mapping[str, str] = {}
+    """Images of further containers, by name."""
+    set_halt_height: bool = False
+    """Have the version before it halt at this height by itself (halt-height of app.toml)."""
+
+
+class ChainSpec(Model):
+    """Which chain, by which program."""
+
+    chain_id: Text = msgspec.field(name="chainID")
+    network: Text
+    binary: Text
+    home_dir: str = ""
+    """Below /home/operator; empty means cosmos."""
+    config: CometConfig = CometConfig()
+    app: SdkAppConfig | None = None
+    log_level: LogLevel | None = None
+    log_format: LogFormat | None = None
+    genesis_url: str = msgspec.field(default="", name="genesisURL")
+    genesis_script: str = ""
+    addrbook_url: str = msgspec.field(default="", name="addrbookURL")
+    addrbook_script: str = ""
+    snapshot_url: str = msgspec.field(default="", name="snapshotURL")
+    snapshot_script: str = ""
+    skip_invariants: bool = False
+    privval_sleep_seconds: Count | None = None
+    """Of sentries: how long a node waits for its signer before it starts; 10 if not given."""
+    database_backend: str = ""
+    """Empty means goleveldb."""
+    versions: tuple[ChainVersion, ...] = ()
+    """By ascending height."""
+    upgrade_grace_seconds: Annotated[int, Meta(ge=1)] | None = None
+    """How long a chain stands still at a version's height before a node that tells of no upgrade
+    is replaced; not given, it is not before it halts, exits, or writes upgrade-info.json."""
+    additional_init_args: tuple[str, ...] = ()
+    additional_start_args: tuple[str, ...] = ()

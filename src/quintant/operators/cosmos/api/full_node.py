@@ -1,0 +1,217 @@
+"""CosmosFullNode: as many nodes of a chain as asked for, each with its volume and its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from quintant.api.pod import LocalReference
+from quintant.api.quantity import Quantity
+from quintant.api.service import ServicePort
+from quintant.api.volume import DataSource
+from quintant.core.markers import quantity
+from quintant.core.object import Custom, Model, Opaque
+from quintant.core.resource import Scale, resource
+from quintant.operators.cosmos.api import GROUP, VERSION
+from quintant.operators.cosmos.api.chain import ChainSpec, Count, Text
+from quintant.operators.cosmos.api.status import FullNodeStatus
+
+NodeType = Literal["FullNode", "Sentry"]
+RetentionPolicy = Literal["Retain", "Delete"]
+Size = Annotated[Quantity, quantity()]
+
+
+class TemplateMetadata(Model):
+    """Labels and annotations to add; keys that the operator sets are its own."""
+
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+class Probes(Model):
+    """Which readiness probes pods have; without a word InSync, and None for sentries."""
+
+    strategy: Literal["None", "Reachable", "InSync"] | None = None
+
+
+class NodePodTemplate(Model):
+    """What pods have beside what is generated; lists are merged by name, as kubectl patch does."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    image: Text | None = None
+    image_pull_policy: str = ""
+    image_pull_secrets: tuple[LocalReference, ...] = ()
+    node_selector: Mapping[str, str] = {}
+    affinity: Opaque | None = None
+    tolerations: tuple[Opaque, ...] = ()
+    priority_class_name: str = ""
+    priority: int | None = None
+    resources: Opaque | None = None
+    termination_grace_period_seconds: int | None = None
+    probes: Probes = Probes()
+    volumes: tuple[Opaque, ...] = ()
+    init_containers: tuple[Opaque, ...] = ()
+    containers: tuple[Opaque, ...] = ()
+
+
+class UpdateStrategy(Model):
+    """How pods are replaced."""
+
+    max_unavailable: int | str | None = None
+    """How many may be down by the operator's hand at once: 25% if not given, at least one."""
+    restart_on_peer_change: bool = False
+    """Replace pods when only the list of their siblings changed, as the original does."""
+    partition: Count | None = None
+    """Only pods of this ordinal and above are replaced."""
+    progress_deadline_seconds: Annotated[int, Meta(ge=1)] | None = None
+    """A replaced pod that is not available by then stops the update at that pod."""
+
+
+class AutoDataSource(Model):
+    """New volumes are filled from the newest ready VolumeSnapshot with these labels."""
+
+    volume_snapshot_selector: Mapping[str, str]
+    match_instance: bool = False
+    """Only from snapshots of the same instance."""
+
+
+class StorageResources(Model):
+    """How much storage is asked for."""
+
+    requests: Mapping[str, Size] = {}
+    limits: Mapping[str, Size] = {}
+
+
+class VolumeClaimOverride(Model):
+    """The volume of one instance; what is left out is as for the others."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    storage_class_name: str | None = None
+    resources: StorageResources | None = None
+    access_modes: tuple[str, ...] = ()
+    volume_mode: str | None = None
+    data_source: DataSource | None = None
+    auto_data_source: AutoDataSource | None = None
+
+
+class NodeVolumeClaimTemplate(Model):
+    """The volume of each instance."""
+
+    storage_class_name: str
+    resources: StorageResources
+    metadata: TemplateMetadata = TemplateMetadata()
+    access_modes: tuple[str, ...] = ()
+    """ReadWriteOnce if none is given."""
+    volume_mode: str | None = None
+    """Filesystem if not given."""
+    data_source: DataSource | None = None
+    auto_data_source: AutoDataSource | None = None
+
+
+class ServiceTemplate(Model):
+    """What Services have beside what is generated."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    type: Literal["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] | None = None
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    ports: tuple[ServicePort, ...] = ()
+    """Of the RPC Service: added to its own."""
+    external_traffic_policy: Literal["Cluster", "Local"] | None = None
+
+
+class ServiceOverrides(Model):
+    """How nodes are reached."""
+
+    max_p2p_external_addresses: Count | None = msgspec.field(
+        default=None, name="maxP2PExternalAddresses"
+    )
+    """How many instances, from the first on, have an address outside; 1 if not given."""
+    cluster_domain: str = ""
+    """Empty means cluster.local."""
+    p2p_template: ServiceTemplate = ServiceTemplate()
+    rpc_template: ServiceTemplate = ServiceTemplate()
+    prune_on_scale_down: bool = False
+    """Delete the Services of removed instances that have no address outside."""
+
+
+class InstanceOverride(Model):
+    """What is otherwise for one instance, by its name: that of its pod."""
+
+    disable: str | None = None
+    """Pod: no pod, the volume stays. All: neither."""
+    image: str = ""
+    external_address: str = ""
+    node_selector: Mapping[str, str] = {}
+    volume_claim_template: VolumeClaimOverride | None = None
+
+
+class PvcAutoScale(Model):
+    """Volumes grow as they fill."""
+
+    used_space_percentage: Annotated[int, Meta(ge=1, le=100)]
+    increase_quantity: str
+    """A percentage of the volume such as 20%, or an amount such as 100Gi."""
+    max_size: Size | None = None
+
+
+class HeightDriftMitigation(Model):
+    """Nodes that claim to be in sync and lag behind their siblings are restarted."""
+
+    threshold: Annotated[int, Meta(ge=1)]
+    """In blocks."""
+
+
+class SelfHeal(Model):
+    """What is mended by itself; nothing unless it is asked for."""
+
+    pvc_auto_scale: PvcAutoScale | None = None
+    height_drift_mitigation: HeightDriftMitigation | None = None
+
+
+class Ordinals(Model):
+    """How instances are numbered."""
+
+    start: Count | None = None
+    """The number of the first; 0 if not given."""
+
+
+class FullNodeSpec(Model):
+    """How many nodes, of which chain, with what."""
+
+    replicas: Count
+    chain: ChainSpec
+    pod_template: NodePodTemplate
+    volume_claim_template: NodeVolumeClaimTemplate
+    ordinals: Ordinals = Ordinals()
+    type: NodeType | None = None
+    strategy: UpdateStrategy = UpdateStrategy()
+    volume_retention_policy: RetentionPolicy | None = None
+    """Whether the volumes of removed instances are kept; they are deleted if not given."""
+    service: ServiceOverrides = ServiceOverrides()
+    instance_overrides: Mapping[str, InstanceOverride] = {}
+    self_heal: SelfHeal | None = None
+    service_account_name: str = ""
+    """Of the pods; without one they get an account that may tell of their heights."""
+    additional_versioned_pods: tuple[Opaque, ...] = ()
+    """Pods beside each instance, with the images of its version: name, metadata, preferSameNode,
+    and a PodSpec."""
+
+
+@resource(
+    group=GROUP,
+    version=VERSION,
+    status=True,
+    short=["cfn"],
+    scale=Scale(selector=".status.selector"),
+    columns={
+        "Phase": ".status.phase",
+        "Replicas": ".spec.replicas",
+        "InSync": ".status.inSyncReplicas",
+        "Age": ".metadata.creationTimestamp",
+    },
+)
+class CosmosFullNode(Custom[FullNodeSpec, FullNodeStatus]):
+    """Full nodes of a Cosmos chain: in sync, upgraded at the right block, restored from copies."""

@@ -1,0 +1,84 @@
+"""What is told of a CosmosFullNode; several controllers write it, each its own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from quintant.api.meta import Condition
+from quintant.api.quantity import Quantity
+from quintant.core.markers import date_time, list_map, quantity
+from quintant.core.object import Model
+
+FullNodePhase = Literal[
+    "Complete", "Error", "WaitingForP2PServices", "Progressing", "TransientError"
+]
+Height = Annotated[int, Meta(ge=0)]
+Moment = Annotated[str, date_time()]
+
+
+class SnapshotCandidate(Model):
+    """A pod that is away while its volume is copied."""
+
+    pod_candidate: str
+
+
+class PvcAutoScaling(Model):
+    """The size that was asked for because a volume filled up."""
+
+    requested_size: Annotated[Quantity, quantity()]
+    requested_at: Moment
+
+
+class SelfHealingStatus(Model):
+    """What was mended."""
+
+    pvc_auto_scaler: Mapping[str, PvcAutoScaling] = {}
+    """By the name of the claim."""
+    restarted_at: Mapping[str, Moment] = {}
+    """When each pod was last restarted to mend it."""
+
+
+class SyncInfo(Model):
+    """What a node said when it was last asked."""
+
+    timestamp: Moment
+    height: Height | None = None
+    in_sync: bool | None = None
+    error: str | None = None
+
+
+class UpgradeInfo(Model):
+    """The upgrade that a node halted for, as its upgrade-info.json says."""
+
+    height: Height
+    name: str = ""
+
+
+class FullNodeStatus(Model):
+    """What became of it."""
+
+    observed_generation: int | None = None
+    phase: FullNodePhase | None = None
+    status: str | None = None
+    """What is wrong, in words."""
+    scheduled_snapshot_status: Mapping[str, SnapshotCandidate] = {}
+    """By ScheduledVolumeSnapshot, which writes it."""
+    self_healing: SelfHealingStatus = SelfHealingStatus()
+    peers: tuple[str, ...] = ()
+    """How the nodes are reached from outside: id@host:port."""
+    sync: Mapping[str, SyncInfo] = {}
+    """By pod."""
+    height: Mapping[str, Height] = {}
+    """By pod: the block that is next, which is the latest and one."""
+    upgrade_info: Mapping[str, UpgradeInfo] = {}
+    """By pod; the sidecar of the pod writes it."""
+    replicas: int | None = None
+    ready_replicas: int | None = None
+    """Nodes that are in sync, and ready where they have a probe."""
+    in_sync_replicas: int | None = msgspec.field(default=None, name="inSyncReplicas")
+    selector: str = ""
+    conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()

@@ -1,0 +1,123 @@
+"""Kubernetes' own kinds as this operator sees them: what it writes whole, and what it keeps.
+
+Caches hold thousands of pods and ConfigMaps of 15 KB each; of theirs only what is read is kept.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from quintant.api.core import ConfigMap
+from quintant.api.meta import Condition
+from quintant.api.pod import ContainerStatus, Pod
+from quintant.api.volume import ClaimVolume
+from quintant.core.object import Model, Object, Opaque
+from quintant.core.resource import projection
+from quintant.operators.cosmos.api import HOME_VOLUME, NODE_CONTAINER, NODE_KEY
+from quintant.wire.comet import RPC_PORT
+
+
+@projection(of=Pod)
+class PodObject(Object):
+    """A pod as it is written: every field of the user's template survives."""
+
+    spec: Opaque = Opaque(b"{}")
+
+
+class NodePort(Model):
+    """A port of a container."""
+
+    container_port: int
+    name: str = ""
+
+
+class NodeContainer(Model):
+    """A container, as far as it is compared."""
+
+    name: str
+    image: str = ""
+    ports: tuple[NodePort, ...] = ()
+    readiness_probe: Opaque | None = None
+
+
+class NodeVolume(Model):
+    """A volume, if it is a claim's."""
+
+    name: str
+    persistent_volume_claim: ClaimVolume | None = None
+
+
+class NodePodSpec(Model):
+    """What a node's pod runs."""
+
+    containers: tuple[NodeContainer, ...] = ()
+    init_containers: tuple[NodeContainer, ...] = ()
+    volumes: tuple[NodeVolume, ...] = ()
+    node_name: str = ""
+
+
+class NodePodStatus(Model):
+    """How it fares."""
+
+    phase: str = ""
+    reason: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+@projection(of=Pod)
+class NodePod(Object):
+    """A pod of a node, as it is cached."""
+
+    spec: NodePodSpec = NodePodSpec()
+    status: NodePodStatus = NodePodStatus()
+
+    @property
+    def ready(self) -> bool:
+        """Whether its Ready condition is True."""
+        return any(each.type == "Ready" and each.status == "True" for each in self.conditions)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return self.status.conditions
+
+    @property
+    def probed(self) -> bool:
+        """Whether readiness means anything: a container has a probe."""
+        return any(each.readiness_probe is not None for each in self.spec.containers)
+
+    @property
+    def claim(self) -> str:
+        """The claim of its chain's home; empty if there is none."""
+        homes = (each for each in self.spec.volumes if each.name == HOME_VOLUME)
+        found = next(homes, None)
+        held = found.persistent_volume_claim if found else None
+        return held.claim_name if held else ""
+
+    @property
+    def rpc_port(self) -> int:
+        """Where its node is asked."""
+        for container in self.spec.containers:
+            if container.name == NODE_CONTAINER:
+                for port in container.ports:
+                    if port.name == "rpc":
+                        return port.container_port
+        return RPC_PORT
+
+
+class NodeKeyData(Model):
+    """The one key of a ConfigMap that is read back."""
+
+    node_key: str = msgspec.field(default="", name=NODE_KEY)
+
+    def __repr__(self) -> str:
+        return "NodeKeyData(***)"
+
+
+@projection(of=ConfigMap)
+class NodeConfig(Object):
+    """The ConfigMap of an instance, as it is cached."""
+
+    data: NodeKeyData = NodeKeyData()

@@ -1,0 +1,1 @@
+"""The CacheController: it manages no kind, and lets the nodes of CosmosFullNodes be asked."""

@@ -1,0 +1,192 @@
+"""The ConfigMap of an instance: what is laid over its config.toml and app.toml, and its key. Pure.
+
+    defaults < what the operator decides < the overrides of the user
+
+Every key of several words is written in both spellings: forks of CometBFT read hyphens. The
+checksum is what pods are restarted for. The siblings of a node are no part of it: they come and go
+with scaling, find each other by their own lists, and no node needs a restart for that.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.api.core import ConfigMap
+from quintant.operators.cosmos.api import APP_OVERLAY, CONFIG_OVERLAY, NODE_KEY, PRIVVAL_PORT
+from quintant.operators.cosmos.api.chain import ChainSpec, ChainVersion
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.builders import (
+    Instance,
+    instances,
+    is_sentry,
+    labels,
+    metadata,
+    override_of,
+)
+from quintant.operators.cosmos.node_key_builder import NodeKey
+from quintant.operators.cosmos.peer_builder import Peer
+from quintant.runtime.apply import fnv1
+from quintant.wire import toml
+
+RPC_ADDRESS = "tcp://0.0.0.0:26657"
+_COMET: dict[str, Any] = {
+    "log_level": "info",
+    "log_format": "plain",
+    "priv_validator_laddr": "",
+    "p2p": {
+        "laddr": "tcp://0.0.0.0:26656",
+        "max_num_inbound_peers": 20,
+        "max_num_outbound_peers": 20,
+    },
+    "rpc": {"laddr": RPC_ADDRESS, "cors_allowed_origins": []},
+    "tx_index": {"indexer": "kv"},
+    "instrumentation": {"prometheus": True, "prometheus_listen_addr": ":26660"},
+}
+_APP: dict[str, Any] = {
+    "api": {
+        "enable": True,
+        "swagger": True,
+        "address": "tcp://0.0.0.0:1317",
+        "enabled-unsafe-cors": False,
+    },
+    "grpc": {"enable": True, "address": "0.0.0.0:9090"},
+    "grpc-web": {"enable": True, "address": "0.0.0.0:9091", "enable-unsafe-cors": False},
+}
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceConfig:
+    """The ConfigMap of an instance, and what its pod is restarted for."""
+
+    config_map: ConfigMap
+    checksum: str
+
+
+def build_config_maps(
+    crd: CosmosFullNode,
+    keys: Mapping[str, NodeKey],
+    peers: Mapping[str, Peer],
+    heights: Mapping[str, int],
+) -> dict[str, InstanceConfig]:
+    """The configuration of every instance, by name; ValueError if an override is no TOML.
+
+    `heights` are those that versions are chosen by.
+    """
+    return {
+        each.name: _config(crd, each, keys[each.name], peers, heights.get(each.name, 0))
+        for each in instances(crd)
+    }
+
+
+def _config(
+    crd: CosmosFullNode, instance: Instance, key: NodeKey, peers: Mapping[str, Peer], height: int
+) -> InstanceConfig:
+    siblings = [peer for name, peer in peers.items() if name != instance.name]
+    external = override_of(crd, instance.name).external_address or peers[instance.name].external
+    comet = comet_overlay(crd, siblings, external)
+    app = app_overlay(crd.spec.chain, height)
+    config_map = ConfigMap(
+        metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
+        data={CONFIG_OVERLAY: comet, APP_OVERLAY: app, NODE_KEY: key.text},
+    )
+    alone = comet_overlay(crd, (), external)
+    return InstanceConfig(config_map, fnv1("\0".join((alone, app, key.node_id)).encode()))
+
+
+def comet_overlay(crd: CosmosFullNode, siblings: Sequence[Peer], external: str) -> str:
+    """What is laid over config.toml."""
+    chain = crd.spec.chain
+    decided: Table = {
+        **_given("log_level", chain.log_level),
+        **_given("log_format", chain.log_format),
+        "p2p": _p2p(chain, siblings, external),
+        "rpc": _rpc(chain),
+    }
+    if is_sentry(crd):
+        decided["priv_validator_laddr"] = f"tcp://0.0.0.0:{PRIVVAL_PORT}"
+        decided["tx_index"] = {"indexer": "null"}
+    merged = toml.merge(_COMET, _both(decided))
+    return toml.dumps(toml.merge(merged, parse_overrides(chain.config.overrides)))
+
+
+def app_overlay(chain: ChainSpec, height: int) -> str:
+    """What is laid over app.toml, of a node at a height."""
+    app = chain.app
+    decided: Table = {"minimum-gas-prices": app.min_gas_price if app else ""}
+    if app is not None:
+        decided["api"] = {"enabled-unsafe-cors": app.api_enable_unsafe_cors}
+        decided["grpc-web"] = {"enable-unsafe-cors": app.grpc_web_enable_unsafe_cors}
+        decided |= _given("halt-height", app.halt_height) | _pruning(chain)
+    if chain.versions:
+        decided["halt-height"] = halt_height(chain.versions, height)
+    merged = toml.merge(_APP, decided)
+    return toml.dumps(toml.merge(merged, parse_overrides(app.overrides if app else "")))
+
+
+def halt_height(versions: Iterable[ChainVersion], height: int) -> int:
+    """Where a node at a height is to halt: at the next version, if that asks for it; 0 nowhere."""
+    ahead = next((each for each in versions if each.height > height), None)
+    return ahead.height if ahead is not None and ahead.set_halt_height else 0
+
+
+def parse_overrides(text: str) -> Table:
+    """The overrides of a user; ValueError says what is no TOML."""
+    return tomllib.loads(text) if text else {}
+
+
+def _p2p(chain: ChainSpec, siblings: Sequence[Peer], external: str) -> Table:
+    config = chain.config
+    private = sorted(f"{peer.node_id}@{peer.private}" for peer in siblings)
+    ids = sorted(peer.node_id for peer in siblings)
+    return {
+        "persistent_peers": _joined(*private, config.peers),
+        "seeds": config.seeds or "",
+        **_given("private_peer_ids", _joined(*ids, config.private_peer_ids)),
+        **_given("unconditional_peer_ids", _joined(*ids, config.unconditional_peer_ids)),
+        **_given("max_num_inbound_peers", config.max_inbound_peers),
+        **_given("max_num_outbound_peers", config.max_outbound_peers),
+        **_given("external_address", external),
+        **_given("laddr", config.p2p_listen_address),
+    }
+
+
+def _rpc(chain: ChainSpec) -> Table:
+    origins = list(chain.config.cors_allowed_origins)
+    laddr = chain.config.rpc_listen_address or RPC_ADDRESS
+    return {"laddr": laddr, **_given("cors_allowed_origins", origins)}
+
+
+def _pruning(chain: ChainSpec) -> Table:
+    pruning = chain.app.pruning if chain.app else None
+    if pruning is None:
+        return {}
+    return {
+        "pruning": pruning.strategy,
+        "pruning-interval": str(pruning.interval or 0),
+        "pruning-keep-every": str(pruning.keep_every or 0),
+        "pruning-keep-recent": str(pruning.keep_recent or 0),
+        "min-retain-blocks": pruning.min_retain_blocks or 0,
+    }
+
+
+def _both(table: Table) -> Table:
+    """Every key in both spellings, those of tables too."""
+    spelt: Table = {}
+    for key, value in table.items():
+        inner = _both(value) if isinstance(value, dict) else value
+        spelt[key] = inner
+        spelt[key.replace("_", "-")] = inner
+    return spelt
+
+
+def _given(key: str, value: Any) -> Table:
+    return {} if value is None or value in ("", []) else {key: value}
+
+
+def _joined(*parts: str | None) -> str:
+    return ",".join(part for part in parts if part)

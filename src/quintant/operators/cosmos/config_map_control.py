@@ -1,0 +1,33 @@
+"""Keeps the ConfigMaps: changed in place, and kept when their instances go, with their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.operators.cosmos.builders import MARK
+from quintant.operators.cosmos.config_map_builder import InstanceConfig, build_config_maps
+from quintant.operators.cosmos.node_key_builder import NodeKey
+from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.service_control import adoptable
+from quintant.runtime.apply import Policy, control, revision
+from quintant.runtime.cache.client import Client
+
+POLICY = Policy(mark=MARK, delete="leave", adopts=adoptable)
+
+
+async def control_config_maps(
+    client: Client, observed: Observed, keys: Mapping[str, NodeKey], peers: Mapping[str, Peer]
+) -> dict[str, str]:
+    """Bring the ConfigMaps in line; what each pod is restarted for, by instance."""
+    crd = observed.crd
+    heights = {node.name: node.version_height for node in observed.nodes}
+    wanted = build_config_maps(crd, keys, peers, heights)
+    maps = [each.config_map for each in wanted.values()]
+    await control(client, maps, observed.configs, by=crd, policy=POLICY)
+    whole = crd.spec.strategy.restart_on_peer_change
+    return {name: _checksum(each, whole=whole) for name, each in wanted.items()}
+
+
+def _checksum(config: InstanceConfig, *, whole: bool) -> str:
+    return revision(config.config_map, MARK) if whole else config.checksum

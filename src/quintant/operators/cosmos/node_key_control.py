@@ -1,0 +1,55 @@
+"""Keeps the node keys: read from the ConfigMaps, and made only for instances that have none.
+
+A cache may be behind, and a key that is made twice is an identity lost; so before one is made the
+server is asked. The ConfigMap of a removed instance stays: it comes back as the same node.
+"""
+
+from __future__ import annotations
+
+from quintant.operators.cosmos.api import NODE_KEY
+from quintant.operators.cosmos.api.views import NodeConfig
+from quintant.operators.cosmos.builders import instances, labels
+from quintant.operators.cosmos.node_key_builder import (
+    DamagedNodeKey,
+    NodeKey,
+    build_node_key,
+    parse_node_key,
+)
+from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.remote import NodeRemote
+from quintant.operators.cosmos.service_control import adoptable
+from quintant.runtime.apply import controlled
+from quintant.runtime.cache.client import Client
+
+
+async def control_node_keys(
+    client: Client, observed: Observed, remote: NodeRemote
+) -> dict[str, NodeKey]:
+    """The key of every instance, by its name; DamagedNodeKey if one cannot be read."""
+    known = {each.metadata.name: each for each in observed.configs}
+    keys = {}
+    for instance in instances(observed.crd):
+        config = known.get(instance.name) or await _live(client, observed, instance.name)
+        keys[instance.name] = _read(config) if config else build_node_key(remote.seed())
+    return keys
+
+
+async def _live(client: Client, observed: Observed, name: str) -> NodeConfig | None:
+    """The ConfigMap that only the server knows of, if it is ours or ours to take."""
+    crd = observed.crd
+    found = await client.find(NodeConfig, name, crd.metadata.namespace, live=True)
+    if found is None or controlled(found, crd):
+        return found
+    meta = type(found.metadata)(labels=labels(crd))
+    return found if adoptable(found, NodeConfig(metadata=meta)) else None
+
+
+def _read(config: NodeConfig) -> NodeKey:
+    try:
+        return parse_node_key(config.data.node_key)
+    except DamagedNodeKey as error:
+        name = config.metadata.name
+        raise DamagedNodeKey(
+            f"{NODE_KEY} of ConfigMap {name} is damaged: {error}; restore it, or delete the "
+            "ConfigMap to give the node another identity"
+        ) from None

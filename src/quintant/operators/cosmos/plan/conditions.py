@@ -1,0 +1,120 @@
+"""The conditions of a CosmosFullNode: one claim for each question that people ask. Pure.
+
+Ready            are all nodes in sync?            Progressing   is something being changed?
+Degraded         is something in the way?          PeersReady    are addresses outside known?
+VolumesReady     have volumes what they should?    SpecWarning   is something probably not meant?
+Upgrading        does a node halt for an upgrade?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from quintant.api.meta import Condition, set_condition
+from quintant.core.text import one_line
+from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.plan.outcome import Outcome
+
+OVERDUE = "ProgressDeadlineExceeded"
+_MESSAGE_LENGTH = 1024
+
+
+class ConditionClaim(NamedTuple):
+    """What is to be said about one condition."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+
+
+def conditions(observed: Observed, outcome: Outcome) -> tuple[Condition, ...]:
+    """All conditions, with the times at which they last changed."""
+    known, generation = observed.status.conditions, observed.crd.metadata.generation
+    for claim in _claims(observed, outcome):
+        known = set_condition(
+            known,
+            claim.type,
+            status=claim.status,
+            reason=claim.reason,
+            message=one_line(claim.message, _MESSAGE_LENGTH),
+            generation=generation,
+            now=observed.now,
+        )
+    return known
+
+
+def _claims(observed: Observed, outcome: Outcome) -> Iterator[ConditionClaim]:
+    yield _ready(observed)
+    yield _progressing(outcome)
+    yield _degraded(observed, outcome)
+    yield _peers(outcome)
+    yield _volumes(observed, outcome)
+    yield _warning(observed)
+    yield _upgrading(observed)
+
+
+def _ready(observed: Observed) -> ConditionClaim:
+    ready, desired = observed.available, observed.desired
+    said = f"{ready} of {desired} nodes are in sync"
+    return ConditionClaim(
+        "Ready", ready >= desired, "InSync" if ready >= desired else "NotInSync", said
+    )
+
+
+def _progressing(outcome: Outcome) -> ConditionClaim:
+    if outcome.overdue:
+        said = f"pod {outcome.overdue} did not become available in time; the update stops there"
+        return ConditionClaim("Progressing", False, OVERDUE, said)
+    if outcome.progressing:
+        return ConditionClaim("Progressing", True, "Updating", "Children are being changed")
+    return ConditionClaim("Progressing", False, "Settled", "All children are as they should be")
+
+
+def _degraded(observed: Observed, outcome: Outcome) -> ConditionClaim:
+    if observed.errors:
+        told = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
+        return ConditionClaim("Degraded", True, "Error", told)
+    told = "; ".join(f"{each.step}: {each.text}" for each in outcome.failures)
+    if any(each.terminal for each in outcome.failures):
+        return ConditionClaim("Degraded", True, "Error", told)
+    if outcome.failures:
+        return ConditionClaim("Degraded", True, "ErrorTransient", told)
+    return ConditionClaim("Degraded", False, "NothingWrong", "")
+
+
+def _peers(outcome: Outcome) -> ConditionClaim:
+    if outcome.pending:
+        said = f"No address yet for {', '.join(outcome.pending)}"
+        return ConditionClaim("PeersReady", False, "P2PIncomplete", said)
+    return ConditionClaim("PeersReady", True, "AddressesKnown", "")
+
+
+def _volumes(observed: Observed, outcome: Outcome) -> ConditionClaim:
+    if outcome.refused:
+        told = "; ".join(f"{name}: {why}" for name, why in sorted(outcome.refused.items()))
+        return ConditionClaim("VolumesReady", False, "PVCPatchFailed", told)
+    waiting = [
+        claim.metadata.name
+        for claim in observed.claims
+        if claim.status.phase != "Bound" and not claim.deleting
+    ]
+    if waiting:
+        return ConditionClaim("VolumesReady", False, "Unbound", f"{', '.join(waiting)} not bound")
+    return ConditionClaim("VolumesReady", True, "Bound", "")
+
+
+def _warning(observed: Observed) -> ConditionClaim:
+    if observed.warnings:
+        return ConditionClaim("SpecWarning", True, "SpecWarning", "; ".join(observed.warnings))
+    return ConditionClaim("SpecWarning", False, "NothingToSay", "")
+
+
+def _upgrading(observed: Observed) -> ConditionClaim:
+    halted = [node for node in observed.nodes if node.halted]
+    if halted:
+        height = max(node.progress.upgrade_height for node in halted)
+        names = ", ".join(node.name for node in halted)
+        return ConditionClaim("Upgrading", True, "Halted", f"{names} halted for height {height}")
+    return ConditionClaim("Upgrading", False, "NotHalted", "")

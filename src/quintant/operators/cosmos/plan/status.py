@@ -1,0 +1,144 @@
+"""The status of a CosmosFullNode: what this controller says, laid over what others say. Pure.
+
+Heights and times of answers change with every block; they are written when something else is, or
+once a minute. What belongs to an instance that is no more goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from quintant.core.clock import parse_timestamp, timestamp
+from quintant.core.object import replace
+from quintant.operators.cosmos.api import NAME_LABEL
+from quintant.operators.cosmos.api.status import FullNodePhase, FullNodeStatus, SyncInfo
+from quintant.operators.cosmos.builders import LABEL_LENGTH, app_name, trim_middle
+from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.plan.conditions import conditions
+from quintant.operators.cosmos.plan.outcome import Outcome
+
+REFRESH = timedelta(seconds=60)
+"""How old heights in the status may get while nothing else changes."""
+V = TypeVar("V")
+StatusChange = Callable[[FullNodeStatus | None], FullNodeStatus]
+
+
+def phase_of(observed: Observed, outcome: Outcome) -> FullNodePhase:
+    """In a word, how far it is."""
+    if observed.errors or any(each.terminal for each in outcome.failures):
+        return "Error"
+    if outcome.failures:
+        return "TransientError"
+    if outcome.progressing:
+        return "Progressing"
+    return "WaitingForP2PServices" if outcome.pending else "Complete"
+
+
+def status_change(observed: Observed, outcome: Outcome) -> StatusChange:
+    """What to make of the newest status; the same again if there is nothing to say."""
+    said = _said(observed, outcome)
+
+    def change(before: FullNodeStatus | None) -> FullNodeStatus:
+        known = before or FullNodeStatus()
+        after = _merged(known, said, observed, outcome)
+        if before is not None and _lasting(after) == _lasting(before) and _recent(before, observed):
+            return before
+        return after
+
+    return change
+
+
+def _said(observed: Observed, outcome: Outcome) -> FullNodeStatus:
+    phase = phase_of(observed, outcome)
+    peers = _peers(outcome.peers) if outcome.peers else observed.status.peers
+    return FullNodeStatus(
+        observed_generation=observed.crd.metadata.generation,
+        phase=phase,
+        status=_text(observed, outcome),
+        peers=peers,
+        sync={node.name: _sync(node, observed.now) for node in observed.nodes if node.pod},
+        replicas=sum(node.pod is not None for node in observed.nodes),
+        ready_replicas=observed.available,
+        in_sync_replicas=sum(node.in_sync for node in observed.nodes),
+        selector=f"{NAME_LABEL}={trim_middle(app_name(observed.crd), LABEL_LENGTH)}",
+        conditions=conditions(observed, outcome),
+    )
+
+
+def _merged(
+    before: FullNodeStatus, said: FullNodeStatus, observed: Observed, outcome: Outcome
+) -> FullNodeStatus:
+    names = {node.name for node in observed.nodes}
+    claims = {claim.metadata.name for claim in observed.claims} - outcome.fresh
+    told = {node.name: node.progress.latest + 1 for node in observed.nodes if node.progress.latest}
+    fresh = {node.name for node in observed.nodes if node.instance.claim in outcome.fresh}
+    heights = _kept(before.height, names - fresh) | told
+    healing = replace(
+        before.self_healing,
+        pvc_auto_scaler=_kept(before.self_healing.pvc_auto_scaler, claims),
+        restarted_at=_kept(before.self_healing.restarted_at, names),
+    )
+    return replace(
+        said,
+        scheduled_snapshot_status=before.scheduled_snapshot_status,
+        self_healing=healing,
+        height=heights,
+        upgrade_info=_kept(before.upgrade_info, names - fresh),
+    )
+
+
+def _kept(entries: Mapping[str, V], names: set[str]) -> dict[str, V]:
+    return {name: value for name, value in entries.items() if name in names}
+
+
+def _text(observed: Observed, outcome: Outcome) -> str | None:
+    if observed.errors:
+        wrong = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
+        return f"human intervention is required: {wrong}"
+    if not outcome.failures:
+        return None
+    told = "; ".join(f"{each.step}: {each.text}" for each in outcome.failures)
+    if any(each.terminal for each in outcome.failures):
+        return f"human intervention is required: {told}"
+    return f"transient, tried again: {told}"
+
+
+def _sync(node: ChainNode, now: datetime) -> SyncInfo:
+    item = node.item
+    if item is None:
+        going = node.pod is not None and node.pod.deleting
+        said = "pod is terminating" if going else "not asked yet"
+        return SyncInfo(timestamp=timestamp(now), error=said)
+    moment = timestamp(item.asked_at)
+    if item.error:
+        return SyncInfo(timestamp=moment, error=item.error)
+    if node.halted:
+        said = f"halted for the upgrade at height {node.progress.upgrade_height}"
+        return SyncInfo(timestamp=moment, height=item.height, in_sync=False, error=said)
+    return SyncInfo(timestamp=moment, height=item.height, in_sync=node.in_sync)
+
+
+def _peers(peers: Mapping[str, Peer]) -> tuple[str, ...]:
+    """How nodes are reached from outside; those that are not say so by 0.0.0.0."""
+    return tuple(
+        sorted(f"{peer.node_id}@{peer.external or _nowhere(peer)}" for peer in peers.values())
+    )
+
+
+def _nowhere(peer: Peer) -> str:
+    return f"0.0.0.0:{peer.private.rpartition(':')[2]}"
+
+
+def _lasting(status: FullNodeStatus) -> FullNodeStatus:
+    """A status without what changes with every block."""
+    calm = {name: replace(each, timestamp="", height=None) for name, each in status.sync.items()}
+    return replace(status, sync=calm, height=dict.fromkeys(status.height, 0))
+
+
+def _recent(before: FullNodeStatus, observed: Observed) -> bool:
+    """Whether the heights in a status are young enough."""
+    told = [each.timestamp for each in before.sync.values()]
+    return not told or observed.now - parse_timestamp(max(told)) < REFRESH

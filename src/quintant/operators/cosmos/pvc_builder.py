@@ -1,0 +1,233 @@
+"""The volume claim of an instance: how large, of which class, and filled from what. Pure.
+
+A claim never asks for less than it has. What a new volume is filled from is no part of its
+revision: it is decided once, when there is no volume yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
+
+from quintant.api.container import Resources
+from quintant.api.events import PlannedEvent
+from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.snapshot import GROUP as SNAPSHOTS
+from quintant.api.snapshot import VolumeSnapshot
+from quintant.api.volume import ClaimSpec, DataSource, PersistentVolumeClaim
+from quintant.core.object import replace
+from quintant.operators.cosmos.api import INSTANCE_LABEL
+from quintant.operators.cosmos.api.full_node import (
+    CosmosFullNode,
+    NodeVolumeClaimTemplate,
+    TemplateMetadata,
+)
+from quintant.operators.cosmos.builders import (
+    LABEL_LENGTH,
+    Instance,
+    labels,
+    metadata,
+    override_of,
+    trim_middle,
+)
+
+STORAGE = "storage"
+ALL = "All"
+# Drivers round sizes: a little more than asked for makes sure that the volume is above the mark.
+_HEADROOM = Decimal("1.02")
+_SUFFIXES = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeSource:
+    """What a new volume is filled from, how large that is, and what is told of the choice."""
+
+    data_source: DataSource | None = None
+    size: Quantity | None = None
+    event: PlannedEvent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCandidates:
+    """What there is to fill a volume from."""
+
+    snapshots: Sequence[VolumeSnapshot] = ()
+    claims: Mapping[str, PersistentVolumeClaim] = field(default_factory=dict)
+    """By name: those that are asked for as a source."""
+
+
+def claim_template(crd: CosmosFullNode, instance: Instance) -> NodeVolumeClaimTemplate:
+    """The template of an instance's volume: the common one, with what is otherwise for it."""
+    common, own = crd.spec.volume_claim_template, override_of(crd, instance.name)
+    given = own.volume_claim_template
+    if given is None:
+        return common
+    changed = {
+        "metadata": given.metadata if given.metadata != TemplateMetadata() else None,
+        "storage_class_name": given.storage_class_name,
+        "resources": given.resources,
+        "access_modes": given.access_modes or None,
+        "volume_mode": given.volume_mode,
+        "data_source": given.data_source,
+        "auto_data_source": given.auto_data_source,
+    }
+    return replace(common, **{key: value for key, value in changed.items() if value is not None})
+
+
+def build_claim(
+    crd: CosmosFullNode,
+    instance: Instance,
+    existing: PersistentVolumeClaim | None,
+    source: VolumeSource = VolumeSource(),
+) -> PersistentVolumeClaim | None:
+    """The claim of an instance; None if it is to have none."""
+    if override_of(crd, instance.name).disable == ALL:
+        return None
+    template = claim_template(crd, instance)
+    size = _size(crd, template, existing) if existing is not None else _first(template, source)
+    return PersistentVolumeClaim(
+        metadata=metadata(
+            crd,
+            instance.claim,
+            labels(crd, instance=instance.name),
+            instance.ordinal,
+            template.metadata,
+        ),
+        spec=ClaimSpec(
+            access_modes=template.access_modes or ("ReadWriteOnce",),
+            resources=Resources(
+                requests={**template.resources.requests, STORAGE: size},
+                limits=template.resources.limits,
+            ),
+            storage_class_name=template.storage_class_name,
+            volume_mode=template.volume_mode or "Filesystem",
+            data_source=source.data_source if existing is None else None,
+        ),
+    )
+
+
+def choose_source(
+    template: NodeVolumeClaimTemplate, instance: Instance, found: SourceCandidates
+) -> VolumeSource:
+    """What a new volume of an instance is filled from."""
+    if template.data_source is not None:
+        return _explicit(template.data_source, found)
+    if template.auto_data_source is None:
+        return VolumeSource()
+    wanted = dict(template.auto_data_source.volume_snapshot_selector)
+    if template.auto_data_source.match_instance:
+        wanted[INSTANCE_LABEL] = trim_middle(instance.name, LABEL_LENGTH)
+    newest = newest_snapshot(found.snapshots, wanted)
+    if newest is None:
+        said = f"No VolumeSnapshot is ready for {instance.claim}; it begins empty"
+        return VolumeSource(
+            event=PlannedEvent("Warning", "AutoDataSourceFindSnapshot", said, instance.claim)
+        )
+    name = newest.metadata.name
+    said = f"{instance.claim} is filled from VolumeSnapshot {name}"
+    told = PlannedEvent("Normal", "AutoDataSource", said, instance.claim)
+    return VolumeSource(_snapshot_source(name), _restore_size(newest), told)
+
+
+def newest_snapshot(
+    snapshots: Sequence[VolumeSnapshot], wanted: Mapping[str, str]
+) -> VolumeSnapshot | None:
+    """The newest snapshot that is ready, whose size is known, and that has these labels."""
+    fit = [
+        each
+        for each in snapshots
+        if wanted.items() <= each.metadata.labels.items()
+        and each.status is not None
+        and each.status.ready_to_use
+        and _restore_size(each) is not None
+        and not each.deleting
+    ]
+    return max(fit, key=lambda each: _created(each), default=None)
+
+
+def grown(size: Quantity, most: Quantity | None) -> Decimal:
+    """What is asked for to have a size: a little more, and never above the most."""
+    wanted = (parse_quantity(size) * _HEADROOM).to_integral_value(ROUND_CEILING)
+    return min(wanted, parse_quantity(most)) if most is not None else wanted
+
+
+def increased(capacity: Decimal, increase: str) -> Decimal:
+    """A capacity and a percentage of it, or an amount; ValueError if the text is neither."""
+    if increase.endswith("%"):
+        part = capacity * Decimal(increase.removesuffix("%")) / 100
+        return capacity + part.to_integral_value(ROUND_HALF_UP)
+    return capacity + parse_quantity(increase)
+
+
+def quantity_of(size: Decimal) -> Quantity:
+    """A number of bytes as people write it; a part of a byte counts as one."""
+    whole = int(size.to_integral_value(ROUND_CEILING))
+    for suffix, unit in _SUFFIXES:
+        if whole and whole % unit == 0:
+            return Quantity(f"{whole // unit}{suffix}")
+    return Quantity(str(whole))
+
+
+def _size(
+    crd: CosmosFullNode, template: NodeVolumeClaimTemplate, existing: PersistentVolumeClaim
+) -> Quantity:
+    """The largest of what is asked for, what healing asked for, and what there is."""
+    asked = template.resources.requests.get(STORAGE, Quantity("0"))
+    sizes = {parse_quantity(asked): asked}
+    healing = crd.status.self_healing.pvc_auto_scaler if crd.status else {}
+    entry = healing.get(existing.metadata.name)
+    scale = crd.spec.self_heal.pvc_auto_scale if crd.spec.self_heal else None
+    if entry is not None:
+        more = grown(entry.requested_size, scale.max_size if scale else None)
+        sizes.setdefault(more, quantity_of(more))
+    if existing.status.phase == "Bound" and not existing.deleting:
+        capacity = existing.status.capacity.get(STORAGE, Quantity("0"))
+        sizes.setdefault(parse_quantity(capacity), capacity)
+    return sizes[max(sizes)]
+
+
+def _first(template: NodeVolumeClaimTemplate, source: VolumeSource) -> Quantity:
+    """Of a new claim: what is asked for, and never less than what it is filled from."""
+    asked = template.resources.requests.get(STORAGE, Quantity("0"))
+    if source.size is not None and parse_quantity(source.size) > parse_quantity(asked):
+        return source.size
+    return asked
+
+
+def _explicit(wanted: DataSource, found: SourceCandidates) -> VolumeSource:
+    if wanted.kind == "VolumeSnapshot" and wanted.api_group == SNAPSHOTS:
+        named = (each for each in found.snapshots if each.metadata.name == wanted.name)
+        snapshot = next(named, None)
+        size = _restore_size(snapshot) if snapshot is not None else None
+        if size is None:
+            why = "does not exist" if snapshot is None else "tells no size"
+            return _missing("DataSourceGetSnapshot", f"VolumeSnapshot {wanted.name} {why}")
+        return VolumeSource(wanted, size)
+    if wanted.kind == "PersistentVolumeClaim" and not wanted.api_group:
+        claim = found.claims.get(wanted.name)
+        capacity = claim.status.capacity.get(STORAGE) if claim is not None else None
+        if capacity is None:
+            why = "does not exist" if claim is None else "has no capacity yet"
+            return _missing("DataSourceGetPVC", f"PersistentVolumeClaim {wanted.name} {why}")
+        return VolumeSource(wanted, capacity)
+    return _missing("DataSourceUnsupported", f"{wanted.kind} {wanted.name} is no data source")
+
+
+def _missing(reason: str, why: str) -> VolumeSource:
+    return VolumeSource(
+        event=PlannedEvent("Warning", reason, f"{why}; the volume begins empty", reason)
+    )
+
+
+def _snapshot_source(name: str) -> DataSource:
+    return DataSource(api_group=SNAPSHOTS, kind="VolumeSnapshot", name=name)
+
+
+def _restore_size(snapshot: VolumeSnapshot) -> Quantity | None:
+    return snapshot.status.restore_size if snapshot.status is not None else None
+
+
+def _created(snapshot: VolumeSnapshot) -> str:
+    told = snapshot.status.creation_time if snapshot.status else None
+    return told or snapshot.metadata.creation_timestamp or ""

@@ -1,0 +1,125 @@
+"""What is outside the cluster's API: the nodes and their sidecars over HTTP, and new keys.
+
+`NodeRemote` is the protocol; `HttpNodes` speaks it on the wire. A connection to a node is kept for
+as long as its pod is asked. Answers are bounded in time and size, whatever the node sends.
+"""
+
+from __future__ import annotations
+
+import secrets
+from http import HTTPStatus
+from typing import Protocol
+
+import msgspec
+
+from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport, TransportLimits
+from quintant.client.transport import ApiRequest
+from quintant.core.address import BindAddress
+from quintant.core.errors import TransportError
+from quintant.core.text import one_line
+from quintant.operators.cosmos.node_key_builder import SEED_BYTES
+from quintant.wire.comet import HEALTH_PORT, CometStatus, MalformedStatus, parse_status
+
+ANSWER_SECONDS = 5.0
+"""A node that does not answer by then is not asked to answer more slowly."""
+DISK_SECONDS = 10.0
+# A status has two kilobytes; a validator set or a page of HTML is none.
+_MOST_BYTES = 256 * 1024
+
+
+class NodeUnreachable(Exception):
+    """A node does not answer, or says nothing sensible; the text is fit for a status."""
+
+
+class NodeConnection(Protocol):
+    """A way to one port of a node."""
+
+    async def get(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
+        """Status and body of an answer; TransportError or OSError if there is none."""
+
+    async def close(self) -> None:
+        """Let go of it."""
+
+
+class NodeRemote(Protocol):
+    """The nodes, and where keys come from."""
+
+    def connect(self, address: str, port: int) -> NodeConnection:
+        """A connection to a port of a pod; nothing is sent yet."""
+
+    def seed(self) -> bytes:
+        """The seed of a new node key, which nobody can guess."""
+
+
+class HttpConnection:
+    """HTTP to a port of a pod, on a connection that is kept."""
+
+    def __init__(self, address: str, port: int) -> None:
+        server = Config(f"http://{BindAddress(address, port)}")
+        limits = TransportLimits(connect=ANSWER_SECONDS, answer=ANSWER_SECONDS, size=_MOST_BYTES)
+        self._transport = HttpTransport(server, limits=limits)
+
+    async def get(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
+        answer = await self._transport.request(ApiRequest("GET", path, query, timeout=seconds))
+        return answer.status, answer.body
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+
+class HttpNodes:
+    """The nodes themselves."""
+
+    def connect(self, address: str, port: int) -> NodeConnection:
+        return HttpConnection(address, port)
+
+    def seed(self) -> bytes:
+        return secrets.token_bytes(SEED_BYTES)
+
+
+class DiskUsage(msgspec.Struct, frozen=True):
+    """How full the volume of a node is."""
+
+    all_bytes: int = 0
+    free_bytes: int = 0
+    error: str = ""
+
+    @property
+    def percent(self) -> int:
+        """Used, of all, as a whole number."""
+        return round((self.all_bytes - self.free_bytes) / self.all_bytes * 100)
+
+
+async def ask_status(connection: NodeConnection) -> CometStatus:
+    """What a node says of itself; NodeUnreachable if it says nothing sensible."""
+    try:
+        code, body = await connection.get("/status", {}, ANSWER_SECONDS)
+        return parse_status(body)
+    except MalformedStatus as error:
+        told = str(error) if code == HTTPStatus.OK else f"HTTP {int(code)}: {error}"
+        raise NodeUnreachable(one_line(told)) from None
+    except (TransportError, OSError, TimeoutError) as error:
+        raise NodeUnreachable(_first_line(error)) from None
+
+
+async def ask_disk(remote: NodeRemote, address: str, folder: str) -> DiskUsage:
+    """How full a folder of a pod is; NodeUnreachable if its sidecar does not tell."""
+    connection = remote.connect(address, HEALTH_PORT)
+    try:
+        _, body = await connection.get("/disk", {"dir": folder}, DISK_SECONDS)
+        told = msgspec.json.decode(body, type=DiskUsage)
+    except (TransportError, OSError, TimeoutError) as error:
+        raise NodeUnreachable(_first_line(error)) from None
+    except msgspec.DecodeError:
+        raise NodeUnreachable("the sidecar told no disk usage") from None
+    finally:
+        await connection.close()
+    if told.error or told.all_bytes <= 0 or not 0 <= told.free_bytes <= told.all_bytes:
+        raise NodeUnreachable(one_line(told.error) or "the sidecar told no sizes")
+    return told
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return one_line(lines[0] if lines else type(error).__name__)
