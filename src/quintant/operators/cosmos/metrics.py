@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
+from collections.abc import Mapping
 from typing import get_args
 
 from quintant.core.object import Request
@@ -57,6 +58,13 @@ class CosmosMetrics:
                 self.height.labels(*labels).set(node.item.height)
                 self.lag.labels(*labels).set(highest - node.item.height)
         self.available.labels(place, name).set(observed.available)
+
+    def show_disks(self, observed: Observed, used: Mapping[str, int]) -> None:
+        """Tell how full volumes are, by claim."""
+        place, name = observed.crd.metadata.namespace, observed.crd.metadata.name
+        for node in observed.nodes:
+            if node.instance.claim in used:
+                self.disk.labels(place, name, node.name).set(used[node.instance.claim])
 
     def forget(self, request: Request) -> None:
         """Let go of the series of a CosmosFullNode that is no more."""

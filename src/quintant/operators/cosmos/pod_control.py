@@ -72,8 +72,8 @@ class PodControl:
     async def remove(self, client: Client, pods: Iterable[NodePod]) -> None:
         """Delete pods; what their nodes said counts no longer."""
         for pod in pods:
-            self.cache.invalidate(pod.metadata.uid)
             await client.delete(pod, foreground=True)
+            self.cache.invalidate(pod.metadata.uid)
 
     def _wanted(self, observed: Observed, checksums: Mapping[str, str]) -> Iterable[PodObject]:
         for node in observed.nodes:

@@ -55,16 +55,21 @@ class Caches:
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
         namespaces: Sequence[str] = (),
+        optional: bool = False,
     ) -> Informer[K]:
         """The informer of a kind and selection, made on first demand and shared from then on.
 
-        `namespaces` are the only ones it follows; by default those of the manager.
+        `namespaces` are the only ones it follows; by default those of the manager. It is `optional`
+        if everybody who declares it can do without the kind.
         """
         followed = tuple(namespaces) or self._namespaces
         key = (kind, (_pairs(labels), _pairs(fields)), frozenset(followed))
         if key not in self._informers:
             self._informers[key] = self._make(kind, labels, fields, followed)
-        return cast("Informer[K]", self._informers[key])
+            self._informers[key].optional = optional
+        informer = cast("Informer[K]", self._informers[key])
+        informer.optional = informer.optional and optional
+        return informer
 
     def informer_for(self, kind: type[K], namespace: str = "") -> Informer[K]:
         """The informer that cached reads of a kind use; NotWatched if nobody declared one.

@@ -77,6 +77,10 @@ class Informer(Generic[K]):
         """What our field managers applied before this process began."""
         self.undecodable: dict[Request, UndecodableObject] = {}
         """Objects that exist and do not fit their type."""
+        self.optional = False
+        """Whether the server may not serve the kind: there are no objects of it then."""
+        self.missing = False
+        """Whether it does not, by its last word."""
         self._observer = observer
         self._handlers: list[ChangeHandler[K]] = []
         self._undecodable_handlers: list[Callable[[Request], None]] = []
@@ -125,6 +129,11 @@ class Informer(Generic[K]):
     def trouble(self) -> str:
         """What is wrong with a stream now, in the server's words; empty when all are healthy."""
         return "; ".join(r.trouble for r in self.reflectors if r.trouble)
+
+    @property
+    def absent(self) -> bool:
+        """Whether the kind may be missing, and is."""
+        return self.optional and self.missing
 
     def covers_namespace(self, namespace: str) -> bool:
         """Whether the objects of a namespace are among those followed."""
@@ -180,7 +189,7 @@ class Informer(Generic[K]):
             self.overlay.record_delete(key, uid, version)
 
     def replace(self, namespace: str, state: InitialState[K]) -> None:
-        initial = namespace in self._awaited
+        initial, self.missing = namespace in self._awaited, False
         over = [
             key
             for key in self.undecodable
@@ -245,6 +254,11 @@ class Informer(Generic[K]):
             handler(key)
 
     def report_restart(self, outcome: WatchOutcome) -> None:
+        if outcome is WatchOutcome.MISSING:
+            self.missing = True
+            if self.optional:
+                self._awaited.clear()
+                self._synced.set()
         if self._observer is not None:
             self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
 

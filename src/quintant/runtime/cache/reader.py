@@ -84,6 +84,10 @@ class Reader:
         objects = _followed([informer.store for informer in informers], index)
         return [obj for obj in objects if _selected(obj, namespace, labels or {})]
 
+    def is_served(self, kind: type[Object]) -> bool:
+        """Whether the server serves a kind that is watched as optional, by its last word."""
+        return self.caches is None or not self.caches.informer_for(kind).missing
+
     def watch(
         self,
         kind: type[K],

@@ -65,12 +65,14 @@ class _Wiring:
         fields: Mapping[str, str] | None = None,
         index: Mapping[str, IndexFunction[R]] | None = None,
         namespaces: Sequence[str] = (),
+        optional: bool = False,
     ) -> Self:
         """Let changes of another kind wake the keys that `to` maps it to (old and new state).
 
         `index` files its objects under values, for `client.list(kind, index=…)`; controllers that
         watch the same kind share it. `namespaces` are the only ones in which it is followed, and
-        may be: by default all that the manager works in.
+        may be: by default all that the manager works in. An `optional` kind may not be installed:
+        there are no objects of it then, and its changes are told from when it is.
         """
         return self._watch(
             WatchDeclaration(
@@ -81,6 +83,7 @@ class _Wiring:
                 fields or {},
                 indexes=index or {},
                 namespaces=checked_namespaces("watches", kind, namespaces),
+                optional=optional,
             )
         )
 

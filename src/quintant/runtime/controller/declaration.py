@@ -55,6 +55,8 @@ class WatchDeclaration(Struct, frozen=True):
     indexes: Mapping[str, IndexFunction[Any]] = field(default_factory=dict)
     namespaces: tuple[str, ...] = ()
     """The only ones it is followed in; empty is wherever the manager works."""
+    optional: bool = False
+    """Whether the server may not serve it."""
 
 
 class Retry(Struct, frozen=True):

@@ -100,7 +100,11 @@ def _related(
     queue: Workqueue[Request],
 ) -> Informer[Any]:
     informer = caches.declare(
-        watch.kind, labels=watch.labels, fields=watch.fields, namespaces=watch.namespaces
+        watch.kind,
+        labels=watch.labels,
+        fields=watch.fields,
+        namespaces=watch.namespaces,
+        optional=watch.optional,
     )
     owners = {OWNER_INDEX: owner_uid, ORPHAN_INDEX: labelled_owner} if watch.owned else {}
     for name, function in {**owners, **watch.indexes}.items():

@@ -70,6 +70,8 @@ class WatchedKind(Protocol):
     def trouble(self) -> str: ...
     @property
     def reflectors(self) -> Sequence[WatchConnection]: ...
+    @property
+    def absent(self) -> bool: ...
 
 
 class LagSource(Protocol):
@@ -199,6 +201,8 @@ def watch_trouble(informer: WatchedKind, now: float) -> str:
     """What is wrong with a watched kind."""
     if not informer.synced:
         return informer.trouble or "not read yet"
+    if informer.absent:
+        return ""
     wrong = (_stream_trouble(stream, now) for stream in informer.reflectors)
     return "; ".join(text for text in wrong if text)
 

@@ -27,6 +27,7 @@ class Informer:
     synced: bool = True
     trouble: str = ""
     reflectors: Sequence[Stream] = field(default_factory=lambda: [Stream()])
+    absent: bool = False
     resource: ClassVar[Resource] = resource_of(Pod)
 
 

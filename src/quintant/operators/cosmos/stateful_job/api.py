@@ -1,0 +1,74 @@
+"""StatefulJob: what runs, how often, and on copies of which volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta
+
+from quintant.api.batch import JobStatus
+from quintant.api.meta import Condition
+from quintant.core.markers import date_time, duration, list_map
+from quintant.core.object import Custom, Model, Opaque
+from quintant.core.resource import resource
+from quintant.operators.cosmos.api import GROUP
+
+VERSION = "v1alpha1"
+MOST_HISTORY = 5
+Moment = Annotated[str, date_time()]
+
+
+class StatefulJobTemplate(Model):
+    """How a job ends."""
+
+    active_deadline_seconds: Annotated[int, Meta(ge=1)] | None = None
+    """86400 if not given."""
+    backoff_limit: Annotated[int, Meta(ge=0)] | None = None
+    """5 if not given."""
+    ttl_seconds_after_finished: Annotated[int, Meta(ge=0)] | None = None
+    """900 if not given; the volume goes with the job."""
+
+
+class StatefulJobClaim(Model):
+    """The volume that is made from a copy."""
+
+    storage_class_name: str
+    access_modes: tuple[str, ...] = ()
+    """ReadWriteOnce if none is given."""
+
+
+class StatefulJobSpec(Model):
+    """What to run, and on what."""
+
+    selector: Mapping[str, str]
+    """The labels of VolumeSnapshots; the newest that is ready is taken."""
+    pod_template: Opaque
+    """The pod; the volume is called `snapshot`."""
+    volume_claim_template: StatefulJobClaim
+    interval: Annotated[str, duration()] | None = None
+    """From the start of one job to that of the next; 24h if not given."""
+    job_template: StatefulJobTemplate = StatefulJobTemplate()
+
+
+class StatefulJobStatus(Model):
+    """What ran, and how it ended."""
+
+    observed_generation: int | None = None
+    status: str | None = None
+    """What is wrong, in words."""
+    job_history: tuple[JobStatus, ...] = ()
+    """Newest first, at most five."""
+    last_started: Moment | None = None
+    conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+
+
+@resource(
+    group=GROUP,
+    version=VERSION,
+    status=True,
+    short=["sj"],
+    columns={"LastStarted": ".status.lastStarted", "Age": ".metadata.creationTimestamp"},
+)
+class StatefulJob(Custom[StatefulJobSpec, StatefulJobStatus]):
+    """A job on an interval, on a volume made from the newest VolumeSnapshot."""

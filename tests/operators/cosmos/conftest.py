@@ -1,0 +1,18 @@
+"""The scenarios of the Cosmos operator: under its role, beside a modelled chain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from testbeds.cosmos import CosmosTestbed, opened
+
+
+@pytest_asyncio.fixture
+async def testbed() -> AsyncIterator[CosmosTestbed]:
+    """A testbed of the test's own; the operator was denied nothing in it."""
+    async with opened() as found:
+        yield found
+        assert found.account is not None
+        assert not [each for each in found.account.denied() if each.resource != "events"]
