@@ -442,9 +442,9 @@ async def _components(cluster: InProcessCluster, parts: Sequence[Component]) -> 
         yield
         return
     first, *rest = parts
-    async with run_component(cluster.server, first, cluster.clock, Random()):
-        async with _components(cluster, rest):
-            yield
+    running = run_component(cluster.server, first, cluster.clock, Random())
+    async with running, _components(cluster, rest):
+        yield
 
 
 __all__ = ["Client", "CosmosTestbed", "ModelledNode", "Rest", "StorageClass", "full_node", "opened"]

@@ -47,7 +47,7 @@ def systems(only: Collection[str] = ()) -> tuple[System, ...]:
         raise ConfigError(
             f"there is no system {unknown[0]!r}", hint=", ".join(["greeter", *sorted(OPERATORS)])
         )
-    wanted = only or {"greeter", *OPERATORS}
+    wanted = only or {"greeter", *(name for name, each in OPERATORS.items() if each.shown)}
     first = (_greeter(),) if "greeter" in wanted else ()
     return (*first, *(_operator(name) for name in OPERATORS if name in wanted))
 

@@ -22,6 +22,8 @@ class OperatorProgram:
     """What it is for."""
     namespaces: tuple[str, ...] = ()
     """Further namespaces that come with it: those that its roles are in."""
+    shown: bool = True
+    """Whether the demo brings it up unasked."""
 
     @property
     def namespace(self) -> str:
@@ -30,6 +32,11 @@ class OperatorProgram:
 
 
 OPERATORS: dict[str, OperatorProgram] = {
+    "cosmos": OperatorProgram(
+        "cosmos-operator",
+        "runs full nodes of Cosmos chains, with snapshots and healing",
+        shown=False,
+    ),
     "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
     "portal": OperatorProgram(
         "portal", "exposes Services under public URLs, through tunnels to relays"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.api.core import Service
-from testbeds.cosmos import NAMESPACE, CosmosTestbed, full_node
+from testbeds.cosmos import NAMESPACE, CosmosTestbed
 
 
 async def test_the_minimal_manifest_gives_twelve_objects(testbed: CosmosTestbed) -> None:

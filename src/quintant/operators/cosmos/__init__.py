@@ -37,7 +37,7 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
 )
 from quintant.operators.cosmos.scheduled_volume_snapshot.cleanup import cleanup
 from quintant.operators.cosmos.scheduled_volume_snapshot.reconcile import SnapshotReconcile
-from quintant.operators.cosmos.self_healing.act import DriftControl
+from quintant.operators.cosmos.self_healing.act import DriftControl, GrowthControl
 from quintant.operators.cosmos.self_healing.reconcile import HealingReconcile
 from quintant.operators.cosmos.stateful_job import observe as jobs
 from quintant.operators.cosmos.stateful_job.api import StatefulJob
@@ -66,7 +66,8 @@ def controllers(
         metrics,
     ))  # fmt: skip
     _cache(manager, cache)
-    _healing(manager, HealingReconcile(nodes, DriftControl(cache, locks, metrics), metrics))
+    growth = GrowthControl(nodes, metrics)
+    _healing(manager, HealingReconcile(growth, DriftControl(cache, locks, metrics)))
     _snapshots(manager, SnapshotReconcile(cache, locks, metrics))
     _jobs(manager)
 

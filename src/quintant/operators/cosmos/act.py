@@ -21,7 +21,7 @@ from quintant.operators.cosmos.node_key_builder import DamagedNodeKey
 from quintant.operators.cosmos.node_key_control import control_node_keys
 from quintant.operators.cosmos.observe import Observed, reread
 from quintant.operators.cosmos.peer_builder import build_peers, pending_services
-from quintant.operators.cosmos.plan.outcome import Outcome, StepFailure
+from quintant.operators.cosmos.plan.outcome import FullNodeOutcome, StepFailure
 from quintant.operators.cosmos.pod_control import DisruptionLocks, PodControl, PodOutcome
 from quintant.operators.cosmos.pvc_control import ClaimOutcome, PvcControl
 from quintant.operators.cosmos.rbac_control import control_account
@@ -41,10 +41,10 @@ class FullNodeControl:
     claims: PvcControl
     locks: DisruptionLocks
 
-    async def __call__(self, ctx: Context[CosmosFullNode], observed: Observed) -> Outcome:
+    async def __call__(self, ctx: Context[CosmosFullNode], observed: Observed) -> FullNodeOutcome:
         """Bring every child in line, as far as that can be done now."""
         if observed.errors:
-            return Outcome()
+            return FullNodeOutcome()
         steps, crd, client = _Steps(), observed.crd, ctx.client
         services = await steps.run("services", control_services(client, observed))
         keys = await steps.run("node keys", control_node_keys(client, observed, self.remote))
@@ -60,7 +60,7 @@ class FullNodeControl:
             pods = rolled or pods
         claims = await steps.run("claims", self.claims(client, observed)) or ClaimOutcome()
         ctx.tell(*claims.events)
-        return Outcome(
+        return FullNodeOutcome(
             failures=tuple(steps.failures),
             progressing=pods.progressing or claims.progressing,
             peers=peers,

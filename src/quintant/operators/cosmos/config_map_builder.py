@@ -27,7 +27,7 @@ from quintant.operators.cosmos.builders import (
     override_of,
 )
 from quintant.operators.cosmos.node_key_builder import NodeKey
-from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.peer_builder import PeerAddress
 from quintant.runtime.apply import fnv1
 from quintant.wire import toml
 
@@ -70,7 +70,7 @@ class InstanceConfig:
 def build_config_maps(
     crd: CosmosFullNode,
     keys: Mapping[str, NodeKey],
-    peers: Mapping[str, Peer],
+    peers: Mapping[str, PeerAddress],
     heights: Mapping[str, int],
 ) -> dict[str, InstanceConfig]:
     """The configuration of every instance, by name; ValueError if an override is no TOML.
@@ -84,7 +84,11 @@ def build_config_maps(
 
 
 def _config(
-    crd: CosmosFullNode, instance: Instance, key: NodeKey, peers: Mapping[str, Peer], height: int
+    crd: CosmosFullNode,
+    instance: Instance,
+    key: NodeKey,
+    peers: Mapping[str, PeerAddress],
+    height: int,
 ) -> InstanceConfig:
     siblings = [peer for name, peer in peers.items() if name != instance.name]
     external = override_of(crd, instance.name).external_address or peers[instance.name].external
@@ -98,7 +102,7 @@ def _config(
     return InstanceConfig(config_map, fnv1("\0".join((alone, app, key.node_id)).encode()))
 
 
-def comet_overlay(crd: CosmosFullNode, siblings: Sequence[Peer], external: str) -> str:
+def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> str:
     """What is laid over config.toml."""
     chain = crd.spec.chain
     decided: Table = {
@@ -139,7 +143,7 @@ def parse_overrides(text: str) -> Table:
     return tomllib.loads(text) if text else {}
 
 
-def _p2p(chain: ChainSpec, siblings: Sequence[Peer], external: str) -> Table:
+def _p2p(chain: ChainSpec, siblings: Sequence[PeerAddress], external: str) -> Table:
     config = chain.config
     private = sorted(f"{peer.node_id}@{peer.private}" for peer in siblings)
     ids = sorted(peer.node_id for peer in siblings)

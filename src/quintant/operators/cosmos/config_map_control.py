@@ -8,7 +8,7 @@ from quintant.operators.cosmos.builders import MARK
 from quintant.operators.cosmos.config_map_builder import InstanceConfig, build_config_maps
 from quintant.operators.cosmos.node_key_builder import NodeKey
 from quintant.operators.cosmos.observe import Observed
-from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.peer_builder import PeerAddress
 from quintant.operators.cosmos.service_control import adoptable
 from quintant.runtime.apply import Policy, control, revision
 from quintant.runtime.cache.client import Client
@@ -17,7 +17,10 @@ POLICY = Policy(mark=MARK, delete="leave", adopts=adoptable)
 
 
 async def control_config_maps(
-    client: Client, observed: Observed, keys: Mapping[str, NodeKey], peers: Mapping[str, Peer]
+    client: Client,
+    observed: Observed,
+    keys: Mapping[str, NodeKey],
+    peers: Mapping[str, PeerAddress],
 ) -> dict[str, str]:
     """Bring the ConfigMaps in line; what each pod is restarted for, by instance."""
     crd = observed.crd

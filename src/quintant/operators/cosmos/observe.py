@@ -26,7 +26,7 @@ from quintant.operators.cosmos.api.status import FullNodeStatus
 from quintant.operators.cosmos.api.views import NodeConfig, NodePod
 from quintant.operators.cosmos.builders import Instance, instances, override_of
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.cache.plan import CometItem, NodeState, state_of
+from quintant.operators.cosmos.cache.plan import CometItem, SyncState, state_of
 from quintant.operators.cosmos.plan.upgrades import NodeProgress, is_halted, version_height
 from quintant.operators.cosmos.rules import validate, warn
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
@@ -63,7 +63,7 @@ class ChainNode:
         return self.instance.name
 
     @property
-    def state(self) -> NodeState:
+    def state(self) -> SyncState:
         return state_of(self.item)
 
     @property
@@ -74,7 +74,7 @@ class ChainNode:
     @property
     def in_sync(self) -> bool:
         """Whether its node follows the chain, by its own word."""
-        return self.present and not self.halted and self.state is NodeState.IN_SYNC
+        return self.present and not self.halted and self.state is SyncState.IN_SYNC
 
     @property
     def reachable(self) -> bool:
@@ -157,7 +157,7 @@ class Observed:
             latest=told,
             upgrade_height=upgrade.height if upgrade is not None else 0,
             stalled_seconds=(self.now - since).total_seconds() if since is not None else 0.0,
-            unreachable=state_of(item) is NodeState.UNREACHABLE,
+            unreachable=state_of(item) is SyncState.UNREACHABLE,
             image=node_image(pod) if pod is not None else "",
         )
 

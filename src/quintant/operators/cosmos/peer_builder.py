@@ -16,7 +16,7 @@ _BALANCED = "LoadBalancer"
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class PeerAddress:
     """How a node is known to others."""
 
     node_id: str
@@ -28,7 +28,7 @@ class Peer:
 
 def build_peers(
     crd: CosmosFullNode, keys: Mapping[str, NodeKey], services: Iterable[Service]
-) -> dict[str, Peer]:
+) -> dict[str, PeerAddress]:
     """The node of every instance, by the instance's name."""
     live = {each.metadata.name: each for each in services}
     domain = crd.spec.service.cluster_domain or _DOMAIN
@@ -38,7 +38,7 @@ def build_peers(
         host = f"{service}.{crd.metadata.namespace}.svc.{domain}"
         given = override_of(crd, instance.name).external_address
         outside = given or external_address(live.get(service), port)
-        found[instance.name] = Peer(keys[instance.name].node_id, f"{host}:{port}", outside)
+        found[instance.name] = PeerAddress(keys[instance.name].node_id, f"{host}:{port}", outside)
     return found
 
 

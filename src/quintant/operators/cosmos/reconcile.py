@@ -1,6 +1,6 @@
 """One pass over a CosmosFullNode: observe, bring its children in line, say what is so.
 
-    observe ──> Observed ──> act ──> Outcome ──> conclude ──> status, events
+    observe ──> Observed ──> act ──> FullNodeOutcome ──> conclude ──> status, events
 
 What is read comes from the caches. A pass that finds everything as it should be writes nothing, and
 asks no node anything.

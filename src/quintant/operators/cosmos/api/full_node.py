@@ -57,7 +57,7 @@ class NodePodTemplate(Model):
     containers: tuple[Opaque, ...] = ()
 
 
-class UpdateStrategy(Model):
+class RolloutStrategy(Model):
     """How pods are replaced."""
 
     max_unavailable: int | str | None = None
@@ -171,7 +171,7 @@ class SelfHeal(Model):
     height_drift_mitigation: HeightDriftMitigation | None = None
 
 
-class Ordinals(Model):
+class InstanceOrdinals(Model):
     """How instances are numbered."""
 
     start: Count | None = None
@@ -185,9 +185,9 @@ class FullNodeSpec(Model):
     chain: ChainSpec
     pod_template: NodePodTemplate
     volume_claim_template: NodeVolumeClaimTemplate
-    ordinals: Ordinals = Ordinals()
+    ordinals: InstanceOrdinals = InstanceOrdinals()
     type: NodeType | None = None
-    strategy: UpdateStrategy = UpdateStrategy()
+    strategy: RolloutStrategy = RolloutStrategy()
     volume_retention_policy: RetentionPolicy | None = None
     """Whether the volumes of removed instances are kept; they are deleted if not given."""
     service: ServiceOverrides = ServiceOverrides()

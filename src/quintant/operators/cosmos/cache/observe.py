@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from quintant.core.clock import Clock, SystemClock
 from quintant.core.object import Request
-from quintant.operators.cosmos.cache.plan import CometItem, NodeState, answered, failed, state_of
+from quintant.operators.cosmos.cache.plan import CometItem, SyncState, answered, failed, state_of
 from quintant.operators.cosmos.remote import (
     NodeConnection,
     NodeRemote,
@@ -43,7 +43,7 @@ class NodeTarget(NamedTuple):
 class NodeNews(NamedTuple):
     """What of an answer is worth waking somebody for."""
 
-    state: NodeState
+    state: SyncState
     error: str
     passed: bool
     """Whether the height is reached at which another version begins."""

@@ -23,7 +23,7 @@ UNREACHABLE_AFTER = timedelta(seconds=10)
 """So many answers have to be missing over such a time: one lost packet is no halted node."""
 
 
-class NodeState(Enum):
+class SyncState(Enum):
     """What a node is, as far as it told."""
 
     UNKNOWN = auto()
@@ -34,7 +34,7 @@ class NodeState(Enum):
 
     @property
     def reachable(self) -> bool:
-        return self in (NodeState.CATCHING_UP, NodeState.IN_SYNC)
+        return self in (SyncState.CATCHING_UP, SyncState.IN_SYNC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,15 @@ class CometItem:
     failing_since: datetime | None = None
 
     @property
-    def state(self) -> NodeState:
+    def state(self) -> SyncState:
         if self.error:
             since = self.failing_since or self.asked_at
             long = self.asked_at - since >= UNREACHABLE_AFTER
             gone = long and self.failures >= UNREACHABLE_FAILURES
-            return NodeState.UNREACHABLE if gone else NodeState.SILENT
+            return SyncState.UNREACHABLE if gone else SyncState.SILENT
         if self.status is None:
-            return NodeState.UNKNOWN
-        return NodeState.CATCHING_UP if self.status.catching_up else NodeState.IN_SYNC
+            return SyncState.UNKNOWN
+        return SyncState.CATCHING_UP if self.status.catching_up else SyncState.IN_SYNC
 
     @property
     def height(self) -> int | None:
@@ -70,9 +70,9 @@ class CometItem:
         return self.status.height if self.status is not None and not self.error else None
 
 
-def state_of(item: CometItem | None) -> NodeState:
+def state_of(item: CometItem | None) -> SyncState:
     """What is known of a node; nothing if nobody asked."""
-    return NodeState.UNKNOWN if item is None else item.state
+    return SyncState.UNKNOWN if item is None else item.state
 
 
 def answered(before: CometItem | None, status: CometStatus, chain: str, at: datetime) -> CometItem:

@@ -8,7 +8,7 @@ from quintant.api.events import PlannedEvent
 from quintant.core.errors import QuintantError
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.plan.conditions import OVERDUE
-from quintant.operators.cosmos.plan.outcome import Outcome
+from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.status import StatusChange, phase_of, status_change
 from quintant.runtime.controller.result import Result
 from quintant.runtime.events.transitions import Transition, transition_events
@@ -43,7 +43,7 @@ class Conclusion:
     """What the queue is to try again, ever more rarely."""
 
 
-def conclude(observed: Observed, outcome: Outcome) -> Conclusion:
+def conclude(observed: Observed, outcome: FullNodeOutcome) -> Conclusion:
     """What follows from what was read, and from what became of the children."""
     change = status_change(observed, outcome)
     before, after = observed.status.conditions, change(observed.crd.status).conditions
@@ -58,7 +58,7 @@ def conclude(observed: Observed, outcome: Outcome) -> Conclusion:
     )
 
 
-def _again(observed: Observed, outcome: Outcome) -> Result:
+def _again(observed: Observed, outcome: FullNodeOutcome) -> Result:
     match phase_of(observed, outcome):
         case "Error":
             return Result(after=HUMAN_SECONDS)

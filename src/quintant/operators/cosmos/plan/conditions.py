@@ -14,7 +14,7 @@ from typing import NamedTuple
 from quintant.api.meta import Condition, set_condition
 from quintant.core.text import one_line
 from quintant.operators.cosmos.observe import Observed
-from quintant.operators.cosmos.plan.outcome import Outcome
+from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 
 OVERDUE = "ProgressDeadlineExceeded"
 _MESSAGE_LENGTH = 1024
@@ -29,7 +29,7 @@ class ConditionClaim(NamedTuple):
     message: str
 
 
-def conditions(observed: Observed, outcome: Outcome) -> tuple[Condition, ...]:
+def conditions(observed: Observed, outcome: FullNodeOutcome) -> tuple[Condition, ...]:
     """All conditions, with the times at which they last changed."""
     known, generation = observed.status.conditions, observed.crd.metadata.generation
     for claim in _claims(observed, outcome):
@@ -45,7 +45,7 @@ def conditions(observed: Observed, outcome: Outcome) -> tuple[Condition, ...]:
     return known
 
 
-def _claims(observed: Observed, outcome: Outcome) -> Iterator[ConditionClaim]:
+def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionClaim]:
     yield _ready(observed)
     yield _progressing(outcome)
     yield _degraded(observed, outcome)
@@ -63,7 +63,7 @@ def _ready(observed: Observed) -> ConditionClaim:
     )
 
 
-def _progressing(outcome: Outcome) -> ConditionClaim:
+def _progressing(outcome: FullNodeOutcome) -> ConditionClaim:
     if outcome.overdue:
         said = f"pod {outcome.overdue} did not become available in time; the update stops there"
         return ConditionClaim("Progressing", False, OVERDUE, said)
@@ -72,7 +72,7 @@ def _progressing(outcome: Outcome) -> ConditionClaim:
     return ConditionClaim("Progressing", False, "Settled", "All children are as they should be")
 
 
-def _degraded(observed: Observed, outcome: Outcome) -> ConditionClaim:
+def _degraded(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
     if observed.errors:
         told = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
         return ConditionClaim("Degraded", True, "Error", told)
@@ -84,14 +84,14 @@ def _degraded(observed: Observed, outcome: Outcome) -> ConditionClaim:
     return ConditionClaim("Degraded", False, "NothingWrong", "")
 
 
-def _peers(outcome: Outcome) -> ConditionClaim:
+def _peers(outcome: FullNodeOutcome) -> ConditionClaim:
     if outcome.pending:
         said = f"No address yet for {', '.join(outcome.pending)}"
         return ConditionClaim("PeersReady", False, "P2PIncomplete", said)
     return ConditionClaim("PeersReady", True, "AddressesKnown", "")
 
 
-def _volumes(observed: Observed, outcome: Outcome) -> ConditionClaim:
+def _volumes(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
     if outcome.refused:
         told = "; ".join(f"{name}: {why}" for name, why in sorted(outcome.refused.items()))
         return ConditionClaim("VolumesReady", False, "PVCPatchFailed", told)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quintant.core.errors import QuintantError
-from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.peer_builder import PeerAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class StepFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FullNodeOutcome:
     """The result of all steps."""
 
     failures: tuple[StepFailure, ...] = ()
     progressing: bool = False
     """Whether something was written, or waits for its turn: look again soon."""
-    peers: Mapping[str, Peer] = field(default_factory=dict)
+    peers: Mapping[str, PeerAddress] = field(default_factory=dict)
     """By instance."""
     pending: tuple[str, ...] = ()
     """Services whose address outside is not known yet."""

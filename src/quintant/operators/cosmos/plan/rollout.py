@@ -22,9 +22,9 @@ from datetime import datetime, timedelta
 from quintant.core.clock import parse_timestamp
 from quintant.operators.cosmos.api import BELONGS_TO_LABEL, NODE_CONTAINER
 from quintant.operators.cosmos.api.chain import ChainVersion
-from quintant.operators.cosmos.api.full_node import UpdateStrategy
+from quintant.operators.cosmos.api.full_node import RolloutStrategy
 from quintant.operators.cosmos.api.views import NodePod, PodObject
-from quintant.operators.cosmos.cache.plan import NodeState
+from quintant.operators.cosmos.cache.plan import SyncState
 from quintant.operators.cosmos.observe import ChainNode, Observed
 
 DEFAULT_UNAVAILABLE = "25%"
@@ -41,7 +41,7 @@ class PodUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rollout:
+class PodRollout:
     """What is replaced now, and whether more is to come."""
 
     delete: tuple[NodePod, ...] = ()
@@ -89,7 +89,7 @@ def is_ended(pod: NodePod) -> bool:
     return not pod.deleting and (pod.status.phase in _ENDED or lost)
 
 
-def plan_rollout(observed: Observed, updates: Iterable[PodUpdate]) -> Rollout:
+def plan_rollout(observed: Observed, updates: Iterable[PodUpdate]) -> PodRollout:
     """What to replace of the pods that differ."""
     wanted = tuple(updates)
     main = {each.have.metadata.name: each for each in wanted if not _beside(each.have)}
@@ -104,7 +104,7 @@ def plan_rollout(observed: Observed, updates: Iterable[PodUpdate]) -> Rollout:
     beside = [each.have for each in wanted if _beside(each.have)]
     held = _held_back(beside, main, names)
     delete = (*pods, *(pod for pod in beside if pod not in held))
-    return Rollout(delete, more=len(delete) < len(wanted), overdue=overdue)
+    return PodRollout(delete, more=len(delete) < len(wanted), overdue=overdue)
 
 
 def _at_once(observed: Observed, main: dict[str, PodUpdate]) -> list[ChainNode]:
@@ -128,7 +128,7 @@ def _in_place(
     ready = [
         node
         for node in _candidates(observed, main)
-        if node in down and node not in chosen and node.state is not NodeState.SILENT
+        if node in down and node not in chosen and node.state is not SyncState.SILENT
     ]
     return ready[: max(slots - len(returning), 0)]
 
@@ -155,18 +155,18 @@ def _candidates(
         for node in observed.nodes
         if node.name in main
         and node.present
-        and (node.state is not NodeState.UNKNOWN or _never_started(node))
+        and (node.state is not SyncState.UNKNOWN or _never_started(node))
         and (node.instance.ordinal >= lowest or (whole and node.halted))
     ]
 
 
 def _beyond_waiting(node: ChainNode) -> bool:
-    return node.halted or node.state is NodeState.UNREACHABLE
+    return node.halted or node.state is SyncState.UNREACHABLE
 
 
 def _never_started(node: ChainNode) -> bool:
     """Whether the node's program never ran in this pod: nothing is lost with it."""
-    if node.pod is None or node.state not in (NodeState.UNKNOWN, NodeState.UNREACHABLE):
+    if node.pod is None or node.state not in (SyncState.UNKNOWN, SyncState.UNREACHABLE):
         return False
     if not node.pod.status.pod_ip:
         return True
@@ -190,7 +190,7 @@ def _image_differs(update: PodUpdate, versions: Iterable[ChainVersion]) -> bool:
 
 
 def _overdue(
-    nodes: Iterable[ChainNode], updating: Collection[str], strategy: UpdateStrategy, now: datetime
+    nodes: Iterable[ChainNode], updating: Collection[str], strategy: RolloutStrategy, now: datetime
 ) -> str:
     """The pod that is as it should be, and did not become available in time."""
     if strategy.progress_deadline_seconds is None:

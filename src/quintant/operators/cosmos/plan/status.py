@@ -16,9 +16,9 @@ from quintant.operators.cosmos.api import NAME_LABEL
 from quintant.operators.cosmos.api.status import FullNodePhase, FullNodeStatus, SyncInfo
 from quintant.operators.cosmos.builders import LABEL_LENGTH, app_name, trim_middle
 from quintant.operators.cosmos.observe import ChainNode, Observed
-from quintant.operators.cosmos.peer_builder import Peer
+from quintant.operators.cosmos.peer_builder import PeerAddress
 from quintant.operators.cosmos.plan.conditions import conditions
-from quintant.operators.cosmos.plan.outcome import Outcome
+from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 
 REFRESH = timedelta(seconds=60)
 """How old heights in the status may get while nothing else changes."""
@@ -26,7 +26,7 @@ V = TypeVar("V")
 StatusChange = Callable[[FullNodeStatus | None], FullNodeStatus]
 
 
-def phase_of(observed: Observed, outcome: Outcome) -> FullNodePhase:
+def phase_of(observed: Observed, outcome: FullNodeOutcome) -> FullNodePhase:
     """In a word, how far it is."""
     if observed.errors or any(each.terminal for each in outcome.failures):
         return "Error"
@@ -37,7 +37,7 @@ def phase_of(observed: Observed, outcome: Outcome) -> FullNodePhase:
     return "WaitingForP2PServices" if outcome.pending else "Complete"
 
 
-def status_change(observed: Observed, outcome: Outcome) -> StatusChange:
+def status_change(observed: Observed, outcome: FullNodeOutcome) -> StatusChange:
     """What to make of the newest status; the same again if there is nothing to say."""
     said = _said(observed, outcome)
 
@@ -51,7 +51,7 @@ def status_change(observed: Observed, outcome: Outcome) -> StatusChange:
     return change
 
 
-def _said(observed: Observed, outcome: Outcome) -> FullNodeStatus:
+def _said(observed: Observed, outcome: FullNodeOutcome) -> FullNodeStatus:
     phase = phase_of(observed, outcome)
     peers = _peers(outcome.peers) if outcome.peers else observed.status.peers
     return FullNodeStatus(
@@ -69,7 +69,7 @@ def _said(observed: Observed, outcome: Outcome) -> FullNodeStatus:
 
 
 def _merged(
-    before: FullNodeStatus, said: FullNodeStatus, observed: Observed, outcome: Outcome
+    before: FullNodeStatus, said: FullNodeStatus, observed: Observed, outcome: FullNodeOutcome
 ) -> FullNodeStatus:
     names = {node.name for node in observed.nodes}
     claims = {claim.metadata.name for claim in observed.claims} - outcome.fresh
@@ -94,7 +94,7 @@ def _kept(entries: Mapping[str, V], names: set[str]) -> dict[str, V]:
     return {name: value for name, value in entries.items() if name in names}
 
 
-def _text(observed: Observed, outcome: Outcome) -> str | None:
+def _text(observed: Observed, outcome: FullNodeOutcome) -> str | None:
     if observed.errors:
         wrong = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
         return f"human intervention is required: {wrong}"
@@ -121,14 +121,14 @@ def _sync(node: ChainNode, now: datetime) -> SyncInfo:
     return SyncInfo(timestamp=moment, height=item.height, in_sync=node.in_sync)
 
 
-def _peers(peers: Mapping[str, Peer]) -> tuple[str, ...]:
+def _peers(peers: Mapping[str, PeerAddress]) -> tuple[str, ...]:
     """How nodes are reached from outside; those that are not say so by 0.0.0.0."""
     return tuple(
         sorted(f"{peer.node_id}@{peer.external or _nowhere(peer)}" for peer in peers.values())
     )
 
 
-def _nowhere(peer: Peer) -> str:
+def _nowhere(peer: PeerAddress) -> str:
     return f"0.0.0.0:{peer.private.rpartition(':')[2]}"
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quintant.core.clock import timestamp
 from quintant.core.errors import ApiError, Conflict
-from quintant.core.object import replace
+from quintant.core.object import Request, replace
 from quintant.core.text import one_line
-from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.full_node import CosmosFullNode, PvcAutoScale
 from quintant.operators.cosmos.api.status import FullNodeStatus, PvcAutoScaling
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
-from quintant.operators.cosmos.observe import ChainNode, reread
+from quintant.operators.cosmos.observe import ChainNode, Observed, reread
 from quintant.operators.cosmos.pod_control import DisruptionLocks
-from quintant.operators.cosmos.self_healing.plan import DriftSighting, plan_restarts
+from quintant.operators.cosmos.remote import NodeRemote
+from quintant.operators.cosmos.self_healing.observe import ask_usage
+from quintant.operators.cosmos.self_healing.plan import (
+    DriftSighting,
+    plan_growth,
+    plan_restarts,
+    sightings,
+)
 from quintant.runtime.controller.context import Context
 
 DRIFT = "HeightDriftMitigation"
@@ -41,20 +48,51 @@ async def ask_growth(ctx: Context[CosmosFullNode], wanted: Mapping[str, PvcAutoS
 
 
 @dataclass(frozen=True, slots=True)
+class GrowthControl:
+    """Has volumes grow that are fuller than the mark."""
+
+    remote: NodeRemote
+    metrics: CosmosMetrics
+
+    async def __call__(
+        self, ctx: Context[CosmosFullNode], observed: Observed, scale: PvcAutoScale
+    ) -> None:
+        """Ask how full the volumes are, and for larger ones."""
+        used, failed = await ask_usage(observed, self.remote)
+        if not used:
+            said = "; ".join(failed) or "there are no pods"
+            ctx.event("PVCAutoScaleCollectUsage", f"No sidecar told: {said}", type="Warning")
+            return
+        self.metrics.show_disks(observed, used)
+        if sizes := plan_growth(observed, scale, used):
+            await ask_growth(ctx, sizes)
+
+
+@dataclass(frozen=True, slots=True)
 class DriftControl:
     """Restarts nodes that fell behind, within the budget of everybody."""
 
     cache: CometCache
     locks: DisruptionLocks
     metrics: CosmosMetrics
+    seen: dict[Request, Mapping[str, DriftSighting]] = field(default_factory=dict)
+    """When nodes were first seen behind."""
 
     async def __call__(
+        self, ctx: Context[CosmosFullNode], observed: Observed, threshold: int
+    ) -> bool:
+        """Delete the pods of nodes that are behind; whether others are to be confirmed soon."""
+        before = self.seen.get(ctx.request, {})
+        await self._restart_due(ctx, threshold, before)
+        found = self.seen[ctx.request] = sightings(observed, threshold, before)
+        return bool(found.keys() - before.keys())
+
+    async def _restart_due(
         self, ctx: Context[CosmosFullNode], threshold: int, seen: Mapping[str, DriftSighting]
     ) -> None:
-        """Delete the pods of nodes that are behind."""
         async with self.locks.of(ctx.request):
-            observed = await reread(ctx, self.cache)
-            due = plan_restarts(observed, threshold, seen) if observed is not None else []
+            now = await reread(ctx, self.cache)
+            due = plan_restarts(now, threshold, seen) if now is not None else []
             for node in due:
                 await self._restart(ctx, node)
         if due:
