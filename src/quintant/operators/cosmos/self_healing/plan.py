@@ -77,9 +77,9 @@ def is_growing(claim: PersistentVolumeClaim) -> bool:
 
 def lagging(nodes: Iterable[ChainNode], threshold: int) -> list[ChainNode]:
     """The nodes that say they are in sync, and are so many blocks behind, by ordinal."""
-    told = {node: _height(node) for node in nodes if node.in_sync}
-    highest = max(told.values(), default=0)
-    return [node for node, height in told.items() if highest - height >= threshold]
+    told = [(node, _height(node)) for node in nodes if node.in_sync]
+    highest = max((height for _, height in told), default=0)
+    return [node for node, height in told if highest - height >= threshold]
 
 
 def plan_restarts(

@@ -1,0 +1,28 @@
+"""CosmosFullNodes to decide about, as a user would write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from quintant.core import codec
+from quintant.core.object import ObjectMeta, replace
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.builders import Instance, instances
+from testbeds.cosmos import full_node
+
+TOOLS_IMAGE = "tools:1"
+
+
+def crd(name: str = "hub", **given: Any) -> CosmosFullNode:
+    """A CosmosFullNode that the server has stored."""
+    status = given.pop("status", None)
+    plain = full_node(name, **given) | ({"status": status} if status else {})
+    found = codec.decode(CosmosFullNode, msgspec.json.encode(plain))
+    meta: ObjectMeta = replace(found.metadata, uid="u-1", generation=1)
+    return replace(found, metadata=meta)
+
+
+def instance(of: CosmosFullNode, at: int = 0) -> Instance:
+    return instances(of)[at]

@@ -1,0 +1,181 @@
+"""Volumes are as large as asked for, never smaller than they are, and filled once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
+from quintant.api.volume import ClaimStatus, PersistentVolumeClaim
+from quintant.core.object import ObjectMeta
+from quintant.operators.cosmos.builders import MARK
+from quintant.operators.cosmos.pvc_builder import (
+    SourceCandidates,
+    VolumeSource,
+    build_claim,
+    choose_source,
+    claim_template,
+    increased,
+    quantity_of,
+)
+from quintant.runtime.apply import revision
+from unit.operators.cosmos.full_nodes import crd, instance
+
+GI = 2**30
+
+
+def bound(capacity: str, name: str = "pvc-hub-0") -> PersistentVolumeClaim:
+    return PersistentVolumeClaim(
+        metadata=ObjectMeta(name=name),
+        status=ClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}),
+    )
+
+
+def asked(existing: PersistentVolumeClaim | None = None, **given: Any) -> str:
+    of = crd(**given)
+    claim = build_claim(of, instance(of), existing)
+    assert claim is not None
+    return str(claim.spec.resources.requests["storage"])
+
+
+def test_a_claim_is_the_templates() -> None:
+    of = crd()
+    claim = build_claim(of, instance(of), None)
+    assert claim is not None
+    assert claim.metadata.name == "pvc-hub-0"
+    assert claim.spec.access_modes == ("ReadWriteOnce",)
+    assert claim.spec.volume_mode == "Filesystem"
+    assert claim.spec.storage_class_name == "standard"
+    assert claim.spec.resources.requests["storage"] == "100Gi"
+
+
+def healing(size: str, most: str | None = None) -> dict[str, Any]:
+    entry = {"requestedSize": size, "requestedAt": "2026-01-01T00:00:00Z"}
+    scale = {"usedSpacePercentage": 80, "increaseQuantity": "20Gi"}
+    return {
+        "status": {"selfHealing": {"pvcAutoScaler": {"pvc-hub-0": entry}}},
+        "selfHeal": {"pvcAutoScale": scale | ({"maxSize": most} if most else {})},
+    }
+
+
+def test_a_claim_never_asks_for_less_than_it_has() -> None:
+    assert asked(bound("250Gi")) == "250Gi"
+    assert asked(bound("50Gi")) == "100Gi"
+
+
+def test_what_healing_asks_for_is_a_little_more_and_never_above_the_most() -> None:
+    grown = asked(bound("100Gi"), **healing("120Gi"))
+    assert parse_quantity(grown) == -(-120 * GI * 102 // 100)
+    assert asked(bound("100Gi"), **healing("120Gi", "121Gi")) == "121Gi"
+
+
+def snapshot(
+    name: str, at: str, ready: bool = True, size: str | None = "250Gi", **labels: str
+) -> VolumeSnapshot:
+    restore = Quantity(size) if size else None
+    status = SnapshotStatus(creation_time=at, ready_to_use=ready, restore_size=restore)
+    return VolumeSnapshot(metadata=ObjectMeta(name=name, labels=labels), status=status)
+
+
+def chosen(source: dict[str, Any], *snapshots: VolumeSnapshot, **found: Any) -> VolumeSource:
+    of = crd(claim=source)
+    there = SourceCandidates(snapshots, found.get("claims", {}))
+    return choose_source(claim_template(of, instance(of)), instance(of), there)
+
+
+EXPLICIT = {
+    "dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
+}
+
+
+def test_a_source_that_is_larger_makes_the_volume_so() -> None:
+    source = chosen(EXPLICIT, snapshot("s", "1"))
+    of = crd(claim=EXPLICIT)
+    claim = build_claim(of, instance(of), None, source)
+    assert claim is not None
+    assert claim.spec.resources.requests["storage"] == "250Gi"
+    assert claim.spec.data_source is not None
+    assert claim.spec.data_source.name == "s"
+    plain = build_claim(of, instance(of), bound("250Gi"))
+    assert plain is not None
+    assert plain.spec.data_source is None
+    assert revision(plain, MARK) == revision(claim, MARK)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (EXPLICIT, "DataSourceGetSnapshot"),
+        ({"dataSource": {"kind": "PersistentVolumeClaim", "name": "p"}}, "DataSourceGetPVC"),
+        ({"dataSource": {"kind": "Bucket", "name": "b", "apiGroup": "x"}}, "DataSourceUnsupported"),
+        ({"autoDataSource": {"volumeSnapshotSelector": {"a": "b"}}}, "AutoDataSourceFindSnapshot"),
+    ],
+)
+def test_a_source_that_is_missing_is_told_and_the_volume_begins_empty(
+    source: dict[str, Any], reason: str
+) -> None:
+    found = chosen(source)
+    assert found.data_source is None
+    assert found.event is not None
+    assert (found.event.type, found.event.reason) == ("Warning", reason)
+
+
+def test_a_snapshot_without_a_size_is_no_source() -> None:
+    assert chosen(EXPLICIT, snapshot("s", "1", size=None)).data_source is None
+
+
+def test_a_claim_is_a_source_of_its_own_size() -> None:
+    source = {"dataSource": {"kind": "PersistentVolumeClaim", "name": "p"}}
+    found = chosen(source, claims={"p": bound("300Gi", "p")})
+    assert found.size == "300Gi"
+
+
+def test_the_newest_snapshot_that_is_ready_is_chosen() -> None:
+    auto = {"autoDataSource": {"volumeSnapshotSelector": {"a": "b"}}}
+    old, new = (
+        snapshot("old", "2026-01-01T00:00:00Z", a="b"),
+        snapshot("new", "2026-01-02T00:00:00Z", a="b"),
+    )
+    other = snapshot("other", "2026-01-09T00:00:00Z", a="c")
+    unready = snapshot("unready", "2026-01-09T00:00:00Z", ready=False, a="b")
+    found = chosen(auto, new, old, other, unready)
+    assert found.data_source is not None
+    assert found.data_source.name == "new"
+    assert found.event is not None
+    assert found.event.reason == "AutoDataSource"
+
+
+def test_a_snapshot_of_the_same_instance_may_be_asked_for() -> None:
+    auto = {"autoDataSource": {"volumeSnapshotSelector": {}, "matchInstance": True}}
+    mine = snapshot("mine", "1", **{"app.kubernetes.io/instance": "hub-0"})
+    other = snapshot("other", "2", **{"app.kubernetes.io/instance": "hub-1"})
+    found = chosen(auto, other, mine)
+    assert found.data_source is not None
+    assert found.data_source.name == "mine"
+
+
+def test_an_override_replaces_parts_of_the_template() -> None:
+    own = {"resources": {"requests": {"storage": "5Gi"}}}
+    given = {"hub-0": {"volumeClaimTemplate": own}, "hub-1": {"volumeClaimTemplate": {}},
+             "hub-2": {"disable": "All"}}  # fmt: skip
+    of = crd(instanceOverrides=given)
+    built = [build_claim(of, instance(of, at), None) for at in range(3)]
+    sizes = [str(each.spec.resources.requests["storage"]) if each else None for each in built]
+    assert sizes == ["5Gi", "100Gi", None]
+
+
+@pytest.mark.parametrize(
+    ("increase", "size"),
+    [
+        ("20Gi", "120Gi"),
+        ("10%", "110Gi"),
+        ("0.5Gi", "102912Mi"),
+        ("200%", "300Gi"),
+        ("1", "107374182401"),
+    ],
+)
+def test_a_volume_grows_by_a_part_or_an_amount(increase: str, size: str) -> None:
+    assert quantity_of(increased(Decimal(100 * GI), increase)) == size
