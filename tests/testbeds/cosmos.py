@@ -24,7 +24,12 @@ from quintant.api.storage import StorageClass
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.client.rest import Rest
 from quintant.cluster.component.component import Component, run_component
-from quintant.cluster.controllers import controllers as kubernetes
+from quintant.cluster.controllers import NAME as KUBERNETES
+from quintant.cluster.controllers import garbage, job, load_balancers
+from quintant.cluster.controllers.endpoints import endpoints
+from quintant.cluster.controllers.job import ttl
+from quintant.cluster.controllers.namespaces import defaults
+from quintant.cluster.controllers.volumes import claims, protection, volumes
 from quintant.cluster.volumes.component import csi_driver
 from quintant.cluster.volumes.directories import NoDirectories
 from quintant.core.clock import Random, parse_timestamp, timestamp
@@ -204,9 +209,21 @@ class CosmosTestbed:
             return
         if pod.status.phase in ("Failed", "Succeeded") or not await self._mounted(pod):
             return
+        if not pod.spec.node_name:
+            await self._bind(pod)
         status = self._status(pod)
         if status is not None:
             await self.merge(f"{place}/{pod.metadata.name}/status", {"status": status})
+
+    async def _bind(self, pod: Pod) -> None:
+        """Be the scheduler: only a pod that has a node is given time to end."""
+        place = f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}/binding"
+        target = {"apiVersion": "v1", "kind": "Node", "name": "model"}
+        await self.cluster.client.raw(
+            "POST",
+            place,
+            body=msgspec.json.encode({"target": target, "metadata": {"name": pod.metadata.name}}),
+        )
 
     async def _mounted(self, pod: Pod) -> bool:
         """Whether its volumes are there."""
@@ -413,6 +430,16 @@ def moment(text: str) -> datetime:
     return parse_timestamp(text)
 
 
+def _kubernetes() -> Manager:
+    """The controllers that matter here; there are no nodes to look after."""
+    manager = Manager(KUBERNETES)
+    for part in (
+        garbage, job, load_balancers, endpoints, ttl, defaults, claims, protection, volumes,
+    ):  # fmt: skip
+        part.declare(manager)
+    return manager
+
+
 @asynccontextmanager
 async def opened(
     options: Options = Options(), *, storage: bool = True, started: bool = True
@@ -424,7 +451,7 @@ async def opened(
     await cluster.client.raw(
         "POST", "/api/v1/namespaces", body=msgspec.json.encode({"metadata": {"name": NAMESPACE}})
     )
-    parts = [Component(kubernetes()), *([csi_driver(NoDirectories())] if storage else [])]
+    parts = [Component(_kubernetes()), *([csi_driver(NoDirectories())] if storage else [])]
     async with _components(cluster, parts), asyncio.TaskGroup() as group:
         task = group.create_task(testbed.attend())
         if started:
