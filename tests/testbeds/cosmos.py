@@ -75,6 +75,8 @@ class ModelledNode:
     disk: tuple[int, int] | None = (100 * GIB, 90 * GIB)
     """All and free bytes of its volume; None if its sidecar does not tell."""
     network: str = "cosmoshub-4"
+    reached: int = 0
+    """The height of its data."""
     asked: list[float] = field(default_factory=list)
     """When its status was asked for."""
 
@@ -161,11 +163,14 @@ class CosmosTestbed:
         if node.halted_at:
             height = min(height, node.halted_at)
         syncing = not self.in_sync(pod)
+        if syncing:
+            height = max(height - 50, min(node.reached, height), 1)
+        node.reached = height
         return {
             "jsonrpc": "2.0", "id": -1, "result": {
                 "node_info": {"id": "0" * 40, "network": node.network, "moniker": "m"},
                 "sync_info": {
-                    "latest_block_height": str(max(height - (50 if syncing else 0), 1)),
+                    "latest_block_height": str(height),
                     "latest_block_time": timestamp(self.cluster.clock.now()),
                     "earliest_block_height": "1", "catching_up": syncing,
                 },

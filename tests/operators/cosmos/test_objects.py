@@ -7,7 +7,7 @@ from quintant.api.pod import Pod
 from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
-from testbeds.cosmos import NAMESPACE, CosmosTestbed
+from testbeds.cosmos import NAMESPACE, CosmosTestbed, full_node
 
 
 async def test_the_minimal_manifest_gives_twelve_objects(testbed: CosmosTestbed) -> None:
@@ -43,16 +43,26 @@ async def test_the_checksum_of_a_pod_is_the_revision_of_its_config_if_asked_for(
     )
 
 
+PENDING = {"metadata": {"annotations": {"simulated.quintant.dev/load-balancer": "pending"}}}
+
+
 async def test_a_load_balancer_without_an_address_is_waited_for(testbed: CosmosTestbed) -> None:
-    await testbed.run(replicas=2)
-    before = await testbed.pods()
-    await testbed.change({"service": {"p2pTemplate": {"type": "LoadBalancer"}}})
-    path = f"/api/v1/namespaces/{NAMESPACE}/services/hub-p2p-0/status"
-    address = {"loadBalancer": {"ingress": [{"ip": "203.0.113.7"}]}}
-    await testbed.merge(path, {"status": address})
+    await testbed.apply(full_node(replicas=2, service={"p2pTemplate": PENDING}))
+    await testbed.phase("WaitingForP2PServices")
+    await testbed.cluster.advance(60)
+    assert (await testbed.reasons()).count("P2PIncomplete") == 1
+    assert "external_address" not in (await testbed.data("hub-0"))["config-overlay.toml"]
+    await testbed.change({"service": {"p2pTemplate": None}})
     found = await testbed.settled()
+    service = await testbed.cluster.get(Service, "hub-p2p-0", NAMESPACE)
+    outside = f"{service.status.load_balancer.ingress[0].ip}:26656"
+    assert f'external_address = "{outside}"' in (await testbed.data("hub-0"))["config-overlay.toml"]
+    assert f'external-address = "{outside}"' in (await testbed.data("hub-0"))["config-overlay.toml"]
+    assert [name for _, name in testbed.deleted] == ["hub-0"]
     assert found.status is not None
-    assert before.keys() == (await testbed.pods()).keys()
+    assert [peer.partition("@")[2] for peer in sorted(found.status.peers, key=len)] == [
+        "0.0.0.0:26656", outside,
+    ]  # fmt: skip
 
 
 async def test_a_sentry_has_five_services_and_no_probe(testbed: CosmosTestbed) -> None:

@@ -153,7 +153,8 @@ class Observed:
         upgrade = status.upgrade_info.get(instance.name)
         since = item.advanced_at if item is not None else None
         return NodeProgress(
-            height=told + 1 if told else status.height.get(instance.name, 0),
+            # What was written, not what was heard: after a crash the same version is chosen.
+            height=status.height.get(instance.name, 0),
             latest=told,
             upgrade_height=upgrade.height if upgrade is not None else 0,
             stalled_seconds=(self.now - since).total_seconds() if since is not None else 0.0,

@@ -17,6 +17,8 @@ from quintant.runtime.events.transitions import Transition, transition_events
 SOON_SECONDS = 3.0
 P2P_SECONDS = 30.0
 SETTLED_SECONDS = 60.0
+# While a node is at the height of a version, and not done with the one before.
+UPGRADE_SECONDS = 5.0
 # What only a person can mend is looked at again for what nobody tells us of.
 HUMAN_SECONDS = 300.0
 TOLD = (
@@ -67,4 +69,5 @@ def _again(observed: Observed, outcome: FullNodeOutcome) -> Result:
         case "WaitingForP2PServices":
             return Result(after=P2P_SECONDS)
         case _:
-            return Result(after=SETTLED_SECONDS)
+            waiting = any(node.version_height != node.progress.height for node in observed.nodes)
+            return Result(after=UPGRADE_SECONDS if waiting else SETTLED_SECONDS)

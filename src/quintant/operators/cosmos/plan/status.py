@@ -6,19 +6,21 @@ once a minute. What belongs to an instance that is no more goes with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace
 from quintant.operators.cosmos.api import NAME_LABEL
+from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.status import FullNodePhase, FullNodeStatus, SyncInfo
 from quintant.operators.cosmos.builders import LABEL_LENGTH, app_name, trim_middle
 from quintant.operators.cosmos.observe import ChainNode, Observed
 from quintant.operators.cosmos.peer_builder import PeerAddress
 from quintant.operators.cosmos.plan.conditions import conditions
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
+from quintant.operators.cosmos.plan.upgrades import resolve_version
 
 REFRESH = timedelta(seconds=60)
 """How old heights in the status may get while nothing else changes."""
@@ -44,9 +46,10 @@ def status_change(observed: Observed, outcome: FullNodeOutcome) -> StatusChange:
     def change(before: FullNodeStatus | None) -> FullNodeStatus:
         known = before or FullNodeStatus()
         after = _merged(known, said, observed, outcome)
-        if before is not None and _lasting(after) == _lasting(before) and _recent(before, observed):
-            return before
-        return after
+        if before is None or not _recent(before, observed):
+            return after
+        versions = observed.crd.spec.chain.versions
+        return before if _lasting(after, versions) == _lasting(before, versions) else after
 
     return change
 
@@ -132,10 +135,16 @@ def _nowhere(peer: PeerAddress) -> str:
     return f"0.0.0.0:{peer.private.rpartition(':')[2]}"
 
 
-def _lasting(status: FullNodeStatus) -> FullNodeStatus:
-    """A status without what changes with every block."""
+def _lasting(status: FullNodeStatus, versions: Sequence[ChainVersion]) -> FullNodeStatus:
+    """A status without what changes with every block; of a height counts which version it means."""
     calm = {name: replace(each, timestamp="", height=None) for name, each in status.sync.items()}
-    return replace(status, sync=calm, height=dict.fromkeys(status.height, 0))
+    eras = {name: _era(versions, height) for name, height in status.height.items()}
+    return replace(status, sync=calm, height=eras)
+
+
+def _era(versions: Sequence[ChainVersion], height: int) -> int:
+    found = resolve_version(versions, height)
+    return found.height if found is not None else 0
 
 
 def _recent(before: FullNodeStatus, observed: Observed) -> bool:

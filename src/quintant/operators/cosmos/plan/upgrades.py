@@ -20,7 +20,7 @@ class NodeProgress:
     """How far a node is, by everything that tells of it."""
 
     height: int = 0
-    """The next block, as the status says: from RPC, or from the sidecar."""
+    """The next block, as its status says: written there from RPC, or by the sidecar."""
     latest: int | None = None
     """The latest block by RPC; None if it does not answer."""
     upgrade_height: int = 0
