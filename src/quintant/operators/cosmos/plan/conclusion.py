@@ -34,7 +34,7 @@ TOLD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
+class FullNodeConclusion:
     """What is to be said, and when to look again."""
 
     change: StatusChange
@@ -45,14 +45,14 @@ class Conclusion:
     """What the queue is to try again, ever more rarely."""
 
 
-def conclude(observed: Observed, outcome: FullNodeOutcome) -> Conclusion:
+def conclude(observed: Observed, outcome: FullNodeOutcome) -> FullNodeConclusion:
     """What follows from what was read, and from what became of the children."""
     change = status_change(observed, outcome)
     before, after = observed.status.conditions, change(observed.crd.status).conditions
     events = tuple(transition_events(before, after, TOLD))
     transient = [each.error for each in outcome.failures if not each.terminal]
     wrong = bool(observed.errors) or len(transient) < len(outcome.failures)
-    return Conclusion(
+    return FullNodeConclusion(
         change,
         events,
         _again(observed, outcome),
