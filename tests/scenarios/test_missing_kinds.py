@@ -10,7 +10,6 @@ from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 
-
 SPEC = SnapshotSpec(source=SnapshotSource(persistent_volume_claim_name="data"))
 
 
