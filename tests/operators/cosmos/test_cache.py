@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.core.object import Request
 from testbeds.cosmos import NAMESPACE, CosmosTestbed
 
@@ -89,7 +90,7 @@ async def test_at_rest_a_status_is_written_once_a_minute_and_nothing_else(
     assert len(written) <= 11
 
 
-def _writes(testbed: CosmosTestbed) -> list[object]:
+def _writes(testbed: CosmosTestbed) -> list[AuditRecord]:
     assert testbed.account is not None
     found = testbed.account.requests()
     return [each for each in found if each.verb not in ("get", "list", "watch") and each.code < 400]

@@ -79,7 +79,7 @@ def pod(at: int, state: str = "+", image: str = "old", **given: Any) -> NodePod:
     )  # fmt: skip
 
 
-def observed(states: str, heights: dict[int, int] | None = None, **given: Any) -> Observed:
+def observed(states: str, heights: Any = None, **given: Any) -> Observed:
     """Nodes in these states, by ordinal; a space is an instance without a pod."""
     pods = tuple(
         pod(at, each, **given.pop(f"pod{at}", {})) for at, each in enumerate(states) if each != " "

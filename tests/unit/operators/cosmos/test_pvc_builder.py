@@ -150,8 +150,8 @@ def test_the_newest_snapshot_that_is_ready_is_chosen() -> None:
 
 def test_a_snapshot_of_the_same_instance_may_be_asked_for() -> None:
     auto = {"autoDataSource": {"volumeSnapshotSelector": {}, "matchInstance": True}}
-    mine = snapshot("mine", "1", **{"app.kubernetes.io/instance": "hub-0"})
-    other = snapshot("other", "2", **{"app.kubernetes.io/instance": "hub-1"})
+    mine = snapshot("mine", "1", True, "250Gi", **{"app.kubernetes.io/instance": "hub-0"})
+    other = snapshot("other", "2", True, "250Gi", **{"app.kubernetes.io/instance": "hub-1"})
     found = chosen(auto, other, mine)
     assert found.data_source is not None
     assert found.data_source.name == "mine"

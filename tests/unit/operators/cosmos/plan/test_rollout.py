@@ -35,7 +35,7 @@ def test_the_budget_is_the_originals(
     assert compute_rollout(most, desired, ready) == result
 
 
-def replaced(states: str, updates: str = "", **rest: Any) -> list[str]:
+def replaced(states: str, updates: Any = "", **rest: Any) -> list[str]:
     """The pods that are replaced now; `updates` marks those that differ with u (image) or o."""
     marks = updates or "u" * len(states)
     found = [
