@@ -1,0 +1,295 @@
+"""Cluster: a whole Kubernetes cluster, made from a TOSCA template or only looked at.
+
+`status.state` has the state names of the document. It follows from the conditions and the
+operation (`plan.status.summarise`), whoever of the controllers writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from quintant.api.meta import Condition
+from quintant.core.markers import cel, date_time, default, duration, list_map
+from quintant.core.object import Custom, Model, Opaque
+from quintant.core.resource import Column, resource
+from quintant.operators.infra.api.names import (
+    CATEGORY,
+    GROUP,
+    VERSION,
+    Name,
+    Reserved,
+    SecretKeyRef,
+    reserved,
+)
+
+State = Literal[
+    "PENDING", "CREATING", "RECONCILING", "CONNECTING", "ONLINE", "OFFLINE", "DEGRADED", "NOTREADY",
+    "UNHEALTHY", "DELETING", "FAILING_RECONCILIATION", "FAILED", "FAILING_METRICS",
+]  # fmt: skip
+"""The seven states of the document, and those of its observer; FAILING_METRICS is not used yet."""
+OperationType = Literal["Create", "Update", "Reconfigure", "Delete"]
+OperationPhase = Literal["Prepared", "Submitted", "Verifying", "Waiting"]
+Span = Annotated[str | None, duration()]
+Moment = Annotated[str | None, date_time()]
+
+_OBJECT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_OUTPUTS = _OBJECT | {
+    "required": ["kubeconfig"],
+    "properties": {"kubeconfig": {"x-kubernetes-preserve-unknown-fields": True}},
+}
+TEMPLATE = Meta(
+    description="A TOSCA template; its output `kubeconfig` is how the cluster is reached.",
+    extra_json_schema={
+        "required": ["tosca_definitions_version", "topology_template"],
+        "properties": {
+            "tosca_definitions_version": {"type": "string", "minLength": 1},
+            "topology_template": _OBJECT | {
+                "required": ["outputs"],
+                "properties": {"outputs": _OUTPUTS},
+            },
+        },
+    },
+)  # fmt: skip
+
+
+class CloudRef(Model):
+    """A Cloud beside the Cluster, or a GlobalCloud."""
+
+    kind: Annotated[Literal["Cloud", "GlobalCloud"] | None, default("Cloud")] = None
+    name: Name
+
+
+class CloudConstraints(Model):
+    """What a cloud must be like."""
+
+    labels: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    """`location is DE`, `location is not DE`, `tier in (gold, silver)`, `tier not in (bronze)`."""
+    metrics: Reserved = None
+
+
+class Constraints(Model):
+    """What the scheduler looks at."""
+
+    cloud: CloudConstraints = CloudConstraints()
+
+
+class Timeouts(Model):
+    """When an operation counts as failed; it is looked at all the same, and 0 means never."""
+
+    create: Annotated[Span, default("60m")] = None
+    update: Annotated[Span, default("60m")] = None
+    reconfigure: Annotated[Span, default("30m")] = None
+    delete: Annotated[Span, default("30m")] = None
+    launch_grace: Annotated[Span, default("10m")] = None
+    """How long a provider may prepare without listing a machine. Until then nothing is deleted:
+    it would forget the infrastructure and launch its machines all the same."""
+
+
+class ReconfigureSpec(Model):
+    """How often what failed is tried again."""
+
+    max_attempts: Annotated[int | None, Meta(ge=1), default(5)] = None
+    backoff: Annotated[Span, default("30s")] = None
+    max_backoff: Annotated[Span, default("10m")] = None
+
+
+class ObserverSpec(Model):
+    """How the made cluster is looked at."""
+
+    interval: Annotated[Span, default("30s")] = None
+    timeout: Annotated[Span, default("10s")] = None
+    failure_threshold: Annotated[int | None, Meta(ge=1), default(3)] = None
+    """So many failures in a row are OFFLINE; fewer are DEGRADED."""
+    require_nodes: bool = False
+    """Whether a cluster without nodes is NOTREADY."""
+    insecure_skip_tls_verify: bool = msgspec.field(default=False, name="insecureSkipTLSVerify")
+    """Whether a kubeconfig that says so may do without checking the server's certificate."""
+
+
+class ClusterSpec(Model):
+    """What is wanted."""
+
+    kubeconfig_secret_ref: SecretKeyRef | None = None
+    """Of a cluster that exists already: it is looked at, and nothing is made."""
+    tosca: Annotated[Opaque | None, TEMPLATE] = None
+    cloud_ref: CloudRef | None = None
+    """The very cloud to use; the scheduler is not asked."""
+    constraints: Constraints | None = None
+    inherit_labels: bool = False
+    """Show the cloud's labels in the status."""
+    inherit_metrics: Annotated[bool, reserved("!self")] = False
+    metrics: Reserved = None
+    custom_resources: tuple[str, ...] = ()
+    """Kinds that the cluster serves, as plural.group: for programs that place applications."""
+    paused: bool = False
+    deletion_policy: Annotated[Literal["Delete", "Orphan"] | None, default("Delete")] = None
+    """Orphan leaves the infrastructure at the provider, to be adopted by another Cluster."""
+    adopt_infrastructure_id: Annotated[str, Meta(pattern="^[A-Za-z0-9-]*$", max_length=128)] = (
+        msgspec.field(default="", name="adoptInfrastructureID")
+    )
+    """An infrastructure that exists at the provider, to be taken over instead of creating one."""
+    replace_failed_vms: bool = msgspec.field(default=False, name="replaceFailedVMs")
+    """Delete machines that failed, and have others made in their place."""
+    timeouts: Timeouts | None = None
+    reconfigure: ReconfigureSpec | None = None
+    observer: ObserverSpec | None = None
+
+
+class CloudBinding(Model):
+    """Where the Cluster runs, as it was then: a namesake that comes later is told apart."""
+
+    kind: str
+    name: str
+    uid: str = ""
+    provider_kind: str = ""
+    provider_name: str = ""
+    provider_uid: str = msgspec.field(default="", name="providerUID")
+    endpoint_hash: str = ""
+
+
+class ScheduledCloud(Model):
+    """The cloud that the scheduler chose."""
+
+    kind: str
+    name: str
+
+
+class Operation(Model):
+    """What is being done at the provider; written before it is asked for."""
+
+    type: OperationType
+    phase: OperationPhase
+    token: str = ""
+    """What a created infrastructure is recognised by."""
+    hash: str = ""
+    """Of the template that is sent."""
+    attempt: int = 0
+    started_at: Moment = None
+    last_attempt_at: Moment = None
+    """When a request was sent whose outcome is not known to be a refusal."""
+    not_before: Moment = None
+    """When the next attempt may be made."""
+    progress: int | None = None
+    """Machines that are configured, in percent of those that are wanted."""
+
+
+class Machine(Model):
+    """A machine at the provider."""
+
+    id: str
+    name: str = ""
+    state: str = ""
+    addresses: tuple[str, ...] = ()
+
+
+class Infrastructure(Model):
+    """What the provider said last, and since when it says so."""
+
+    state: str = ""
+    last_observed: Moment = None
+    wanted: int | None = None
+    """Machines that the template asks for, where that can be told."""
+    vms: Annotated[tuple[Machine, ...], list_map("id")] = ()
+    message: str = ""
+
+
+class Node(Model):
+    """A node of the made cluster."""
+
+    name: str
+    ready: bool = False
+    conditions: tuple[str, ...] = ()
+    """The pressures that it complains of."""
+
+
+class Nodes(Model):
+    """The nodes of the made cluster."""
+
+    total: int = 0
+    ready: int = 0
+    pid_pressure: int = 0
+    memory_pressure: int = 0
+    disk_pressure: int = 0
+    items: tuple[Node, ...] = ()
+
+
+class LastError(Model):
+    """Something that failed."""
+
+    time: str
+    operation: str = ""
+    error_class: str = msgspec.field(default="", name="class")
+    reason: str = ""
+    message: str = ""
+    http_status: int | None = None
+
+
+class ClusterStatus(Model):
+    """What became of it."""
+
+    observed_generation: int | None = None
+    state: State | None = None
+    phase_message: str = ""
+    scheduled_to: ScheduledCloud | None = None
+    scheduled: Moment = None
+    running_on: CloudBinding | None = None
+    cluster_id: str = msgspec.field(default="", name="clusterID")
+    """The infrastructure at the provider."""
+    created: Moment = None
+    """When the provider took the request to create it, or it was adopted."""
+    duplicates: tuple[str, ...] = ()
+    """Infrastructures with our token that should not be, and are being deleted."""
+    last_applied_tosca: Opaque | None = None
+    last_applied_hash: str = ""
+    operation: Operation | None = None
+    infrastructure: Infrastructure | None = None
+    kubeconfig_secret_ref: SecretKeyRef | None = None
+    api_server_endpoint: str = ""
+    nodes: Nodes | None = None
+    inherited_labels: Mapping[str, str] = {}
+    handled_retry: str = ""
+    """The value of the annotation `retry` that was acted on."""
+    last_errors: tuple[LastError, ...] = ()
+    conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+
+
+@resource(
+    group=GROUP,
+    version=VERSION,
+    status=True,
+    short=["kcl"],
+    categories=[CATEGORY],
+    columns={
+        "State": ".status.state",
+        "Cloud": ".status.runningOn.name",
+        "Nodes": ".status.nodes.total",
+        "ID": Column(".status.clusterID", priority=1),
+        "Message": Column(".status.phaseMessage", priority=1),
+        "Age": ".metadata.creationTimestamp",
+    },
+    rules=[
+        cel(
+            "has(self.spec.tosca) || has(self.spec.kubeconfigSecretRef)",
+            "a Cluster needs tosca, to be made, or kubeconfigSecretRef, to be looked at",
+            path=".spec.tosca",
+        ),
+        cel(
+            "!has(oldSelf.spec.tosca) || has(self.spec.tosca)",
+            "tosca cannot be taken away: delete the Cluster, or set deletionPolicy: Orphan first",
+            path=".spec.tosca",
+        ),
+        cel(
+            "!has(oldSelf.status) || !has(oldSelf.status.runningOn) || !has(self.spec.cloudRef)"
+            " || self.spec.cloudRef.name == oldSelf.status.runningOn.name"
+            " && self.spec.cloudRef.kind == oldSelf.status.runningOn.kind",
+            "a Cluster that runs cannot be moved to another cloud",
+            path=".spec.cloudRef",
+        ),
+    ],
+)
+class Cluster(Custom[ClusterSpec, ClusterStatus]):
+    """A Kubernetes cluster on machines of a cloud."""

@@ -1,0 +1,188 @@
+"""`Observed`: everything that was read about one Cluster, and what is remembered of it.
+
+What is remembered is only hints: how often the provider said the same, how often it failed. A
+controller that starts anew remembers nothing, looks twice, and decides the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, auto
+from typing import Any
+
+from quintant.core.duration import parse_duration
+from quintant.core.resource import projection
+from quintant.api.core import Secret
+from quintant.operators.infra.api import (
+    PAUSED,
+    RETRY,
+    AnyCloud,
+    AnyProvider,
+    Cluster,
+    ClusterStatus,
+)
+from quintant.operators.infra.api.cluster import CloudBinding, ReconfigureSpec, Timeouts
+from quintant.operators.infra.observe.answers import (
+    Ended,
+    Failure,
+    InfrastructureState,
+    MachineDetails,
+)
+
+
+@projection(of=Secret)
+class KubeconfigSecret(Secret):
+    """A Secret with the kubeconfig of a Cluster: those that carry its label."""
+
+
+def secret_value(secret: Secret | None, key: str) -> bytes | None:
+    """The value of a key of a Secret; None if there is none that can be read."""
+    try:
+        return secret.reveal(key) if secret is not None else None
+    except (KeyError, ValueError):
+        return None
+
+
+class Question(Enum):
+    """What the provider is asked in a pass."""
+
+    STATE = auto()
+    FIND = auto()
+    OUTPUTS = auto()
+    ADOPT = auto()
+
+
+class CallKind(Enum):
+    """Calls that may take minutes, and have no worker waiting for them."""
+
+    DRY_RUN = "plan"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A long call: what is asked, and for which attempt; the same is not asked twice."""
+
+    kind: CallKind
+    hash: str = ""
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A Cluster's cloud and provider, and everything needed to speak to them but the secrets."""
+
+    cloud: AnyCloud
+    provider: AnyProvider
+    snapshot: CloudBinding
+    fingerprint: str
+    """Changes whenever the cloud, the provider or one of their Secrets does."""
+    settle_seconds: float = 60.0
+    """How long a request whose answer was lost may still take effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Something that the binding names is missing or cannot be used."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered of a Cluster between passes."""
+
+    seen: InfrastructureState | None = None
+    since: datetime | None = None
+    """Since when the provider says the same."""
+    looks: int = 0
+    """How often it said so."""
+    looked: datetime | None = None
+    """When it was last asked."""
+    missing: int = 0
+    """How often in a row it said that there is no such infrastructure."""
+    missing_since: datetime | None = None
+    failures: int = 0
+    """How often in a row it could not be asked."""
+    empty_outputs: int = 0
+    undeleted: int = 0
+    """How often it showed no sign of a deletion that it had accepted."""
+    failed_with: str = ""
+    """The fingerprint of the binding when something failed."""
+    refreshed: str = ""
+    """Since when the cluster was out of reach when its kubeconfig was read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Everything that was read about one Cluster."""
+
+    cluster: Cluster
+    now: datetime
+    binding: Binding | None = None
+    unresolved: Unresolved | None = None
+    memory: Memory = Memory()
+    secret: KubeconfigSecret | None = None
+    """The Secret with our kubeconfig's name, whoever's it is."""
+    kubeconfig: str | None = None
+    """The kubeconfig of a cluster that somebody else made, as its Secret has it."""
+    call: Call | None = None
+    """The long call that is under way, or came to its end."""
+    ended: Ended | None = None
+    rivals: tuple[str, ...] = ()
+    """Other Clusters that have the infrastructure which this one should adopt."""
+    state: InfrastructureState | Failure | None = None
+    details: Mapping[str, MachineDetails] | None = None
+    log: str = ""
+    found: tuple[str, ...] | Failure | None = None
+    outputs: Mapping[str, Any] | Failure | None = None
+    adopted: Mapping[str, Any] | None = None
+    """The template of the infrastructure to be adopted."""
+    poll_min: float = 2.0
+    poll_max: float = 30.0
+    observe_interval: float = 60.0
+    instance: str = ""
+
+    @property
+    def status(self) -> ClusterStatus:
+        """The status, also where there is none yet."""
+        return self.cluster.status or ClusterStatus()
+
+    @property
+    def paused(self) -> bool:
+        """Whether somebody asked for nothing to be done."""
+        cluster = self.cluster
+        return cluster.spec.paused or cluster.metadata.annotations.get(PAUSED) == "true"
+
+    @property
+    def retry(self) -> str:
+        """A wish to try again that was not acted on yet."""
+        asked = self.cluster.metadata.annotations.get(RETRY, "")
+        return asked if asked != self.status.handled_retry else ""
+
+    @property
+    def running(self) -> bool:
+        """Whether a long call is under way."""
+        return self.call is not None and self.ended is None
+
+    def timeout(self, name: str) -> float:
+        """Seconds that an operation may take; 0 is without end."""
+        spec = self.cluster.spec.timeouts or Timeouts()
+        return parse_duration(getattr(spec, name) or _TIMEOUTS[name])
+
+    @property
+    def attempts(self) -> tuple[int, float, float]:
+        """How often what failed is tried again: at most, first and longest wait in seconds."""
+        spec = self.cluster.spec.reconfigure or ReconfigureSpec()
+        first, longest = parse_duration(spec.backoff or "30s"), spec.max_backoff or "10m"
+        return spec.max_attempts or 5, first, parse_duration(longest)
+
+
+_TIMEOUTS = {
+    "create": "60m", "update": "60m", "reconfigure": "30m", "delete": "30m", "launch_grace": "10m",
+}  # fmt: skip
+"""What the schema fills in; objects that were never stored have nothing else."""

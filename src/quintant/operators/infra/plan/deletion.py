@@ -1,0 +1,355 @@
+"""Step 1: nothing is left at the provider before a Cluster goes. Pure.
+
+    a request to create it may be on its way    look for its token first
+    pending, and no machine is listed           wait: the provider would forget it, and launch
+    anything else                               delete; it refuses while it launches, so ask again
+    it denies having it                         gone, if that is what was asked for
+
+A deletion that the provider accepted may fail inside it without a word; the state then is no longer
+`deleting`. It is asked once more, this time with a call that waits for the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+
+from quintant.core.clock import timestamp
+from quintant.core.object import replace as changed
+from quintant.operators.infra.api import FORCE_DELETE
+from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.observe.answers import (
+    ErrorClass,
+    Failure,
+    InfrastructureState,
+    InfrastructureWord,
+)
+from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed, Question
+from quintant.operators.infra.plan.create import failed_search
+from quintant.operators.infra.plan.decision import (
+    RARELY,
+    SOON,
+    Act,
+    Action,
+    Decision,
+    backoff,
+    begin,
+    elapsed,
+    later,
+    note,
+    poll,
+    remember,
+    shown,
+    with_error,
+)
+from quintant.operators.infra.plan.failures import (
+    BUSY_SECONDS,
+    MISSING_LOOKS,
+    MISSING_PAUSE,
+    MISSING_SECONDS,
+    reachable,
+)
+from quintant.operators.infra.plan.status import (
+    DELETING,
+    PAUSED,
+    STALLED,
+    Change,
+    claim,
+)
+from quintant.operators.infra.plan.steps import elsewhere
+from quintant.operators.infra.plan.wait import wanted_by
+
+LAUNCH_PAUSE = 2.0
+"""Seconds between looks at an infrastructure that lists no machine yet."""
+LONGEST_PAUSE = 15.0
+FAILED_SECONDS, FAILED_CAP = 10.0, 300.0
+HOLD = 600.0
+"""Seconds between looks at a deletion that waits for somebody; watches are faster."""
+UNDELETED_LOOKS = 2
+DELETE_FAILED = "DeleteFailed"
+
+
+class Removal(Enum):
+    """What may be done to an infrastructure that is to go."""
+
+    WAIT = auto()
+    """Nothing: it may be about to launch machines that nobody would know of."""
+    DELETE = auto()
+    RISK = auto()
+    """Delete it, though it may leave something: it was waited for long enough."""
+    GOING = auto()
+    """It is being deleted."""
+
+
+def deletion_question(seen: Observed) -> Question | None:
+    """What the provider is asked before anything is decided about a deletion."""
+    if held_back(seen) is not None or seen.running:
+        return None
+    status = seen.status
+    if status.cluster_id or status.duplicates:
+        return Question.STATE
+    return Question.FIND if _perhaps_created(seen) else None
+
+
+def target_of(seen: Observed) -> str:
+    """The infrastructure that is asked about: those that should not be go first."""
+    status = seen.status
+    return status.duplicates[0] if status.duplicates else status.cluster_id
+
+
+def _perhaps_created(seen: Observed) -> bool:
+    operation = seen.status.operation
+    return operation is not None and operation.last_attempt_at is not None
+
+
+def removal(state: InfrastructureState, since_created: float, grace: float) -> Removal:
+    """What may be done to an infrastructure in this state."""
+    if state.word is InfrastructureWord.DELETING:
+        return Removal.GOING
+    if state.word is InfrastructureWord.PENDING and not state.machines:
+        return Removal.WAIT if since_created < grace else Removal.RISK
+    return Removal.DELETE
+
+
+def held_back(seen: Observed) -> Decision | None:
+    """Why a deletion cannot go on now; None if it can, or nothing is left to do."""
+    if seen.paused:
+        said = "it is paused: nothing is deleted until it is not, or is released"
+        return Decision(Change(claims=(claim(PAUSED, True, "Paused", said),)), after=HOLD)
+    if _nothing_there(seen) or seen.cluster.spec.deletion_policy == "Orphan":
+        return None
+    if seen.unresolved is not None:
+        told = claim(DELETING, True, seen.unresolved.reason, _way_out(seen.unresolved.message))
+        return Decision(Change(claims=(told,)), after=HOLD)
+    return None
+
+
+def delete(seen: Observed) -> Decision:
+    """The next thing to do on the way to nothing."""
+    if (held := held_back(seen)) is not None:
+        return held
+    status = seen.status
+    if seen.cluster.spec.deletion_policy == "Orphan":
+        return _orphaned(seen)
+    if _nothing_there(seen):
+        return Decision(events=(note("Deleted", "nothing is left at the provider"),), finished=True)
+    if seen.running:
+        return Decision(_going("waits for a request that is under way"), after=seen.poll_max)
+    if not status.cluster_id and not status.duplicates:
+        return _looked_for(seen)
+    return _told(seen)
+
+
+def _nothing_there(seen: Observed) -> bool:
+    return not (seen.status.cluster_id or seen.status.duplicates or _perhaps_created(seen))
+
+
+def _orphaned(seen: Observed) -> Decision:
+    id = seen.status.cluster_id or "none that is known"
+    said = f"infrastructure {id} is left at the provider, as deletionPolicy Orphan says"
+    return Decision(events=(note("Orphaned", said),), finished=True)
+
+
+def _looked_for(seen: Observed) -> Decision:
+    """A request to create it may have been carried out."""
+    operation = seen.status.operation
+    if isinstance(seen.found, Failure):
+        return failed_search(seen, seen.found)
+    if seen.found:
+        first, *others = seen.found
+        fields = {"cluster_id": first, "created": timestamp(seen.now), "duplicates": tuple(others)}
+        event = note("Adopted", f"found infrastructure {first}, to be deleted")
+        return Decision(Change(fields), events=(event,), after=SOON, memory=Memory())
+    settle = seen.binding.settle_seconds if seen.binding is not None else 0.0
+    rest = settle - elapsed(seen, operation.last_attempt_at if operation is not None else None)
+    if rest > 0:
+        said = "waits for a request to create it, which may still be carried out"
+        return Decision(_going(said), after=min(rest + 0.5, BUSY_SECONDS))
+    return Decision(events=(note("Deleted", "nothing was created"),), finished=True)
+
+
+def _told(seen: Observed) -> Decision:
+    match seen.state:
+        case Failure(kind=ErrorClass.NOT_FOUND):
+            return _denied(seen)
+        case Failure() as failure:
+            return failed_search(seen, failure).plus(_going(failure.message, failure.reason))
+        case None:
+            return Decision(after=seen.poll_min)
+        case state:
+            return _there(seen, state, remember(seen.memory, state, seen.now))
+
+
+def _denied(seen: Observed) -> Decision:
+    """The provider has no such infrastructure: right away believed only if it was asked to."""
+    status, memory = seen.status, seen.memory
+    if elsewhere(seen):
+        said = "the provider at this address is another one, and does not know the infrastructure"
+        return Decision(_going(_way_out(said), "BindingMismatch"), after=HOLD)
+    since = memory.missing_since or seen.now
+    memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
+    sure = memory.missing >= MISSING_LOOKS and (seen.now - since).total_seconds() >= MISSING_SECONDS
+    if not (sure or _accepted(seen)):
+        said = "the provider does not know it; it is asked again to be sure"
+        return Decision(_going(said), after=MISSING_PAUSE, memory=memory)
+    if status.duplicates:
+        rest = {"duplicates": status.duplicates[1:], "operation": None}
+        return Decision(Change(rest), after=SOON, memory=Memory())
+    said = f"infrastructure {status.cluster_id} is gone"
+    return Decision(events=(note("Deleted", said),), finished=True)
+
+
+def _accepted(seen: Observed) -> bool:
+    operation = seen.status.operation
+    return (
+        operation is not None
+        and operation.type == "Delete"
+        and operation.token == target_of(seen)
+        and operation.attempt > 0
+    )
+
+
+def _there(seen: Observed, state: InfrastructureState, memory: Memory) -> Decision:
+    own = not seen.status.duplicates
+    look = Change({"infrastructure": shown(seen, state, wanted_by(seen))} if own else {})
+    since = elapsed(seen, seen.status.created)
+    match removal(state, since, seen.timeout("launch_grace")):
+        case Removal.WAIT:
+            said = "the provider prepares machines and lists none yet: it is deleted once it does"
+            return Decision(look + _going(said, "Launching"), after=LAUNCH_PAUSE, memory=memory)
+        case Removal.GOING:
+            after = min(poll(seen, memory), LONGEST_PAUSE)
+            change = look + _going("the provider deletes it") + _overtime(seen)
+            return Decision(change, after=after, memory=replace(memory, undeleted=0))
+        case Removal.RISK:
+            return _ask(seen, look, memory, risk=True)
+    if _accepted(seen):
+        return _silently_failed(seen, look, memory)
+    return _ask(seen, look, memory)
+
+
+def _ask(seen: Observed, look: Change, memory: Memory, *, risk: bool = False) -> Decision:
+    """Send the request, if its wait is over."""
+    target, operation = target_of(seen), seen.status.operation
+    mine = operation is not None and operation.type == "Delete" and operation.token == target
+    begun = operation if operation is not None and mine else begin(seen, "Delete", token=target)
+    wait = -elapsed(seen, begun.not_before) if begun.not_before else 0.0
+    if wait > 0:
+        return Decision(look + _overtime(seen), after=min(wait, RARELY), memory=memory)
+    record = (
+        look + Change({"operation": changed(begun, phase="Prepared")}) + _going("being deleted")
+    )
+    events = () if mine else (note("Deleting", f"deletes infrastructure {target}"),)
+    if risk:
+        events = (*events, note("PossibleLeak", _leak(target), warning=True))
+    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
+    act = Act(Action.DELETE, record, target=target, force=force)
+    return Decision(act=act, events=events, after=seen.poll_min, memory=memory)
+
+
+def _leak(target: str) -> str:
+    return (
+        f"infrastructure {target} is deleted though it never listed a machine; look at the cloud"
+        f" for machines and security groups named im-{target}-…"
+    )
+
+
+def asked(seen: Observed, answer: None | Failure) -> Decision:
+    """After the request."""
+    operation = seen.status.operation
+    assert operation is not None, "it was recorded"
+    if isinstance(answer, Failure):
+        return _refused(seen, operation, answer)
+    sent = changed(
+        operation, phase="Submitted", attempt=operation.attempt + 1,
+        last_attempt_at=timestamp(seen.now), not_before=None,
+    )  # fmt: skip
+    memory = replace(seen.memory, undeleted=0, looks=0)
+    return Decision(Change({"operation": sent}), after=seen.poll_min, memory=memory)
+
+
+def _refused(seen: Observed, operation: Operation, failure: Failure) -> Decision:
+    if failure.kind is ErrorClass.BUSY:
+        told = _going("the provider is at work on it: it is asked again", "Busy")
+        return Decision(told, after=BUSY_SECONDS)
+    if failure.kind is ErrorClass.NOT_FOUND:
+        sent = changed(operation, phase="Submitted", attempt=operation.attempt + 1)
+        return Decision(Change({"operation": sent}), after=SOON)
+    if failure.kind in (ErrorClass.TRANSIENT, ErrorClass.DISABLED, ErrorClass.AUTH):
+        decision = failed_search(seen, failure)
+        return decision.plus(_going(failure.message, failure.reason))
+    return _failed(seen, operation, failure)
+
+
+def _failed(seen: Observed, operation: Operation, failure: Failure) -> Decision:
+    """The provider could not delete it, and says why."""
+    attempt = operation.attempt + 1
+    wait = backoff(attempt, FAILED_SECONDS, FAILED_CAP)
+    # No request is under way: what is asked next is asked as for the first time.
+    waits = changed(
+        operation, phase="Waiting", attempt=attempt, not_before=later(seen.now, wait),
+        last_attempt_at=None,
+    )  # fmt: skip
+    fields = {"operation": waits, "last_errors": with_error(seen, failure)}
+    told = claim(DELETING, True, DELETE_FAILED, failure.message)
+    change = Change(fields, (reachable(seen), told)) + _overtime(seen)
+    return Decision(change, after=min(wait, RARELY), memory=replace(seen.memory, undeleted=0))
+
+
+def _silently_failed(seen: Observed, look: Change, memory: Memory) -> Decision:
+    """It was accepted, and is not being carried out."""
+    operation = seen.status.operation
+    assert operation is not None, "it was accepted"
+    if operation.phase == "Waiting":
+        return _ask(seen, look, memory)
+    mine = Call(CallKind.DELETE, operation.token, operation.attempt)
+    if seen.call == mine and seen.ended is not None:
+        failure = seen.ended.failure
+        if failure is None or failure.kind is ErrorClass.NOT_FOUND:
+            return Decision(look, after=seen.poll_min, memory=replace(memory, undeleted=0))
+        return _refused(seen, operation, failure)
+    memory = replace(memory, undeleted=memory.undeleted + 1)
+    if memory.undeleted < UNDELETED_LOOKS:
+        return Decision(look, after=seen.poll_min, memory=memory)
+    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
+    act = Act(Action.LONG_CALL, look, CallKind.DELETE, target=operation.token, force=force)
+    return Decision(act=act, after=seen.poll_max, memory=memory)
+
+
+def _overtime(seen: Observed) -> Change:
+    operation, limit = seen.status.operation, seen.timeout("delete")
+    if operation is None or operation.type != "Delete" or limit <= 0:
+        return Change()
+    if elapsed(seen, operation.started_at) <= limit:
+        return Change()
+    said = f"it takes longer than delete in spec.timeouts allows; {FORCE_DELETE}=true may help"
+    return Change(claims=(claim(STALLED, True, "DeleteTimeout", said),))
+
+
+def _going(said: str, reason: str = "InProgress") -> Change:
+    return Change(claims=(claim(DELETING, True, reason, said),))
+
+
+def _way_out(said: str) -> str:
+    return f"{said}; to let the Cluster go all the same, annotate it with quintant.dev/release=true"
+
+
+def tidy(seen: Observed) -> Decision:
+    """What follows from a look at an infrastructure with our token that should not be."""
+    (first, *others), state = seen.status.duplicates, seen.state
+    if isinstance(state, Failure):
+        if state.kind is ErrorClass.NOT_FOUND:
+            return Decision(Change({"duplicates": tuple(others)}), after=SOON)
+        return failed_search(seen, state)
+    if state is None:
+        return Decision(after=seen.poll_min)
+    grace = seen.timeout("launch_grace")
+    match removal(state, elapsed(seen, seen.status.created), grace):
+        case Removal.WAIT | Removal.GOING:
+            return Decision(after=LAUNCH_PAUSE)
+        case Removal.RISK:
+            event = note("PossibleLeak", _leak(first), warning=True)
+            return Decision(
+                act=Act(Action.DELETE, target=first), events=(event,), after=BUSY_SECONDS
+            )
+    return Decision(act=Act(Action.DELETE, target=first), after=BUSY_SECONDS)

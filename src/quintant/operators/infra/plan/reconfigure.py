@@ -1,0 +1,154 @@
+"""Step 5: something failed by itself, and the provider is asked to set it right. Pure.
+
+Which request that is depends on what failed, and is the provider's own matter:
+
+    a task of the configuration failed       configure again
+    no machine, one missing, template lost   send the template again: what is missing is made
+    a machine failed, replaceFailedVMs       delete it; then it is missing
+    stopped, failed without that option      configure again: it may help once somebody acted
+    unknown, deleting, pending, running      nothing: look again
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+
+from quintant.core.clock import timestamp
+from quintant.core.object import replace as changed
+from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.observe.answers import (
+    ErrorClass,
+    Failure,
+    InfrastructureState,
+    InfrastructureWord,
+)
+from quintant.operators.infra.observe.observed import Memory, Observed
+from quintant.operators.infra.plan.decision import (
+    Act,
+    Action,
+    Decision,
+    advance,
+    begin,
+    note,
+    remember,
+    shown,
+    unstalled,
+)
+from quintant.operators.infra.plan.failures import failed, reachable
+from quintant.operators.infra.plan.status import (
+    IN_PROGRESS,
+    INFRASTRUCTURE_READY,
+    Change,
+    claim,
+    reason_of,
+)
+from quintant.operators.infra.plan.update import send, update
+from quintant.operators.infra.plan.wait import NOTHING_LAUNCHED, look, wanted_by
+
+TEMPLATE_LOST = "TemplateLost"
+"""The reason of an infrastructure whose template the provider lost."""
+
+
+class Healing(Enum):
+    """What is asked of the provider."""
+
+    LOOK = auto()
+    """Nothing."""
+    CONFIGURE = auto()
+    """To configure it again."""
+    SEND = auto()
+    """To make what is missing of the template."""
+    REPLACE = auto()
+    """To delete machines that failed."""
+
+
+def reconfigure(seen: Observed) -> Decision:
+    """The next thing to do about what failed."""
+    operation = seen.status.operation
+    if operation is not None and operation.hash and operation.phase in ("Prepared", "Verifying"):
+        return update(seen)
+    if not isinstance(seen.state, InfrastructureState):
+        return look(seen)
+    memory = remember(seen.memory, seen.state, seen.now)
+    match healing(seen, seen.state):
+        case Healing.LOOK:
+            return look(seen)
+        case Healing.SEND:
+            return send(_as_reconfigure(seen), seen.state, memory)
+        case Healing.REPLACE:
+            failed_ones = seen.state.with_state("failed")
+            said = f"deletes machines {', '.join(failed_ones)}, to have others in their place"
+            return _act(seen, Act(Action.REPLACE, machines=failed_ones), said, memory)
+    return _act(seen, Act(Action.RECONFIGURE), "has it configured again", memory)
+
+
+def healing(seen: Observed, state: InfrastructureState) -> Healing:
+    """What may help."""
+    lost = reason_of(seen.status.conditions, INFRASTRUCTURE_READY)
+    if lost == TEMPLATE_LOST:
+        return Healing.SEND
+    wanted = wanted_by(seen)
+    match state.settled:
+        case InfrastructureWord.UNCONFIGURED | InfrastructureWord.STOPPED | InfrastructureWord.OFF:
+            return Healing.CONFIGURE
+        case InfrastructureWord.FAILED if not state.machines:
+            return Healing.SEND
+        case InfrastructureWord.FAILED:
+            some = seen.cluster.spec.replace_failed_vms and state.with_state("failed")
+            return Healing.REPLACE if some else Healing.CONFIGURE
+        case InfrastructureWord.CONFIGURED if wanted is not None and len(state.machines) < wanted:
+            return Healing.SEND
+        case InfrastructureWord.PENDING if not state.machines and lost == NOTHING_LAUNCHED:
+            return Healing.SEND
+    return Healing.LOOK
+
+
+def reconfigured(seen: Observed, answer: None | Failure) -> Decision:
+    """After the request."""
+    operation = seen.status.operation
+    if isinstance(answer, Failure):
+        if answer.kind is ErrorClass.NOT_FOUND:
+            return Decision(after=seen.poll_min)
+        decision = failed(seen, answer)
+        if operation is None or "operation" in decision.change.fields:
+            return decision
+        # It does no harm to ask twice.
+        waits = changed(operation, phase="Waiting", attempt=max(operation.attempt - 1, 0))
+        return decision.plus(Change({"operation": waits}))
+    submitted = advance(seen, phase="Submitted")
+    return Decision(Change({"operation": submitted}), after=seen.poll_min, memory=Memory())
+
+
+def _act(seen: Observed, act: Act, said: str, memory: Memory) -> Decision:
+    operation = _begun(seen)
+    told = claim(INFRASTRUCTURE_READY, None, IN_PROGRESS, "it is being configured again")
+    fields: dict[str, object] = {"operation": operation}
+    if isinstance(seen.state, InfrastructureState):
+        fields["infrastructure"] = shown(seen, seen.state, wanted_by(seen))
+    record = Change(fields, (reachable(seen), told, *unstalled(seen)))
+    act = Act(act.action, record, machines=act.machines)
+    event = note("Reconfiguring", f"{said}, attempt {operation.attempt}")
+    return Decision(act=act, events=(event,), after=seen.poll_min, memory=memory)
+
+
+def _begun(seen: Observed) -> Operation:
+    before = seen.status.operation
+    again = before is not None and before.type == "Reconfigure"
+    attempt = before.attempt if before is not None and again else 0
+    operation = begin(seen, "Reconfigure", attempt=attempt + 1)
+    return changed(
+        operation,
+        token=before.token if before is not None else "",
+        last_attempt_at=timestamp(seen.now),
+    )
+
+
+def _as_reconfigure(seen: Observed) -> Observed:
+    """The same, with an operation of this step, so that attempts are counted together."""
+    before = seen.status.operation
+    if before is not None and before.type == "Reconfigure":
+        return seen
+    waiting = Operation(type="Reconfigure", phase="Waiting", started_at=timestamp(seen.now))
+    status = changed(seen.status, operation=waiting)
+    return replace(seen, cluster=changed(seen.cluster, status=status))

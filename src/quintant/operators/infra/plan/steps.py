@@ -1,0 +1,184 @@
+"""The steps of the document, as an enum and one function: which of them a Cluster is at. Pure.
+
+    1   it is being deleted                    DELETE        (cleanup)
+    2   it is not bound, or to nothing         UNBOUND
+    3   is `spec.tosca` what was last applied?
+    4a  no, and it runs nowhere                CREATE
+    4b  no, and it runs                        UPDATE
+    5a  yes, and FAILING_RECONCILIATION        RECONFIGURE
+    6   yes, ONLINE or CONNECTING              FINISHED
+    7   wait until configured                  WAIT
+        then save its kubeconfig               SAVE
+
+An operation that was begun is finished before another begins. The document waits inside a step; here
+a pass ends after one call, and the next one finds itself at the same step.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from quintant.api.meta import condition_of
+from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.names import CONTENT_HASH
+from quintant.operators.infra.builders import KUBECONFIG_KEY, content_hash
+from quintant.operators.infra.observe.observed import Observed, Question, secret_value
+from quintant.operators.infra.plan.decision import due
+from quintant.operators.infra.plan.diff import template_digest
+from quintant.operators.infra.plan.status import (
+    API_SERVER_REACHABLE,
+    INFRASTRUCTURE_READY,
+    KUBECONFIG_READY,
+    is_false,
+    is_true,
+)
+
+# What a fresh look is for a Cluster at rest: a part of the interval, since passes have other causes.
+FRESH = 0.5
+
+
+class Step(Enum):
+    """Where a Cluster is; the value is the document's number."""
+
+    PAUSED = "-"
+    """Somebody asked for nothing to be done."""
+    DELETE = "1"
+    """It is being deleted, and its infrastructure goes first."""
+    UNBOUND = "2"
+    """It is bound to no cloud, or to one that is not there."""
+    REGISTERED = "2r"
+    """It was made by somebody else: nothing is to be done at a provider."""
+    MISMATCH = "2m"
+    """The provider or cloud at its address is another than the one where it was made."""
+    CREATE = "4a"
+    """It runs nowhere: have it created."""
+    UPDATE = "4b"
+    """It runs, and should be different."""
+    RECONFIGURE = "5a"
+    """It runs as it should, and something failed: have it configured again."""
+    FINISHED = "6"
+    """It runs as it should: look from time to time."""
+    WAIT = "7"
+    """The provider is at work: look again soon."""
+    SAVE = "7k"
+    """It is configured: save its kubeconfig."""
+
+
+def step(seen: Observed) -> Step:
+    """Which step a Cluster is at."""
+    cluster, status = seen.cluster, seen.status
+    if seen.paused:
+        return Step.PAUSED
+    if cluster.deleting:
+        return Step.DELETE
+    if cluster.spec.tosca is None:
+        return Step.REGISTERED
+    if seen.binding is None:
+        return Step.UNBOUND
+    if elsewhere(seen):
+        return Step.MISMATCH
+    if status.operation is not None:
+        return _continued(seen, status.operation)
+    if not in_sync(seen):
+        return Step.CREATE if status.running_on is None else Step.UPDATE
+    return _at_rest(seen)
+
+
+def in_sync(seen: Observed) -> bool:
+    """Whether what is wanted is what was last applied (step 3)."""
+    tosca = seen.cluster.spec.tosca
+    return tosca is not None and seen.status.last_applied_hash == template_digest(tosca)
+
+
+def elsewhere(seen: Observed) -> bool:
+    """Whether the names it is bound to lead to another provider or cloud than before."""
+    before, binding = seen.status.running_on, seen.binding
+    if before is None or binding is None:
+        return False
+    now = binding.snapshot
+    return (before.endpoint_hash, before.provider_uid, before.uid) != (
+        now.endpoint_hash, now.provider_uid, now.uid
+    )  # fmt: skip
+
+
+def _continued(seen: Observed, operation: Operation) -> Step:
+    """An operation that was begun."""
+    created = bool(seen.status.cluster_id)
+    begun = {"Create": Step.CREATE, "Update": Step.UPDATE}.get(operation.type, Step.RECONFIGURE)
+    if operation.phase in ("Prepared", "Verifying"):
+        return begun
+    if operation.phase == "Submitted":
+        ready = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
+        return Step.SAVE if ready else Step.WAIT
+    if not created:
+        return Step.CREATE
+    if operation.type != "Update" and not in_sync(seen):
+        return Step.UPDATE
+    return begun if due(seen) <= 0 or _other_template(seen, operation) else Step.WAIT
+
+
+def _at_rest(seen: Observed) -> Step:
+    conditions = seen.status.conditions
+    if is_false(conditions, INFRASTRUCTURE_READY):
+        return Step.RECONFIGURE
+    if not is_true(conditions, INFRASTRUCTURE_READY):
+        return Step.WAIT
+    return Step.SAVE if unsaved(seen) or unreachable(seen) else Step.FINISHED
+
+
+def unsaved(seen: Observed) -> bool:
+    """Whether the Secret with the kubeconfig is missing, or is not what the provider gave."""
+    if not is_true(seen.status.conditions, KUBECONFIG_READY):
+        return True
+    return seen.secret is None or edited(seen)
+
+
+def edited(seen: Observed) -> bool:
+    """Whether somebody changed the Secret."""
+    if seen.secret is None:
+        return False
+    raw = secret_value(seen.secret, KUBECONFIG_KEY)
+    return raw is None or content_hash(raw) != seen.secret.metadata.annotations.get(CONTENT_HASH)
+
+
+def unreachable(seen: Observed) -> bool:
+    """Whether the cluster went out of reach, and its kubeconfig was not read again since."""
+    reached = condition_of(seen.status.conditions, API_SERVER_REACHABLE)
+    if reached is None or reached.status != "False":
+        return False
+    return seen.memory.refreshed != reached.last_transition_time
+
+
+def _other_template(seen: Observed, operation: Operation) -> bool:
+    tosca = seen.cluster.spec.tosca
+    return tosca is not None and bool(operation.hash) and operation.hash != template_digest(tosca)
+
+
+def question(seen: Observed) -> Question | None:
+    """What the provider is asked before anything is decided."""
+    match step(seen):
+        case Step.CREATE:
+            return _creation_question(seen)
+        case Step.UPDATE | Step.RECONFIGURE:
+            return None if seen.call is not None else Question.STATE
+        case Step.WAIT | Step.MISMATCH:
+            return Question.STATE
+        case Step.SAVE:
+            return Question.OUTPUTS
+        case Step.FINISHED:
+            return Question.STATE if _stale(seen) else None
+    return None
+
+
+def _creation_question(seen: Observed) -> Question | None:
+    operation = seen.status.operation
+    if seen.cluster.spec.adopt_infrastructure_id and not seen.rivals:
+        return Question.ADOPT
+    if operation is not None and operation.last_attempt_at is not None:
+        return Question.FIND
+    return None
+
+
+def _stale(seen: Observed) -> bool:
+    looked = seen.memory.looked
+    return looked is None or (seen.now - looked).total_seconds() >= FRESH * seen.observe_interval
