@@ -84,6 +84,8 @@ class CloudStatus(Model):
     observed_generation: int | None = None
     state: Literal["ONLINE"] | None = None
     bound_clusters: int | None = None
+    fingerprint: str = ""
+    """Changes with the provider and with every Secret: Clusters try again then."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
 
 

@@ -52,6 +52,8 @@ class ProviderStatus(Model):
     version: str = ""
     clouds: int | None = None
     """How many Clouds name it."""
+    fingerprint: str = ""
+    """Changes with its spec and its Secrets: Clouds look again then."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
 
 

@@ -128,6 +128,24 @@ class Ended:
     failure: Failure | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NodeLook:
+    """A node of a made cluster."""
+
+    name: str
+    ready: bool
+    pressures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLook:
+    """One look at a made cluster: its nodes, or why there are none to see."""
+
+    nodes: tuple[NodeLook, ...] = ()
+    failure: str = ""
+    message: str = ""
+
+
 def cut_text(text: str, limit: int = MESSAGE_LENGTH) -> str:
     """A provider's text, as a status may hold it: its head, without the traceback of a server."""
     for mark in ("\n\t\tFile", "\n  File ", "Traceback (most recent call last)"):

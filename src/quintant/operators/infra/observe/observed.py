@@ -7,14 +7,14 @@ controller that starts anew remembers nothing, looks twice, and decides the same
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from typing import Any
 
+from quintant.api.core import Secret
 from quintant.core.duration import parse_duration
 from quintant.core.resource import projection
-from quintant.api.core import Secret
 from quintant.operators.infra.api import (
     PAUSED,
     RETRY,
@@ -113,6 +113,8 @@ class Memory:
     """How often it showed no sign of a deletion that it had accepted."""
     failed_with: str = ""
     """The fingerprint of the binding when something failed."""
+    call: Call | None = None
+    """The last long call that was begun."""
     refreshed: str = ""
     """Since when the cluster was out of reach when its kubeconfig was read again."""
 

@@ -16,13 +16,13 @@ from quintant.core.object import replace as changed
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import inline_secrets
 from quintant.operators.infra.observe.answers import Failure, InfrastructureState
+from quintant.operators.infra.observe.kubeconfig import NoKubeconfig, checked
 from quintant.operators.infra.observe.observed import Memory, Observed, Question
 from quintant.operators.infra.plan import steps
 from quintant.operators.infra.plan.create import create, created
 from quintant.operators.infra.plan.decision import RARELY, Act, Action, Decision, note
 from quintant.operators.infra.plan.deletion import asked, delete, deletion_question, tidy
 from quintant.operators.infra.plan.failures import reachable
-from quintant.operators.infra.plan.kubeconfig import NoKubeconfig, check
 from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured
 from quintant.operators.infra.plan.save import save, stored
 from quintant.operators.infra.plan.status import (
@@ -137,7 +137,11 @@ def _noted(seen: Observed) -> Change:
     else:
         claims += _over(seen.status.conditions, INLINE_SECRETS, False)
     claims += _bound(seen)
-    return Change({"observed_generation": generation}, tuple(claims))
+    fields: dict[str, object] = {"observed_generation": generation}
+    if seen.binding is not None:
+        inherited = seen.binding.cloud.metadata.labels if seen.cluster.spec.inherit_labels else {}
+        fields["inherited_labels"] = dict(inherited)
+    return Change(fields, tuple(claims))
 
 
 def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[Claim]:
@@ -202,7 +206,7 @@ def _registered(seen: Observed) -> Decision:
         return _unusable(seen, "SecretNotFound", said)
     observer = seen.cluster.spec.observer
     insecure = observer is not None and observer.insecure_skip_tls_verify
-    found = check(seen.kubeconfig, insecure=insecure)
+    found = checked(seen.kubeconfig, insecure=insecure)
     if isinstance(found, NoKubeconfig):
         return _unusable(seen, found.reason, found.message)
     fields = {

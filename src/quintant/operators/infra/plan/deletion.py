@@ -254,7 +254,7 @@ def _leak(target: str) -> str:
     )
 
 
-def asked(seen: Observed, answer: None | Failure) -> Decision:
+def asked(seen: Observed, answer: Failure | None) -> Decision:
     """After the request."""
     operation = seen.status.operation
     assert operation is not None, "it was recorded"

@@ -104,7 +104,7 @@ def healing(seen: Observed, state: InfrastructureState) -> Healing:
     return Healing.LOOK
 
 
-def reconfigured(seen: Observed, answer: None | Failure) -> Decision:
+def reconfigured(seen: Observed, answer: Failure | None) -> Decision:
     """After the request."""
     operation = seen.status.operation
     if isinstance(answer, Failure):

@@ -14,6 +14,7 @@ from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import KUBECONFIG_KEY, secret_name
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
+from quintant.operators.infra.observe.kubeconfig import Kubeconfig, NoKubeconfig, kubeconfig_of
 from quintant.operators.infra.observe.observed import Memory, Observed, secret_value
 from quintant.operators.infra.plan.decision import (
     RARELY,
@@ -26,7 +27,6 @@ from quintant.operators.infra.plan.decision import (
     unstalled,
 )
 from quintant.operators.infra.plan.failures import denied, failed, reachable
-from quintant.operators.infra.plan.kubeconfig import Kubeconfig, NoKubeconfig, kubeconfig_of
 from quintant.operators.infra.plan.reconfigure import TEMPLATE_LOST
 from quintant.operators.infra.plan.status import (
     API_SERVER_REACHABLE,

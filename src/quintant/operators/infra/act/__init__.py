@@ -1,0 +1,141 @@
+"""Carries out what was decided: the record first, then one call, then what follows from it.
+
+    Decision ──record──> status ──call──> provider ──answer──> conclude ──> status, events
+
+A record that cannot be written, because somebody else wrote first or the Cluster is going, ends the
+pass: the next one observes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from quintant.api.core import Secret
+from quintant.core.owner import controller_of
+from quintant.operators.infra.act.status import record_status, write_status
+from quintant.operators.infra.api import Cluster
+from quintant.operators.infra.builders import kubeconfig_secret, template
+from quintant.operators.infra.metrics import InfraMetrics
+from quintant.operators.infra.observe.answers import ProviderError
+from quintant.operators.infra.observe.observed import Call, CallKind, Observed
+from quintant.operators.infra.plan import conclude
+from quintant.operators.infra.plan.decision import Act, Action, Decision
+from quintant.operators.infra.remote import Provider
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.long_calls import LongCalls
+
+LEAST_SECONDS = 60.0
+"""What a long call may take at least, whatever a spec says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performer:
+    """Carries out decisions about Clusters."""
+
+    calls: LongCalls[None]
+    metrics: InfraMetrics
+
+    async def perform(
+        self, ctx: Context[Cluster], seen: Observed, decision: Decision, provider: Provider | None
+    ) -> Decision:
+        """Do what was decided; the decision that the pass ends with, memory included."""
+        memory = decision.memory or seen.memory
+        act = decision.act
+        if act is None or provider is None:
+            await write_status(ctx, decision.change)
+            ctx.tell(*decision.events)
+            return replace(decision, memory=memory)
+        if act.record is not None:
+            seen = replace(seen, cluster=await record_status(ctx, seen.cluster, act.record))
+        ctx.tell(*decision.events)
+        if act.action is Action.LONG_CALL:
+            call = self._begin(ctx, seen, act, provider)
+            return replace(decision, memory=replace(memory, call=call))
+        answer = await self._answer(ctx, seen, act, provider)
+        ended = conclude(replace(seen, memory=memory), act, answer)
+        await write_status(ctx, ended.change)
+        ctx.tell(*ended.events)
+        after = ended.after if ended.after is not None else decision.after
+        return replace(ended, after=after, memory=ended.memory or memory)
+
+    def _begin(
+        self, ctx: Context[Cluster], seen: Observed, act: Act, provider: Provider
+    ) -> Call | None:
+        operation, status = seen.status.operation, seen.status
+        assert operation is not None, "a long call is on record"
+        assert act.call is not None, "it says which call it is"
+        named = operation.token if act.call is CallKind.DELETE else operation.hash
+        call = Call(act.call, named, operation.attempt)
+        if self.calls.is_under_way(ctx.request):
+            return seen.memory.call
+        self.calls.begin(ctx.request, call, self._work(seen, act, provider, status.cluster_id))
+        return call
+
+    def _work(
+        self, seen: Observed, act: Act, provider: Provider, id: str
+    ) -> Callable[[], Awaitable[None]]:
+        operation = seen.status.operation
+        token = operation.token if operation is not None else ""
+        sent = template(seen.cluster, token or seen.cluster.metadata.uid, seen.instance)
+
+        async def work() -> None:
+            match act.call:
+                case CallKind.DRY_RUN:
+                    await provider.plan(sent)
+                case CallKind.UPDATE:
+                    limit = max(seen.timeout("update"), LEAST_SECONDS)
+                    await provider.update(id, sent, limit)
+                case CallKind.DELETE:
+                    limit = max(seen.timeout("delete"), LEAST_SECONDS)
+                    await provider.delete_now(act.target or id, limit, force=act.force)
+
+        return work
+
+    async def _answer(
+        self, ctx: Context[Cluster], seen: Observed, act: Act, provider: Provider
+    ) -> object:
+        """The answer to an action that is soon over."""
+        if act.action is Action.SAVE:
+            return await save_kubeconfig(ctx, seen.cluster, act.kubeconfig)
+        try:
+            return await self._call(seen, act, provider)
+        except ProviderError as error:
+            return error.failure
+
+    async def _call(self, seen: Observed, act: Act, provider: Provider) -> str | None:
+        status, operation = seen.status, seen.status.operation
+        match act.action:
+            case Action.CREATE:
+                assert operation is not None, "a creation is on record"
+                return await provider.create(template(seen.cluster, operation.token, seen.instance))
+            case Action.RECONFIGURE:
+                self.metrics.reconfigurations.inc()
+                await provider.reconfigure(status.cluster_id)
+            case Action.REPLACE:
+                self.metrics.reconfigurations.inc()
+                await provider.replace(status.cluster_id, act.machines)
+            case Action.DELETE:
+                await provider.delete(act.target or status.cluster_id, force=act.force)
+        return None
+
+
+async def save_kubeconfig(ctx: Context[Cluster], cluster: Cluster, kubeconfig: str) -> str:
+    """Write the Secret; why not, if its name is somebody else's."""
+    wanted = kubeconfig_secret(cluster, kubeconfig)
+    # Caches hold only Secrets with our label, and a Secret of somebody else's is not to be lost.
+    found = await ctx.client.find(Secret, *wanted.key, live=True)
+    held = controller_of(found) if found is not None else None
+    if found is not None and (held is None or held.uid != cluster.metadata.uid):
+        return f"Secret {wanted.metadata.name} exists and is not ours: rename or remove it"
+    await ctx.client.apply(wanted)
+    return ""
+
+
+async def remove_kubeconfig(ctx: Context[Cluster], cluster: Cluster) -> None:
+    """Delete the Secret, if it is ours."""
+    name = kubeconfig_secret(cluster, "").metadata.name
+    found = await ctx.client.find(Secret, name, cluster.metadata.namespace, live=True)
+    held = controller_of(found) if found is not None else None
+    if found is not None and held is not None and held.uid == cluster.metadata.uid:
+        await ctx.client.delete(found)

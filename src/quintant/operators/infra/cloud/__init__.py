@@ -1,0 +1,79 @@
+"""Clouds and GlobalClouds: whether Clusters can be made there, and who holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.operators.infra.api import (
+    IN_USE,
+    WATCH_LABEL,
+    AnyCloud,
+    Cloud,
+    Cluster,
+    GlobalCloud,
+    GlobalInfrastructureProvider,
+    InfrastructureProvider,
+)
+from quintant.operators.infra.cloud.reconcile import CloudReconciler, in_use
+from quintant.operators.infra.observe.keys import (
+    CLOUD_INDEX,
+    cloud_keys,
+    cloud_requests,
+    provider_aspects,
+    provider_key,
+    provider_of,
+)
+from quintant.operators.infra.observe.session import Resolver, WatchedSecret
+from quintant.operators.infra.options import Options
+from quintant.operators.infra.remote import Providers
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.predicates import changed, generation
+from quintant.runtime.manager.manager import Manager
+
+PROVIDER_INDEX = "provider"
+SECRET_INDEX = "secret"
+
+
+def controllers(
+    manager: Manager, options: Options, resolver: Resolver, providers: Providers
+) -> None:
+    """Declare the controllers of both kinds."""
+    _declare(manager, Cloud, "cloud", CloudReconciler(options, resolver, providers))
+    _declare(manager, GlobalCloud, "global-cloud", CloudReconciler(options, resolver, providers))
+
+
+def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: CloudReconciler) -> None:
+    here = provider_key
+    (
+        manager.controls(kind, name=name, when=generation)
+        .index(PROVIDER_INDEX, lambda cloud: (provider_of(cloud),))
+        .index(SECRET_INDEX, secret_keys)
+        .watches(
+            Cluster,
+            to=cloud_requests(kind.__name__),
+            when=changed(cloud_keys),
+            index={CLOUD_INDEX: cloud_keys},
+        )
+        .watches(
+            InfrastructureProvider,
+            to=by_index(PROVIDER_INDEX, lambda provider: (here(provider),)),
+            when=changed(provider_aspects),
+        )
+        .watches(
+            GlobalInfrastructureProvider,
+            to=by_index(PROVIDER_INDEX, lambda provider: (here(provider),)),
+            when=changed(provider_aspects),
+        )
+        .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .finalize(IN_USE, reconcile.cleanup, when=in_use)
+        .reconcile(reconcile)
+    )
+
+
+def secret_keys(cloud: AnyCloud) -> Iterable[str]:
+    """Where the index files a cloud by its Secret."""
+    stack = cloud.spec.openstack
+    if stack is None:
+        return ()
+    ref = stack.auth.credentials_secret_ref
+    return (f"{cloud.metadata.namespace or ref.namespace}/{ref.name}",)

@@ -1,0 +1,102 @@
+"""What is said about a cloud: is its provider there, does it accept us, who uses it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.operators.infra.api import AnyCloud, AnyProvider, CloudStatus
+from quintant.operators.infra.observe.answers import ErrorClass, Failure
+from quintant.operators.infra.observe.observed import Unresolved
+from quintant.operators.infra.plan.status import Claim, claim
+
+READY, PROVIDER_READY = "Ready", "ProviderReady"
+CREDENTIALS_VALID, IN_USE = "CredentialsValid", "InUse"
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CloudObserved:
+    """Everything that was read about one cloud."""
+
+    cloud: AnyCloud
+    now: datetime
+    users: tuple[str, ...] = ()
+    """The Clusters that are bound to it."""
+    provider: AnyProvider | None = None
+    unresolved: Unresolved | None = None
+    failure: Failure | None = None
+    """Why the provider cannot use the cloud."""
+    probed: bool = False
+    fingerprint: str = ""
+
+
+def plan(seen: CloudObserved) -> CloudStatus:
+    """The status of a cloud."""
+    claims = [_provider(seen), *_credentials(seen)]
+    claims += [_ready(claims), *users_claim(seen.users, _before(seen))]
+    generation = seen.cloud.metadata.generation
+    conditions = _before(seen)
+    for each in claims:
+        conditions = set_condition(
+            conditions, each.type, status=each.status, reason=each.reason, message=each.message,
+            generation=generation, now=seen.now,
+        )  # fmt: skip
+    return CloudStatus(
+        observed_generation=generation,
+        state="ONLINE",
+        bound_clusters=len(seen.users),
+        fingerprint=seen.fingerprint,
+        conditions=conditions,
+    )
+
+
+def _before(seen: CloudObserved) -> tuple[Condition, ...]:
+    return seen.cloud.status.conditions if seen.cloud.status is not None else ()
+
+
+def _provider(seen: CloudObserved) -> Claim:
+    if seen.unresolved is not None and seen.provider is None:
+        return claim(PROVIDER_READY, False, seen.unresolved.reason, seen.unresolved.message)
+    provider = seen.provider
+    known = provider.status.conditions if provider is not None and provider.status else ()
+    ready = condition_of(known, READY)
+    if ready is None:
+        return claim(PROVIDER_READY, None, "NotYet", "the provider was not looked at yet")
+    if ready.status != "True":
+        return claim(PROVIDER_READY, False, ready.reason, f"the provider: {ready.message}")
+    return claim(PROVIDER_READY, True, "Ready", "the provider is ready")
+
+
+def _credentials(seen: CloudObserved) -> list[Claim]:
+    if seen.unresolved is not None:
+        reason, said = seen.unresolved.reason, seen.unresolved.message
+        return [claim(CREDENTIALS_VALID, False, reason, said)] if seen.provider else []
+    if seen.failure is not None and seen.failure.kind is ErrorClass.TRANSIENT:
+        # Nobody was asked: what was known stays known.
+        if condition_of(_before(seen), CREDENTIALS_VALID) is not None:
+            return []
+        return [claim(CREDENTIALS_VALID, None, seen.failure.reason, seen.failure.message)]
+    if seen.failure is not None:
+        return [claim(CREDENTIALS_VALID, False, seen.failure.reason, seen.failure.message)]
+    if not seen.probed:
+        return []
+    return [claim(CREDENTIALS_VALID, True, "Accepted", "the cloud accepts the credentials")]
+
+
+def _ready(claims: list[Claim]) -> Claim:
+    for each in claims:
+        if each.status != "True":
+            return Claim(READY, each.status, each.reason, each.message)
+    return claim(READY, True, "Ready", "Clusters can be made here")
+
+
+def users_claim(users: tuple[str, ...], before: tuple[Condition, ...]) -> list[Claim]:
+    """Who holds it; said once somebody does."""
+    if users:
+        listed, more = ", ".join(users[:_NAMED]), len(users) - _NAMED
+        return [claim(IN_USE, True, IN_USE, listed + (f" and {more} more" if more > 0 else ""))]
+    if condition_of(before, IN_USE) is None:
+        return []
+    return [claim(IN_USE, False, "Free", "nobody uses it")]

@@ -1,0 +1,266 @@
+"""Whom to speak to about a Cluster, and as whom: its cloud, the cloud's provider, their Secrets.
+
+A `ProviderSession` is everything that a call to a provider needs. It holds secrets, and is given to
+nobody but the remote; decisions see a `Binding`, which has the names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from quintant.api.core import Secret
+from quintant.core.clock import monotonic
+from quintant.core.duration import parse_duration
+from quintant.core.object import Object, Request
+from quintant.core.resource import projection, resource_of
+from quintant.keys.sensitive import Sensitive
+from quintant.operators.infra.api import (
+    AnyCloud,
+    AnyProvider,
+    Cloud,
+    Cluster,
+    GlobalCloud,
+    GlobalInfrastructureProvider,
+    InfrastructureProvider,
+)
+from quintant.operators.infra.api.cluster import CloudBinding
+from quintant.operators.infra.api.names import CredentialsRef
+from quintant.operators.infra.observe.observed import Binding, Unresolved, secret_value
+from quintant.operators.infra.options import Options
+from quintant.runtime.cache.client import Client
+
+SECRET_SECONDS = 60.0
+"""How long a Secret that is not watched is believed to be as it was."""
+SETTLE_LEAST = 60.0
+"""Seconds within which a request whose answer was lost takes effect, or never."""
+CLOUD_ID = "c."
+"""What the ids of clouds begin with: the provider knows no id that begins with a digit."""
+
+
+@projection(of=Secret)
+class WatchedSecret(Secret):
+    """A Secret whose changes are seen at once: those that carry the label."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSession:
+    """A provider, a cloud behind it, and who we are to both."""
+
+    url: str
+    user: Mapping[str, Sensitive[str]]
+    """`username` and `password`, or `token`."""
+    cloud: Mapping[str, str | Sensitive[str]] | None
+    """The cloud's record, as the provider wants it; none asks about the provider alone."""
+    cloud_id: str = ""
+    authority: bytes | None = field(default=None, repr=False)
+    insecure: bool = False
+    timeout: float = 30.0
+    limit: int = 8
+
+
+class Missing(Exception):
+    """Something that is needed for a session is not there, or cannot be used."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.unresolved = Unresolved(reason, message)
+
+
+class Secrets:
+    """Reads Secrets by name: those with the label from the cache, others once a minute."""
+
+    def __init__(self) -> None:
+        self._read: dict[Request, tuple[float, Secret | None]] = {}
+
+    async def find(self, client: Client, key: Request) -> Secret | None:
+        """The Secret, as it is known to be; None if there is none."""
+        watched = await client.find(WatchedSecret, *key)
+        if watched is not None:
+            self._read.pop(key, None)
+            return watched
+        now = monotonic()
+        known = self._read.get(key)
+        if known is not None and now - known[0] < SECRET_SECONDS and known[1] is not None:
+            return known[1]
+        found = await client.find(Secret, *key, live=True)
+        self._read[key] = (now, found)
+        return found
+
+    def forget(self, key: Request) -> None:
+        """Read a Secret anew when it is next asked for."""
+        self._read.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Finds what a Cluster, a Cloud or a provider names."""
+
+    options: Options
+    secrets: Secrets
+
+    async def of_cluster(
+        self, client: Client, cluster: Cluster
+    ) -> tuple[Binding, ProviderSession] | Unresolved | None:
+        """What a Cluster is bound to; None if it is bound to nothing."""
+        status = cluster.status
+        to = (status.running_on or status.scheduled_to) if status is not None else None
+        if to is None:
+            return None
+        try:
+            cloud = await self.cloud(client, to.kind, to.name, cluster.metadata.namespace)
+            provider = await self.provider(client, cloud)
+            session, fingerprint = await self.session(client, provider, cloud)
+        except Missing as error:
+            return error.unresolved
+        settle = max(2 * session.timeout, SETTLE_LEAST)
+        return Binding(cloud, provider, snapshot(cloud, provider), fingerprint, settle), session
+
+    async def cloud(self, client: Client, kind: str, name: str, namespace: str) -> AnyCloud:
+        """The cloud of a name; Missing if there is none."""
+        found: AnyCloud | None
+        if kind == "GlobalCloud":
+            found = await client.find(GlobalCloud, name)
+        else:
+            found = await client.find(Cloud, name, namespace)
+        if found is None:
+            raise Missing("CloudNotFound", f"{kind} {name} is not there")
+        return found
+
+    async def provider(self, client: Client, cloud: AnyCloud) -> AnyProvider:
+        """The provider of a cloud; Missing if there is none."""
+        ref, found = cloud.spec.provider_ref, None
+        kind = ref.kind or "InfrastructureProvider"
+        if kind == "GlobalInfrastructureProvider":
+            found = await client.find(GlobalInfrastructureProvider, ref.name)
+        elif cloud.metadata.namespace:
+            found = await client.find(InfrastructureProvider, ref.name, cloud.metadata.namespace)  # type: ignore[assignment]
+        if found is None:
+            raise Missing("ProviderNotFound", f"{kind} {ref.name} is not there")
+        return found
+
+    async def session(
+        self, client: Client, provider: AnyProvider, cloud: AnyCloud | None = None
+    ) -> tuple[ProviderSession, str]:
+        """A session with a provider, and what it was made of; Missing if a Secret is."""
+        im = provider.spec.im
+        if im is None:
+            raise Missing("InvalidProvider", f"{provider.metadata.name} has no im")
+        secret = await self._secret(client, provider, im.credentials_secret_ref)
+        used: list[Object] = [provider, secret]
+        authority = None
+        if (bundle := im.ca_bundle_secret_ref) is not None:
+            ref = CredentialsRef(name=bundle.name, namespace=bundle.namespace)
+            held = await self._secret(client, provider, ref)
+            used.append(held)
+            authority = _value(held, bundle.key or "ca.crt")
+        record = None
+        if cloud is not None:
+            used.append(cloud)
+            record = await self._record(client, cloud, used)
+        session = ProviderSession(
+            url=im.url.rstrip("/"),
+            user=_user(secret),
+            cloud=record,
+            cloud_id=cloud_id(cloud) if cloud is not None else "",
+            authority=authority,
+            insecure=im.insecure_skip_verify,
+            timeout=min(parse_duration(im.request_timeout or "30s"), self.options.provider_timeout),
+            limit=im.max_concurrent_requests or 8,
+        )
+        return session, _fingerprint(used)
+
+    async def _record(
+        self, client: Client, cloud: AnyCloud, used: list[Object]
+    ) -> Mapping[str, str | Sensitive[str]]:
+        if cloud.spec.type == "dummy":
+            if not self.options.dummy_clouds:
+                said = "clouds of type dummy are not allowed here: DUMMY_CLOUDS=true allows them"
+                raise Missing("DummyCloudsDisabled", said)
+            return {"id": cloud_id(cloud), "type": "Dummy"}
+        stack = cloud.spec.openstack
+        if stack is None:
+            raise Missing("InvalidCloud", f"{cloud.metadata.name} has no openstack")
+        secret = await self._secret(client, cloud, stack.auth.credentials_secret_ref)
+        used.append(secret)
+        record: dict[str, str | Sensitive[str]] = {
+            "id": cloud_id(cloud),
+            "type": "OpenStack",
+            "host": stack.url.rstrip("/"),
+            "username": Sensitive(_value(secret, "username").decode()),
+            "password": Sensitive(_value(secret, "password").decode()),
+            "tenant": stack.auth.project.name,
+            "auth_version": "3.x_password",
+            "domain": stack.auth.user_domain_name or "Default",
+            "tenant_domain_id": stack.auth.project.domain_id or "default",
+        }
+        if stack.region:
+            record["service_region"] = stack.region
+        return record
+
+    async def _secret(self, client: Client, owner: Object, ref: CredentialsRef) -> Secret:
+        namespace = owner.metadata.namespace
+        if not namespace:
+            namespace = self.options.global_secrets_namespace
+            if not namespace or ref.namespace != namespace:
+                said = (
+                    f"Secret {ref.name} of a global kind must be in the namespace that"
+                    f" GLOBAL_SECRETS_NAMESPACE names, {namespace or 'which is not set'}"
+                )
+                raise Missing("SecretNotAllowed", said)
+        found = await self.secrets.find(client, Request(ref.name, namespace))
+        if found is None:
+            raise Missing("SecretNotFound", f"Secret {namespace}/{ref.name} is not there")
+        return found
+
+
+def cloud_id(cloud: AnyCloud) -> str:
+    """What the provider calls a cloud."""
+    return f"{CLOUD_ID}{cloud.metadata.name}"
+
+
+def snapshot(cloud: AnyCloud, provider: AnyProvider) -> CloudBinding:
+    """Cloud and provider as they are now."""
+    stack, im = cloud.spec.openstack, provider.spec.im
+    place = (
+        f"{im.url.rstrip('/') if im else ''} {stack.url.rstrip('/') if stack else cloud.spec.type}"
+    )
+    return CloudBinding(
+        kind=resource_of(type(cloud)).kind,
+        name=cloud.metadata.name,
+        uid=cloud.metadata.uid,
+        provider_kind=resource_of(type(provider)).kind,
+        provider_name=provider.metadata.name,
+        provider_uid=provider.metadata.uid,
+        endpoint_hash=hashlib.sha256(place.encode()).hexdigest()[:16],
+    )
+
+
+def _user(secret: Secret) -> Mapping[str, Sensitive[str]]:
+    if token := secret_value(secret, "token"):
+        return {"token": Sensitive(token.decode())}
+    names = ("username", "password")
+    return {name: Sensitive(_value(secret, name).decode()) for name in names}
+
+
+def _value(secret: Secret, key: str) -> bytes:
+    found = secret_value(secret, key)
+    try:
+        found = found if found is None else found.decode().encode()
+    except UnicodeDecodeError:
+        found = None
+    if not found:
+        said = f"Secret {secret.key} has no key {key}, or not as text"
+        raise Missing("SecretIncomplete", said)
+    return found
+
+
+def _fingerprint(used: list[Object]) -> str:
+    """Of specs and contents, not of statuses: those change by our own hand."""
+    parts = [
+        f"{each.metadata.uid}/"
+        f"{each.metadata.resource_version if isinstance(each, Secret) else each.metadata.generation}"
+        for each in used
+    ]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]

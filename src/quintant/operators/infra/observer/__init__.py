@@ -1,0 +1,41 @@
+"""The cluster observer: looks at made clusters with their own kubeconfigs, from CONNECTING on.
+
+A conversation per Cluster runs beside the workers (a Follower); only news wakes the controller, so
+hundreds of clusters at rest, or out of reach, keep no worker waiting.
+"""
+
+from __future__ import annotations
+
+from quintant.operators.infra.api import CLUSTER_LABEL, WATCH_LABEL, Cluster
+from quintant.operators.infra.metrics import InfraMetrics
+from quintant.operators.infra.observe.observed import KubeconfigSecret
+from quintant.operators.infra.observe.session import Secrets, WatchedSecret
+from quintant.operators.infra.observer.observe import CHANGED, cluster_of
+from quintant.operators.infra.observer.reconcile import ClusterObserver
+from quintant.operators.infra.remote import Targets
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.manager.manager import Manager
+
+SECRET_INDEX = "kubeconfig-secret"
+
+
+def controllers(
+    manager: Manager, targets: Targets, secrets: Secrets, metrics: InfraMetrics
+) -> None:
+    """Declare the observer of Clusters."""
+    observer = ClusterObserver(targets, secrets, metrics)
+    (
+        manager.controls(Cluster, name="cluster-observer", when=CHANGED)
+        .index(SECRET_INDEX, secret_key)
+        .watches(KubeconfigSecret, to=cluster_of, labels={CLUSTER_LABEL: ""})
+        .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .on(observer.looks)
+        .on_deleted(observer.looks.forget)
+        .reconcile(observer)
+    )
+
+
+def secret_key(cluster: Cluster) -> tuple[str, ...]:
+    """Where the index files a Cluster whose kubeconfig somebody gave."""
+    ref = cluster.spec.kubeconfig_secret_ref
+    return (f"{cluster.metadata.namespace}/{ref.name}",) if ref is not None else ()

@@ -1,0 +1,67 @@
+"""What the observer reads: whether it is its turn, and with which kubeconfig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from quintant.core.duration import parse_duration
+from quintant.core.object import Request
+from quintant.core.owner import controller_of
+from quintant.keys.sensitive import Sensitive
+from quintant.operators.infra.api import Cluster, ClusterStatus
+from quintant.operators.infra.api.cluster import ObserverSpec
+from quintant.operators.infra.observe.observed import KubeconfigSecret, secret_value
+from quintant.operators.infra.observe.session import Secrets
+from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, observable, reason_of
+from quintant.runtime.cache.client import Client
+from quintant.runtime.controller import predicates
+
+
+def _aspects(cluster: Cluster) -> object:
+    status = cluster.status or ClusterStatus()
+    reached = reason_of(status.conditions, API_SERVER_REACHABLE)
+    return observable(cluster, status), status.kubeconfig_secret_ref, reached
+
+
+CHANGED = predicates.generation | predicates.changed(_aspects)
+
+
+class Target(NamedTuple):
+    """A made cluster, and how it is looked at."""
+
+    kubeconfig: Sensitive[bytes]
+    interval: float
+    timeout: float
+    threshold: int
+    insecure: bool
+
+
+def cluster_of(secret: KubeconfigSecret) -> Iterable[Request]:
+    """The Cluster whose kubeconfig a Secret holds."""
+    held = controller_of(secret)
+    if held is not None and held.kind == "Cluster":
+        yield Request(held.name, secret.metadata.namespace)
+
+
+async def target_of(client: Client, cluster: Cluster, secrets: Secrets) -> Target | None:
+    """The cluster to look at; None if it is not the time, or there is no kubeconfig."""
+    status = cluster.status
+    if status is None or status.kubeconfig_secret_ref is None or not observable(cluster, status):
+        return None
+    ref = status.kubeconfig_secret_ref
+    key = Request(ref.name, cluster.metadata.namespace)
+    if cluster.spec.tosca is not None:
+        raw = secret_value(await client.find(KubeconfigSecret, *key), ref.key or "value")
+    else:
+        raw = secret_value(await secrets.find(client, key), ref.key or "value")
+    if raw is None:
+        return None
+    spec = cluster.spec.observer or ObserverSpec()
+    return Target(
+        Sensitive(raw),
+        parse_duration(spec.interval or "30s"),
+        parse_duration(spec.timeout or "10s"),
+        spec.failure_threshold or 3,
+        spec.insecure_skip_tls_verify,
+    )

@@ -1,0 +1,66 @@
+"""InfrastructureProviders and global ones: whether they answer, and accept us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.operators.infra.api import (
+    IN_USE,
+    WATCH_LABEL,
+    AnyProvider,
+    Cloud,
+    GlobalCloud,
+    GlobalInfrastructureProvider,
+    InfrastructureProvider,
+)
+from quintant.operators.infra.metrics import InfraMetrics
+from quintant.operators.infra.observe.keys import provider_of, provider_requests
+from quintant.operators.infra.observe.session import Resolver, WatchedSecret
+from quintant.operators.infra.options import Options
+from quintant.operators.infra.provider.reconcile import CLOUDS_INDEX, ProviderReconciler, in_use
+from quintant.operators.infra.remote import Providers
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.predicates import changed, generation
+from quintant.runtime.manager.manager import Manager
+
+SECRET_INDEX = "secret"
+
+
+def controllers(
+    manager: Manager,
+    options: Options,
+    resolver: Resolver,
+    providers: Providers,
+    metrics: InfraMetrics,
+) -> None:
+    """Declare the controllers of both kinds."""
+    reconcile = ProviderReconciler(options, resolver, providers, metrics)
+    _declare(manager, InfrastructureProvider, "provider", reconcile)
+    _declare(manager, GlobalInfrastructureProvider, "global-provider", reconcile)
+
+
+def _declare(
+    manager: Manager, kind: type[AnyProvider], name: str, reconcile: ProviderReconciler
+) -> None:
+    clouds = {CLOUDS_INDEX: lambda cloud: (provider_of(cloud),)}
+    named = provider_requests(kind.__name__)
+    (
+        manager.controls(kind, name=name, when=generation)
+        .index(SECRET_INDEX, secret_keys)
+        .watches(Cloud, to=named, when=changed(provider_of), index=clouds)
+        .watches(GlobalCloud, to=named, when=changed(provider_of), index=clouds)
+        .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .on_deleted(reconcile.forget)
+        .finalize(IN_USE, reconcile.cleanup, when=in_use)
+        .reconcile(reconcile)
+    )
+
+
+def secret_keys(provider: AnyProvider) -> Iterable[str]:
+    """Where the index files a provider by its Secrets."""
+    im = provider.spec.im
+    if im is None:
+        return
+    for ref in (im.credentials_secret_ref, im.ca_bundle_secret_ref):
+        if ref is not None:
+            yield f"{provider.metadata.namespace or ref.namespace}/{ref.name}"
