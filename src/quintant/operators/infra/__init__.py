@@ -9,7 +9,6 @@ from quintant.core.options import from_environment
 from quintant.operators.infra import cloud, observer, provider, scheduler
 from quintant.operators.infra.act import Performer
 from quintant.operators.infra.api import (
-    CLUSTER_LABEL,
     FINALIZER,
     LEGACY_FINALIZER,
     WATCH_LABEL,
@@ -28,9 +27,9 @@ from quintant.operators.infra.observe.keys import (
     cloud_keys,
     infrastructure_id,
 )
-from quintant.operators.infra.observe.observed import KubeconfigSecret
+from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.reader import Reader
-from quintant.operators.infra.observe.session import Resolver, Secrets, WatchedSecret
+from quintant.operators.infra.observe.session import Resolver, Secrets
 from quintant.operators.infra.observer.observe import cluster_of
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.reconcile import Reconcile
@@ -74,7 +73,7 @@ def declare(
         .index(observer.SECRET_INDEX, observer.secret_key)
         .watches(Cloud, to=here, when=changed(cloud_aspects))
         .watches(GlobalCloud, to=here, when=changed(cloud_aspects))
-        .watches(KubeconfigSecret, to=cluster_of, labels={CLUSTER_LABEL: ""})
+        .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
         .watches(WatchedSecret, to=by_index(observer.SECRET_INDEX), labels={WATCH_LABEL: "true"})
         .uses(Secret, "get", "create", "patch", "delete")
         .on(calls)

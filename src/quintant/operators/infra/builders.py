@@ -14,7 +14,7 @@ from typing import Any
 from quintant.api.core import Secret
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.core.owner import owned
-from quintant.operators.infra.api import CLUSTER_LABEL, GROUP, Cluster
+from quintant.operators.infra.api import CLUSTER_LABEL, GROUP, WATCH_LABEL, Cluster
 from quintant.operators.infra.api.names import CONTENT_HASH
 from quintant.runtime.apply.names import LABEL_LENGTH, child_name
 
@@ -95,7 +95,10 @@ def kubeconfig_secret(cluster: Cluster, kubeconfig: str) -> Secret:
             metadata=ObjectMeta(
                 name=secret_name(name),
                 namespace=cluster.metadata.namespace,
-                labels={CLUSTER_LABEL: child_name(name, length=LABEL_LENGTH)},
+                labels={
+                    CLUSTER_LABEL: child_name(name, length=LABEL_LENGTH),
+                    WATCH_LABEL: "true",
+                },
                 annotations={CONTENT_HASH: content_hash(raw)},
             ),
             data={KUBECONFIG_KEY: base64.b64encode(raw).decode()},

@@ -1,4 +1,4 @@
-"""Writes the status of a Cluster: a change of one's own fields, and everything that follows from it.
+"""Writes the status of a Cluster: a change of one's own fields, and all that follows from it.
 
 Events follow from the conditions before and after, so a pass in which nothing changes says nothing.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -89,7 +90,7 @@ class CloudStatus(Model):
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
 
 
-_COLUMNS = {
+_COLUMNS: Mapping[str, str | Column] = {
     "Ready": r'.status.conditions[?(@.type=="Ready")].status',
     "Type": ".spec.type",
     "Provider": ".spec.providerRef.name",

@@ -1,7 +1,8 @@
-"""InfrastructureProvider and GlobalInfrastructureProvider: who makes machines, and how it is asked."""
+"""InfrastructureProvider and its global twin: who makes machines, and how it is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -57,7 +58,7 @@ class ProviderStatus(Model):
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
 
 
-_COLUMNS = {
+_COLUMNS: Mapping[str, str | Column] = {
     "Ready": r'.status.conditions[?(@.type=="Ready")].status',
     "Version": ".status.version",
     "URL": Column(".spec.im.url", priority=1),

@@ -21,9 +21,10 @@ from quintant.operators.infra.observe.keys import (
     cloud_requests,
     provider_aspects,
     provider_key,
-    provider_of,
+    provider_keys,
 )
-from quintant.operators.infra.observe.session import Resolver, WatchedSecret
+from quintant.operators.infra.observe.observed import WatchedSecret
+from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.remote import Providers
 from quintant.runtime.controller.declaration import by_index
@@ -46,7 +47,7 @@ def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: Cloud
     here = provider_key
     (
         manager.controls(kind, name=name, when=generation)
-        .index(PROVIDER_INDEX, lambda cloud: (provider_of(cloud),))
+        .index(PROVIDER_INDEX, provider_keys)
         .index(SECRET_INDEX, secret_keys)
         .watches(
             Cluster,

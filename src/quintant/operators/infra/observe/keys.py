@@ -52,6 +52,11 @@ def provider_key(provider: AnyProvider) -> str:
     return f"{kind}/{provider.metadata.namespace}/{provider.metadata.name}"
 
 
+def provider_keys(cloud: AnyCloud) -> Iterable[str]:
+    """Where an index files a cloud by its provider."""
+    return (provider_of(cloud),)
+
+
 def provider_of(cloud: AnyCloud) -> str:
     """How an index calls the provider of a cloud."""
     kind = cloud.spec.provider_ref.kind or "InfrastructureProvider"

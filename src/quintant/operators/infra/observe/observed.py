@@ -33,8 +33,8 @@ from quintant.operators.infra.observe.answers import (
 
 
 @projection(of=Secret)
-class KubeconfigSecret(Secret):
-    """A Secret with the kubeconfig of a Cluster: those that carry its label."""
+class WatchedSecret(Secret):
+    """A Secret whose changes are seen at once: credentials with the label, and kubeconfigs."""
 
 
 def secret_value(secret: Secret | None, key: str) -> bytes | None:
@@ -128,7 +128,7 @@ class Observed:
     binding: Binding | None = None
     unresolved: Unresolved | None = None
     memory: Memory = Memory()
-    secret: KubeconfigSecret | None = None
+    secret: WatchedSecret | None = None
     """The Secret with our kubeconfig's name, whoever's it is."""
     kubeconfig: str | None = None
     """The kubeconfig of a cluster that somebody else made, as its Secret has it."""

@@ -19,11 +19,11 @@ from quintant.operators.infra.observe.answers import (
 from quintant.operators.infra.observe.keys import ID_INDEX
 from quintant.operators.infra.observe.observed import (
     Binding,
-    KubeconfigSecret,
     Memory,
     Observed,
     Question,
     Unresolved,
+    WatchedSecret,
     secret_value,
 )
 from quintant.operators.infra.observe.session import ProviderSession, Resolver
@@ -75,7 +75,7 @@ class Reader:
             cluster=cluster,
             now=ctx.clock.now(),
             memory=memory,
-            secret=await client.find(KubeconfigSecret, name, request.namespace),
+            secret=await client.find(WatchedSecret, name, request.namespace),
             kubeconfig=await self._given(ctx),
             call=call,
             ended=ended,

@@ -14,7 +14,7 @@ from quintant.api.core import Secret
 from quintant.core.clock import monotonic
 from quintant.core.duration import parse_duration
 from quintant.core.object import Object, Request
-from quintant.core.resource import projection, resource_of
+from quintant.core.resource import resource_of
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.api import (
     AnyCloud,
@@ -27,7 +27,12 @@ from quintant.operators.infra.api import (
 )
 from quintant.operators.infra.api.cluster import CloudBinding
 from quintant.operators.infra.api.names import CredentialsRef
-from quintant.operators.infra.observe.observed import Binding, Unresolved, secret_value
+from quintant.operators.infra.observe.observed import (
+    Binding,
+    Unresolved,
+    WatchedSecret,
+    secret_value,
+)
 from quintant.operators.infra.options import Options
 from quintant.runtime.cache.client import Client
 
@@ -37,11 +42,6 @@ SETTLE_LEAST = 60.0
 """Seconds within which a request whose answer was lost takes effect, or never."""
 CLOUD_ID = "c."
 """What the ids of clouds begin with: the provider knows no id that begins with a digit."""
-
-
-@projection(of=Secret)
-class WatchedSecret(Secret):
-    """A Secret whose changes are seen at once: those that carry the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +258,10 @@ def _value(secret: Secret, key: str) -> bytes:
 
 def _fingerprint(used: list[Object]) -> str:
     """Of specs and contents, not of statuses: those change by our own hand."""
-    parts = [
-        f"{each.metadata.uid}/"
-        f"{each.metadata.resource_version if isinstance(each, Secret) else each.metadata.generation}"
-        for each in used
-    ]
+    parts = [f"{each.metadata.uid}/{_version(each)}" for each in used]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+
+def _version(used: Object) -> str:
+    meta = used.metadata
+    return meta.resource_version if isinstance(used, Secret) else str(meta.generation)

@@ -6,10 +6,10 @@ hundreds of clusters at rest, or out of reach, keep no worker waiting.
 
 from __future__ import annotations
 
-from quintant.operators.infra.api import CLUSTER_LABEL, WATCH_LABEL, Cluster
+from quintant.operators.infra.api import WATCH_LABEL, Cluster
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.observed import KubeconfigSecret
-from quintant.operators.infra.observe.session import Secrets, WatchedSecret
+from quintant.operators.infra.observe.observed import WatchedSecret
+from quintant.operators.infra.observe.session import Secrets
 from quintant.operators.infra.observer.observe import CHANGED, cluster_of
 from quintant.operators.infra.observer.reconcile import ClusterObserver
 from quintant.operators.infra.remote import Targets
@@ -27,7 +27,7 @@ def controllers(
     (
         manager.controls(Cluster, name="cluster-observer", when=CHANGED)
         .index(SECRET_INDEX, secret_key)
-        .watches(KubeconfigSecret, to=cluster_of, labels={CLUSTER_LABEL: ""})
+        .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
         .on(observer.looks)
         .on_deleted(observer.looks.forget)

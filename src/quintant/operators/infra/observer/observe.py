@@ -11,7 +11,7 @@ from quintant.core.owner import controller_of
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import ObserverSpec
-from quintant.operators.infra.observe.observed import KubeconfigSecret, secret_value
+from quintant.operators.infra.observe.observed import WatchedSecret, secret_value
 from quintant.operators.infra.observe.session import Secrets
 from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, observable, reason_of
 from quintant.runtime.cache.client import Client
@@ -37,7 +37,7 @@ class Target(NamedTuple):
     insecure: bool
 
 
-def cluster_of(secret: KubeconfigSecret) -> Iterable[Request]:
+def cluster_of(secret: WatchedSecret) -> Iterable[Request]:
     """The Cluster whose kubeconfig a Secret holds."""
     held = controller_of(secret)
     if held is not None and held.kind == "Cluster":
@@ -52,7 +52,7 @@ async def target_of(client: Client, cluster: Cluster, secrets: Secrets) -> Targe
     ref = status.kubeconfig_secret_ref
     key = Request(ref.name, cluster.metadata.namespace)
     if cluster.spec.tosca is not None:
-        raw = secret_value(await client.find(KubeconfigSecret, *key), ref.key or "value")
+        raw = secret_value(await client.find(WatchedSecret, *key), ref.key or "value")
     else:
         raw = secret_value(await secrets.find(client, key), ref.key or "value")
     if raw is None:

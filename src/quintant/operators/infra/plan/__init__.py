@@ -2,8 +2,8 @@
 
     Observed ──question──> Observed with an answer ──plan──> Decision ──act──> answer ──conclude──>
 
-`question` says what the provider is asked first, `plan` what follows from the answer, and `conclude`
-what follows from the answer to the one call that changes something.
+`question` says what the provider is asked first, `plan` what follows from the answer, and
+`conclude` what follows from the answer to the one call that changes something.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Step 4a: exactly one infrastructure, whatever fails in between. Pure.
 
-    record the operation with a token ──> dry run ──> record the attempt ──> create ──> record the id
+    record an operation, its token ──> dry run ──> record the attempt ──> create ──> record the id
                                                             │ answer lost, crash
                                                             └──> look for the token ──> adopt it
                                                                  │ none, and none to come any more

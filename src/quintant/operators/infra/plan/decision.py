@@ -32,6 +32,7 @@ SOON = 0.05
 RARELY = 300.0
 """Seconds between looks at what only somebody's hand can mend."""
 ERRORS_KEPT = 5
+NOTHING = Change()
 
 
 class Action(Enum):
@@ -65,7 +66,7 @@ class Act:
 class Decision:
     """What follows from what was observed."""
 
-    change: Change = Change()
+    change: Change = NOTHING
     act: Act | None = None
     events: tuple[PlannedEvent, ...] = ()
     after: float | None = None

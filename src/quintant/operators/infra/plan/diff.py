@@ -125,7 +125,7 @@ def machine_counts(template: Mapping[str, Any]) -> dict[str, int | None] | None:
 def _machine(kind: str, types: Mapping[str, Any]) -> bool | None:
     """Whether a type is that of machines; None if it is defined elsewhere."""
     for _ in range(len(types) + 1):
-        if kind.endswith("nodes.Compute") or kind.endswith(".indigo.Compute"):
+        if kind.endswith(("nodes.Compute", ".indigo.Compute")):
             return True
         if kind not in types:
             return False if kind.startswith("tosca.nodes.") and "indigo" not in kind else None

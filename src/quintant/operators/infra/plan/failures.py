@@ -1,7 +1,7 @@
 """What follows from a failure of the provider: who must act, and when it is tried again. Pure.
 
-What passes by itself changes no state and forgets nothing. What only a hand can mend is FAILED. What
-may go better next time is tried again, ever more rarely, and FAILED in the end.
+What passes by itself changes no state and forgets nothing. What only a hand can mend is FAILED.
+What may go better next time is tried again, ever more rarely, and FAILED in the end.
 """
 
 from __future__ import annotations

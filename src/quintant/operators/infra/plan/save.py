@@ -1,8 +1,8 @@
 """The end of step 7: the kubeconfig is saved, and the Cluster is CONNECTING. Pure.
 
-The Secret is written first, the status after it: CONNECTING always has a kubeconfig. The same is done
-when somebody changed the Secret, and once whenever the cluster goes out of reach: its address may
-be another one.
+The Secret is written first, the status after it: CONNECTING always has a kubeconfig. The same is
+done when somebody changed the Secret, and once whenever the cluster goes out of reach: its address
+may be another one.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
     7   wait until configured                  WAIT
         then save its kubeconfig               SAVE
 
-An operation that was begun is finished before another begins. The document waits inside a step; here
-a pass ends after one call, and the next one finds itself at the same step.
+An operation that was begun is finished before another begins. The document waits inside a step;
+here a pass ends after one call, and the next one finds itself at the same step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quintant.operators.infra.plan.status import (
     is_true,
 )
 
-# What a fresh look is for a Cluster at rest: a part of the interval, since passes have other causes.
+# What a fresh look is at rest: a part of the interval, since passes have other causes, too.
 FRESH = 0.5
 
 

@@ -14,8 +14,9 @@ from quintant.operators.infra.api import (
     InfrastructureProvider,
 )
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.keys import provider_of, provider_requests
-from quintant.operators.infra.observe.session import Resolver, WatchedSecret
+from quintant.operators.infra.observe.keys import provider_keys, provider_of, provider_requests
+from quintant.operators.infra.observe.observed import WatchedSecret
+from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.provider.reconcile import CLOUDS_INDEX, ProviderReconciler, in_use
 from quintant.operators.infra.remote import Providers
@@ -42,7 +43,7 @@ def controllers(
 def _declare(
     manager: Manager, kind: type[AnyProvider], name: str, reconcile: ProviderReconciler
 ) -> None:
-    clouds = {CLOUDS_INDEX: lambda cloud: (provider_of(cloud),)}
+    clouds = {CLOUDS_INDEX: provider_keys}
     named = provider_requests(kind.__name__)
     (
         manager.controls(kind, name=name, when=generation)

@@ -1,8 +1,8 @@
 """How an Infrastructure Manager fails, and what each of its answers means.
 
-The same status means several things, so its words are read. Whatever does not look like an answer of
-IM itself, such as a proxy's page, is nobody's word about an infrastructure: it never says that one
-is gone.
+The same status means several things, so its words are read. Whatever does not look like an answer
+of IM itself, such as a proxy's page, is nobody's word about an infrastructure: it never says that
+one is gone.
 """
 
 from __future__ import annotations
