@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -80,12 +81,14 @@ class ModelledTargets:
     down: set[str] = field(default_factory=set)
     refusing: set[str] = field(default_factory=set)
     nodes: dict[str, tuple[NodeLook, ...]] = field(default_factory=dict)
+    delay: float = 0.5
     looks: int = 0
 
     async def __call__(
         self, near: Client, kubeconfig: bytes, *, seconds: float, insecure: bool
     ) -> TargetLook:
         self.looks += 1
+        await asyncio.sleep(self.delay)
         found = _SERVER.search(kubeconfig.decode())
         host = found[1] if found is not None else ""
         if host in self.down:

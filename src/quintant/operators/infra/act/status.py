@@ -5,6 +5,8 @@ Events follow from the conditions before and after, so a pass in which nothing c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quintant.core.errors import Conflict, Status
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.plan.events import TRANSITIONS
@@ -18,11 +20,7 @@ async def write_status(ctx: Context[Cluster], change: Change) -> None:
     now, known = ctx.clock.now(), ctx.obj
     if change.on(known, known.status, now) == known.status:
         return
-    written = await ctx.statuses.update(
-        Cluster, ctx.request, lambda status: change.on(known, status, now)
-    )
-    if written is not None:
-        tell(ctx, written.status)
+    await _update(ctx, lambda status: change.on(known, status, now))
 
 
 async def record_status(ctx: Context[Cluster], cluster: Cluster, change: Change) -> Cluster:
@@ -38,22 +36,35 @@ async def record_status(ctx: Context[Cluster], cluster: Cluster, change: Change)
         return change.on(cluster, status, now)
 
     wanted = _fenced(change.on(cluster, cluster.status, now))
-    written = await ctx.statuses.update(Cluster, ctx.request, recorded)
-    lost = written is None or _fenced(written.status) != wanted
-    if written is None or lost or written.metadata.uid != cluster.metadata.uid:
+    written = await _update(ctx, recorded)
+    if written is None or written.metadata.uid != cluster.metadata.uid:
+        raise _lost_race("it is another one now")
+    if _fenced(written.status) != wanted:
         raise _lost_race("somebody else is at work on it")
     if written.deleting != cluster.deleting:
         raise _lost_race("it is being deleted")
-    tell(ctx, written.status)
-    assert isinstance(written, Cluster), "it is what was asked for"
     return written
 
 
-def tell(ctx: Context[Cluster], status: ClusterStatus | None) -> None:
-    """Tell of conditions that changed."""
-    before = ctx.obj.status.conditions if ctx.obj.status is not None else ()
-    after = status.conditions if status is not None else ()
-    ctx.tell(*transition_events(before, after, TRANSITIONS))
+async def _update(
+    ctx: Context[Cluster], change: Callable[[ClusterStatus | None], ClusterStatus]
+) -> Cluster | None:
+    """Change the newest status there is, and tell of what that changed."""
+    before: ClusterStatus | None = None
+
+    def noted(status: ClusterStatus | None) -> ClusterStatus:
+        nonlocal before
+        before = status
+        return change(status)
+
+    written = await ctx.statuses.update(Cluster, ctx.request, noted)
+    if written is None:
+        return None
+    known = before.conditions if before is not None else ()
+    after = written.status.conditions if written.status is not None else ()
+    ctx.tell(*transition_events(known, after, TRANSITIONS))
+    assert isinstance(written, Cluster), "it is what was asked for"
+    return written
 
 
 def _fenced(status: ClusterStatus | None) -> object:

@@ -142,7 +142,8 @@ def _events(seen: Observed) -> tuple[PlannedEvent, ...]:
     for name in sorted((old or {}).keys() & (new or {}).keys()):
         was, will = (old or {})[name], (new or {})[name]
         if was is not None and will is not None and was != will:
-            events.append(note("Scaled", f"{name}: from {was} to {will} machines"))
+            said = f"{name}: from {was} to {will} machines"
+            events.append(PlannedEvent("Normal", "Scaled", said, action=f"Scale-{name}-{will}"))
     return tuple(events)
 
 
