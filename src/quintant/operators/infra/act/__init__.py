@@ -8,8 +8,9 @@ pass: the next one observes again.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from quintant.api.core import Secret
 from quintant.core.owner import controller_of
@@ -18,7 +19,7 @@ from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.builders import kubeconfig_secret, template
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import ProviderError
-from quintant.operators.infra.observe.observed import Call, CallKind, Observed
+from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed
 from quintant.operators.infra.plan import conclude
 from quintant.operators.infra.plan.decision import Act, Action, Decision
 from quintant.operators.infra.remote import Provider
@@ -35,6 +36,7 @@ class Performer:
 
     calls: LongCalls[None]
     metrics: InfraMetrics
+    _serials: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     async def perform(
         self, ctx: Context[Cluster], seen: Observed, decision: Decision, provider: Provider | None
@@ -50,8 +52,7 @@ class Performer:
             seen = replace(seen, cluster=await record_status(ctx, seen.cluster, act.record))
         ctx.tell(*decision.events)
         if act.action is Action.LONG_CALL:
-            call = self._begin(ctx, seen, act, provider)
-            return replace(decision, memory=replace(memory, call=call))
+            return replace(decision, memory=self._begin(ctx, seen, act, provider, memory))
         answer = await self._answer(ctx, seen, act, provider)
         ended = conclude(replace(seen, memory=memory), act, answer)
         await write_status(ctx, ended.change)
@@ -60,17 +61,18 @@ class Performer:
         return replace(ended, after=after, memory=ended.memory or memory)
 
     def _begin(
-        self, ctx: Context[Cluster], seen: Observed, act: Act, provider: Provider
-    ) -> Call | None:
+        self, ctx: Context[Cluster], seen: Observed, act: Act, provider: Provider, memory: Memory
+    ) -> Memory:
         operation, status = seen.status.operation, seen.status
         assert operation is not None, "a long call is on record"
         assert act.call is not None, "it says which call it is"
         named = operation.token if act.call is CallKind.DELETE else operation.hash
         call = Call(act.call, named, operation.attempt)
         if self.calls.is_under_way(ctx.request):
-            return seen.memory.call
-        self.calls.begin(ctx.request, call, self._work(seen, act, provider, status.cluster_id))
-        return call
+            return memory
+        serial, work = next(self._serials), self._work(seen, act, provider, status.cluster_id)
+        self.calls.begin(ctx.request, (call, serial), work)
+        return replace(memory, call=call, serial=serial)
 
     def _work(
         self, seen: Observed, act: Act, provider: Provider, id: str

@@ -115,6 +115,8 @@ class Memory:
     """The fingerprint of the binding when something failed."""
     call: Call | None = None
     """The last long call that was begun."""
+    serial: int = 0
+    """Its number: the same may be asked for again, much later."""
     refreshed: str = ""
     """Since when the cluster was out of reach when its kubeconfig was read again."""
 

@@ -67,7 +67,7 @@ class Reader:
         memory = self.memories.get(request, Memory())
         ended, call = None, memory.call
         if call is not None and not self.calls.is_under_way(request):
-            outcome = self.calls.outcome(request, call)
+            outcome = self.calls.outcome(request, (call, memory.serial))
             ended = _ended(outcome.error) if outcome is not None else None
             call = call if outcome is not None else None
         name = secret_name(cluster.metadata.name)

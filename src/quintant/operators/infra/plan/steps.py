@@ -181,4 +181,6 @@ def _creation_question(seen: Observed) -> Question | None:
 
 def _stale(seen: Observed) -> bool:
     looked = seen.memory.looked
+    if seen.memory.missing:
+        return True
     return looked is None or (seen.now - looked).total_seconds() >= FRESH * seen.observe_interval

@@ -119,8 +119,8 @@ def _told(seen: Observed, state: InfrastructureState, memory: Memory) -> Decisio
 
 
 def wanted_by(seen: Observed) -> int | None:
-    """How many machines the template asks for, where that can be told."""
-    tosca = seen.cluster.spec.tosca
+    """How many machines the template that was sent asks for, where that can be told."""
+    tosca = seen.status.last_applied_tosca
     return wanted_machines(tosca.value) if tosca is not None else None
 
 
