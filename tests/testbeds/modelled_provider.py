@@ -59,6 +59,8 @@ class Faults:
     disabled: bool = False
     plan_fail: tuple[int, str] | None = None
     outputs_missing: bool = False
+    lost_answers: int = 0
+    """Creations that are carried out, and whose answers are lost."""
 
 
 @dataclass
@@ -404,7 +406,11 @@ class ModelledAccess:
 
     async def create(self, template: Mapping[str, Any]) -> str:
         owner = self._in("create", listing=True)
-        return await self.model.create(self.session, owner, dict(template))
+        made = await self.model.create(self.session, owner, dict(template))
+        if self.model.faults.lost_answers:
+            self.model.faults.lost_answers -= 1
+            raise self.model.failure(FaultMode.LOST)
+        return made
 
     async def find(self, token: str) -> tuple[str, ...]:
         owner = self._in("list", listing=True)

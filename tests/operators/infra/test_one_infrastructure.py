@@ -6,7 +6,6 @@ import pytest
 
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.plan.diff import digest
-from quintant.testing import FaultMode
 from quintant.testing.faults.match import path, writes
 from testbeds.infra import InfraTestbed, condition
 
@@ -28,20 +27,12 @@ async def asked_for(testbed: InfraTestbed) -> None:
     raise AssertionError("nothing was asked for")
 
 
-async def test_answer_lost_in_a_crash_is_found_by_its_token(testbed: InfraTestbed) -> None:
+async def test_answer_that_is_lost_is_found_by_its_token(testbed: InfraTestbed) -> None:
     await ready(testbed)
-    original = testbed.model.create
-
-    async def slow(*args: object) -> str:
-        await original(*args)  # type: ignore[arg-type]
-        raise ConnectionResetError("killed")
-
-    testbed.model.create = slow  # type: ignore[method-assign]
+    testbed.model.faults.lost_answers = 1
     await testbed.make()
     await asked_for(testbed)
-    await testbed.crash()
-    testbed.model.create = original  # type: ignore[method-assign]
-    await testbed.start()
+    await testbed.restart()
     await testbed.state("ONLINE")
     assert testbed.model.creations() == 1
     assert len(testbed.model.infrastructures) == 1
@@ -82,13 +73,7 @@ async def test_cluster_deleted_with_an_unknown_request_leaves_nothing(
     testbed: InfraTestbed,
 ) -> None:
     await ready(testbed)
-    original = testbed.model.create
-
-    async def lost(*args: object) -> str:
-        await original(*args)  # type: ignore[arg-type]
-        raise testbed.model.failure(FaultMode.LOST)
-
-    testbed.model.create = lost  # type: ignore[method-assign]
+    testbed.model.faults.lost_answers = 1
     await testbed.make()
     await asked_for(testbed)
     await testbed.delete()

@@ -23,7 +23,7 @@ from quintant.operators.infra.plan.create import create, created
 from quintant.operators.infra.plan.decision import RARELY, Act, Action, Decision, note
 from quintant.operators.infra.plan.deletion import asked, delete, deletion_question, tidy
 from quintant.operators.infra.plan.failures import reachable
-from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured
+from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured, replaced
 from quintant.operators.infra.plan.save import save, stored
 from quintant.operators.infra.plan.status import (
     BINDING_MISMATCH,

@@ -92,7 +92,7 @@ def healing(seen: Observed, state: InfrastructureState) -> Healing:
     match state.settled:
         case InfrastructureWord.UNCONFIGURED | InfrastructureWord.STOPPED | InfrastructureWord.OFF:
             return Healing.CONFIGURE
-        case InfrastructureWord.FAILED if not state.machines:
+        case InfrastructureWord.FAILED | InfrastructureWord.UNKNOWN if not state.machines:
             return Healing.SEND
         case InfrastructureWord.FAILED:
             some = seen.cluster.spec.replace_failed_vms and state.with_state("failed")
@@ -102,6 +102,14 @@ def healing(seen: Observed, state: InfrastructureState) -> Healing:
         case InfrastructureWord.PENDING if not state.machines and lost == NOTHING_LAUNCHED:
             return Healing.SEND
     return Healing.LOOK
+
+
+def replaced(seen: Observed, answer: Failure | None) -> Decision:
+    """After machines were deleted: now they are missing, and the template is sent."""
+    if isinstance(answer, Failure):
+        return reconfigured(seen, answer)
+    waiting = advance(seen, phase="Waiting", last_attempt_at=None, not_before=None)
+    return Decision(Change({"operation": waiting}), after=seen.poll_min, memory=Memory())
 
 
 def reconfigured(seen: Observed, answer: Failure | None) -> Decision:

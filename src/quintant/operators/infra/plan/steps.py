@@ -160,7 +160,7 @@ def question(seen: Observed) -> Question | None:
         case Step.CREATE:
             return _creation_question(seen)
         case Step.UPDATE | Step.RECONFIGURE:
-            return None if seen.call is not None else Question.STATE
+            return None if _sent(seen) else Question.STATE
         case Step.WAIT | Step.MISMATCH:
             return Question.STATE
         case Step.SAVE:
@@ -168,6 +168,12 @@ def question(seen: Observed) -> Question | None:
         case Step.FINISHED:
             return Question.STATE if _stale(seen) else None
     return None
+
+
+def _sent(seen: Observed) -> bool:
+    """Whether a template was sent, and its answer is to be looked at first."""
+    operation = seen.status.operation
+    return operation is not None and operation.phase == "Prepared" and bool(operation.hash)
 
 
 def _creation_question(seen: Observed) -> Question | None:

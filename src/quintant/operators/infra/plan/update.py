@@ -76,6 +76,8 @@ def update(seen: Observed) -> Decision:
     operation = seen.status.operation
     if operation is not None and operation.phase == "Prepared":
         return _under_way(seen, operation)
+    if seen.running:
+        return Decision(after=seen.poll_max)
     match seen.state:
         case Failure(kind=ErrorClass.NOT_FOUND) as failure:
             return denied(seen, failure)

@@ -51,8 +51,10 @@ from quintant.operators.infra.plan.status import (
     reason_of,
 )
 
-STABLE_LOOKS, STABLE_SECONDS = 2, 1.0
-"""How often, and how far apart, `configured` must be seen."""
+STABLE_LOOKS, STABLE_SECONDS = 2, 3.0
+"""How often, and for how long, `configured` must be seen: IM shows it for two seconds before it
+says `unconfigured`."""
+STABLE_PAUSE = 3.4
 UNKNOWN_SECONDS = 180.0
 """IM hides a cloud's silence for two minutes, and then says `unknown`."""
 RESTART_SECONDS = 5.0
@@ -219,7 +221,10 @@ def _working(seen: Observed, state: InfrastructureState, base: Change, memory: M
         claims = (claim(INFRASTRUCTURE_READY, None, CONTEXTUALIZING, "it is being configured"),)
     elif not known and state.settled is InfrastructureWord.CONFIGURED:
         claims = (claim(INFRASTRUCTURE_READY, None, CONTEXTUALIZING, "it says it is configured"),)
-    return Decision(base + Change(claims=claims), after=poll(seen, memory), memory=memory)
+    after = poll(seen, memory)
+    if state.settled is InfrastructureWord.CONFIGURED and memory.looks < STABLE_LOOKS:
+        after = min(STABLE_PAUSE, seen.poll_max)
+    return Decision(base + Change(claims=claims), after=after, memory=memory)
 
 
 def _timed_out(seen: Observed, operation: Operation) -> bool:
