@@ -94,8 +94,10 @@ def conclude(seen: Observed, act: Act, answer: object) -> Decision:
             return created(seen, answer)
         case Action.DELETE, None | Failure() if seen.cluster.deleting:
             return asked(seen, answer)
-        case ((Action.RECONFIGURE | Action.REPLACE), None | Failure()):
+        case Action.RECONFIGURE, None | Failure():
             return reconfigured(seen, answer)
+        case Action.REPLACE, None | Failure():
+            return replaced(seen, answer)
         case Action.SAVE, str():
             return stored(seen, act.kubeconfig, answer)
     return Decision()

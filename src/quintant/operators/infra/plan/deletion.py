@@ -183,7 +183,7 @@ def _told(seen: Observed) -> Decision:
 def _denied(seen: Observed) -> Decision:
     """The provider has no such infrastructure: right away believed only if it was asked to."""
     status, memory = seen.status, seen.memory
-    if elsewhere(seen):
+    if elsewhere(seen) and not _accepted(seen):
         said = "the provider at this address is another one, and does not know the infrastructure"
         return Decision(_going(_way_out(said), "BindingMismatch"), after=HOLD)
     since = memory.missing_since or seen.now

@@ -91,14 +91,14 @@ def in_sync(seen: Observed) -> bool:
 
 
 def elsewhere(seen: Observed) -> bool:
-    """Whether the names it is bound to lead to another provider or cloud than before."""
+    """Whether the names it is bound to lead to another address than before.
+
+    A cloud that was made anew under its name, with the same address, is the same place.
+    """
     before, binding = seen.status.running_on, seen.binding
     if before is None or binding is None:
         return False
-    now = binding.snapshot
-    return (before.endpoint_hash, before.provider_uid, before.uid) != (
-        now.endpoint_hash, now.provider_uid, now.uid
-    )  # fmt: skip
+    return before.endpoint_hash != binding.snapshot.endpoint_hash
 
 
 def _continued(seen: Observed, operation: Operation) -> Step:
