@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "Say what is wrong with this set-up, and what to do.",
     "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
+    "infra": "Look at Clusters, and at what a change of one would do.",
     "klight": "Run the klight controller, or look at its networks.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",

@@ -56,7 +56,12 @@ def _operator(name: str) -> System:
     sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
     manager, installed = manager_of(name), OPERATORS[name]
     manager.configure(leader_elect=False)
-    program = DeploymentOptions(IMAGE, ("operator", name, *_FLAGS), namespaces=installed.namespaces)
+    program = DeploymentOptions(
+        IMAGE,
+        ("operator", name, *_FLAGS),
+        env=sample.settings,
+        namespaces=installed.namespaces,
+    )
     return System(name, installed.title, manager, installed.namespace, program, sample)
 
 

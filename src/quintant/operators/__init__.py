@@ -37,6 +37,7 @@ OPERATORS: dict[str, OperatorProgram] = {
         "runs full nodes of Cosmos chains, with snapshots and healing",
         shown=False,
     ),
+    "infra": OperatorProgram("infra", "makes, changes, heals and deletes whole clusters on clouds"),
     "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
     "portal": OperatorProgram(
         "portal", "exposes Services under public URLs, through tunnels to relays"

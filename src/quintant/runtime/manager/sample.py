@@ -6,7 +6,7 @@ Each operator has one in its module `sample`. The demo applies it; a user reads 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +38,8 @@ class Sample:
     """Commands a user may try next."""
     also: tuple[str, ...] = ()
     """Further namespaces of the sample."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What the operator has to be told, as variables of its environment, to serve the sample."""
 
     @property
     def namespaces(self) -> tuple[str, ...]:

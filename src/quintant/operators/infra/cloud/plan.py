@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.core.clock import parse_timestamp
 from quintant.operators.infra.api import AnyCloud, AnyProvider, CloudStatus
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
@@ -14,6 +15,7 @@ from quintant.operators.infra.plan.status import Claim, claim
 READY, PROVIDER_READY = "Ready", "ProviderReady"
 CREDENTIALS_VALID, IN_USE = "CredentialsValid", "InUse"
 _NAMED = 10
+LEAST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,15 @@ def plan(seen: CloudObserved) -> CloudStatus:
         fingerprint=seen.fingerprint,
         conditions=conditions,
     )
+
+
+def next_look(conditions: tuple[Condition, ...], now: datetime, interval: float) -> float:
+    """Seconds until the next look: what does not answer is asked sooner, then ever more rarely."""
+    ready = condition_of(conditions, READY)
+    if ready is None or ready.status == "True" or ready.last_transition_time is None:
+        return interval
+    passed = (now - parse_timestamp(ready.last_transition_time)).total_seconds()
+    return min(max(passed, LEAST_SECONDS), interval)
 
 
 def _before(seen: CloudObserved) -> tuple[Condition, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from quintant.core.object import Request
 from quintant.operators.infra.api import AnyCloud, Cluster
-from quintant.operators.infra.cloud.plan import CloudObserved, plan
+from quintant.operators.infra.cloud.plan import CloudObserved, next_look, plan
 from quintant.operators.infra.observe.answers import ProviderError
 from quintant.operators.infra.observe.keys import CLOUD_INDEX, cloud_key
 from quintant.operators.infra.observe.session import Missing, Resolver
@@ -33,8 +33,11 @@ class CloudReconciler:
     providers: Providers
 
     async def __call__(self, cloud: AnyCloud, ctx: Context[AnyCloud]) -> Result | None:
-        await ctx.set_status(plan(await self._observe(ctx)))
-        return Result(after=ctx.random.jitter(self.options.observe_interval, JITTER))
+        seen = await self._observe(ctx)
+        status = plan(seen)
+        await ctx.set_status(status)
+        after = next_look(status.conditions, seen.now, self.options.observe_interval)
+        return Result(after=ctx.random.jitter(after, JITTER))
 
     async def cleanup(self, cloud: AnyCloud, ctx: Context[AnyCloud]) -> Result | None:
         """Hold a cloud for as long as Clusters need it to be deleted themselves."""

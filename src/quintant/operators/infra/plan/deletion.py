@@ -66,6 +66,8 @@ FAILED_SECONDS, FAILED_CAP = 10.0, 300.0
 HOLD = 600.0
 """Seconds between looks at a deletion that waits for somebody; watches are faster."""
 UNDELETED_LOOKS = 2
+GONE_LOOKS = 2
+"""IM sometimes brings back what it deleted, if its state is read at the wrong moment."""
 DELETE_FAILED = "DeleteFailed"
 
 
@@ -189,9 +191,10 @@ def _denied(seen: Observed) -> Decision:
     since = memory.missing_since or seen.now
     memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
     sure = memory.missing >= MISSING_LOOKS and (seen.now - since).total_seconds() >= MISSING_SECONDS
-    if not (sure or _accepted(seen)):
+    if not (sure or (_accepted(seen) and memory.missing >= GONE_LOOKS)):
         said = "the provider does not know it; it is asked again to be sure"
-        return Decision(_going(said), after=MISSING_PAUSE, memory=memory)
+        after = seen.poll_min if _accepted(seen) else MISSING_PAUSE
+        return Decision(_going(said), after=after, memory=memory)
     if status.duplicates:
         rest = {"duplicates": status.duplicates[1:], "operation": None}
         return Decision(Change(rest), after=SOON, memory=Memory())

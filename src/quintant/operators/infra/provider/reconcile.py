@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from quintant.core.object import Request
 from quintant.operators.infra.api import AnyProvider, Cloud, GlobalCloud
+from quintant.operators.infra.cloud.plan import next_look
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import ProviderError
 from quintant.operators.infra.observe.keys import provider_key
@@ -38,8 +39,10 @@ class ProviderReconciler:
         seen = await self._observe(ctx)
         up = seen.failure is None and seen.unresolved is None
         self.metrics.up.labels(ctx.request.namespace, ctx.request.name).set(float(up))
-        await ctx.set_status(plan(seen))
-        return Result(after=ctx.random.jitter(self.options.observe_interval, JITTER))
+        status = plan(seen)
+        await ctx.set_status(status)
+        after = next_look(status.conditions, seen.now, self.options.observe_interval)
+        return Result(after=ctx.random.jitter(after, JITTER))
 
     async def cleanup(self, provider: AnyProvider, ctx: Context[AnyProvider]) -> Result | None:
         """Hold a provider for as long as clouds name it."""

@@ -49,9 +49,13 @@ class ImProviders:
         try:
             await asyncio.Event().wait()
         finally:
-            known, self._known = self._known, {}
-            for transport, _ in known.values():
-                await transport.close()
+            await self.close()
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        known, self._known = self._known, {}
+        for transport, _ in known.values():
+            await transport.close()
 
 
 def _transport(session: ProviderSession) -> HttpTransport:

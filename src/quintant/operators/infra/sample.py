@@ -1,0 +1,117 @@
+"""Two clusters on machines of a simulator: real ones, small, and reached by their own kubeconfigs.
+
+The simulator stands in for an Infrastructure Manager and is named as such. What it makes are real:
+each front machine is a process that serves the Kubernetes API, each worker a node that runs pods.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.operators.infra.api import GROUP, VERSION, Cluster
+from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.version import QUINTANT
+
+NAMESPACE = "infra-demo"
+CLUSTERS = {"sample": 1, "second": 0}
+"""The clusters, and how many workers each has beside its front machine."""
+PORT = 8800
+_IMAGE = f"quintant:{QUINTANT}"
+_TYPE = "demo.nodes.Compute"
+_USER = {"username": "demo", "password": "demo"}
+"""The simulator takes any, and keeps apart what each asked for."""
+
+Plain = dict[str, Any]
+
+
+def template(workers: int) -> Plain:
+    """A front machine and some workers."""
+    count = {"scalable": {"properties": {"count": {"get_input": "workers"}}}}
+    nodes = {"front": {"type": _TYPE}, "worker": {"type": _TYPE, "capabilities": count}}
+    return {
+        "tosca_definitions_version": "tosca_simple_yaml_1_0",
+        "node_types": {_TYPE: {"derived_from": "tosca.nodes.Compute"}},
+        "topology_template": {
+            "inputs": {"workers": {"type": "integer", "default": workers}},
+            "node_templates": nodes,
+            "outputs": {"kubeconfig": {"value": {"get_attribute": ["front", "kubeconfig"]}}},
+        },
+    }
+
+
+def _manifests() -> tuple[Plain, ...]:
+    im = {
+        "url": f"http://im.{NAMESPACE}.svc.cluster.local:{PORT}",
+        "credentialsSecretRef": {"name": "im-credentials"},
+    }
+    ref = {"kind": "InfrastructureProvider", "name": "im"}
+    return (
+        *_simulator(),
+        _part(
+            "v1", "Secret", "im-credentials", stringData={"username": "demo", "password": "demo"}
+        ),
+        _ours("InfrastructureProvider", "im", {"type": "im", "im": im}),
+        _ours("Cloud", "laptop", {"type": "dummy", "providerRef": ref}),
+        *(_ours("Cluster", name, _wanted(workers)) for name, workers in CLUSTERS.items()),
+    )
+
+
+def _wanted(workers: int) -> Plain:
+    observer = {"interval": "5s", "requireNodes": True}
+    return {"tosca": template(workers), "observer": observer}
+
+
+def _simulator() -> tuple[Plain, Plain]:
+    own = {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+    container = {
+        "name": "im",
+        "image": _IMAGE,
+        "args": ["agent", "imsimulator", "--listen", "$(POD_IP)"],
+        "env": [own],
+        "readinessProbe": {"httpGet": {"path": "/version", "port": PORT}, "periodSeconds": 1},
+    }
+    labels = {"app": "im"}
+    pods = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": labels}, "template": pods}
+    ports = [{"name": "http", "port": PORT}]
+    return (
+        _part("apps/v1", "Deployment", "im", spec=spec),
+        _part("v1", "Service", "im", spec={"selector": labels, "ports": ports}),
+    )
+
+
+def _ours(kind: str, name: str, spec: Plain) -> Plain:
+    return _part(f"{GROUP}/{VERSION}", kind, name, spec=spec)
+
+
+def _part(version: str, kind: str, name: str, **rest: Any) -> Plain:
+    meta = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **rest}
+
+
+async def _look(client: Client) -> SampleProgress:
+    said = []
+    for name in CLUSTERS:
+        found = await client.find(Cluster, name, NAMESPACE, live=True)
+        status = found.status if found is not None else None
+        state = (status.state if status is not None else None) or "PENDING"
+        nodes = status.nodes.ready if status is not None and status.nodes is not None else 0
+        said.append(f"{name} {state}, {nodes} nodes")
+    return SampleProgress(all(" ONLINE," in each for each in said), "; ".join(said))
+
+
+_SCALE = '{"spec":{"tosca":{"topology_template":{"inputs":{"workers":{"default":2}}}}}}'
+SAMPLE = Sample(
+    NAMESPACE,
+    _manifests(),
+    _look,
+    (
+        f"kubectl -n {NAMESPACE} get clusters,clouds,infrastructureproviders",
+        f"quintant infra describe sample -n {NAMESPACE}",
+        f"quintant infra kubeconfig sample -n {NAMESPACE} > made; "
+        "kubectl --kubeconfig made get nodes",
+        f"kubectl -n {NAMESPACE} patch cluster second --type merge -p '{_SCALE}'",
+    ),
+    settings={"DUMMY_CLOUDS": "true", "POLL_MIN": "1s"},
+)
