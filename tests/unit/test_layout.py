@@ -38,6 +38,7 @@ PROMISES = {
     "cluster/controllers/deployment/test_whole_templates.py": "templates reach pods",
     "operators/test_shape.py": "every operator has the same files",
     "operators/cosmos/test_readme.py": "the contract table is true",
+    "operators/infra/test_readme.py": "the contract table is true",
     "operators/klight/test_readme.py": "the contract table is true",
     "operators/shifu/test_readme.py": "the contract table is true",
     "operators/portal/test_readme.py": "the contract table is true",

@@ -33,6 +33,7 @@ def retired_names() -> dict[str, dict[str, str]]:
 RETIRED = retired_names()
 EVERYWHERE, TASKS = RETIRED.pop("everywhere"), RETIRED.pop("make")
 SHARED = {
+    "Cluster": "what `quintant up` starts, and the kind of infra, which its document calls so",
     "Event": "Kubernetes has one in core/v1 and one in events.k8s.io/v1",
     "EventSeries": "Kubernetes has one in core/v1 and one in events.k8s.io/v1",
     "Observed": "every operator has one: what its plan is made from",

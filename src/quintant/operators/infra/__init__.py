@@ -28,11 +28,11 @@ from quintant.operators.infra.observe.keys import (
     infrastructure_id,
 )
 from quintant.operators.infra.observe.observed import WatchedSecret
-from quintant.operators.infra.observe.reader import Reader
+from quintant.operators.infra.observe.reader import ClusterReader
 from quintant.operators.infra.observe.session import Resolver, Secrets
 from quintant.operators.infra.observer.observe import cluster_of
 from quintant.operators.infra.options import Options
-from quintant.operators.infra.reconcile import Reconcile
+from quintant.operators.infra.reconcile import InfrastructureReconciler
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.long_calls import LongCalls
@@ -63,8 +63,8 @@ def declare(
 ) -> None:
     """Declare the infrastructure controller."""
     calls: LongCalls[None] = LongCalls()
-    reader = Reader(options, resolver, remote.providers, calls)
-    reconcile = Reconcile(reader, Performer(calls, metrics))
+    reader = ClusterReader(options, resolver, remote.providers, calls)
+    reconcile = InfrastructureReconciler(reader, Performer(calls, metrics))
     here = by_index(CLOUD_INDEX, lambda found: (cloud_key(found),))
     (
         manager.controls(Cluster, name="infrastructure", when=CHANGED)

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 from quintant.operators.infra.act import remove_kubeconfig
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.plan.deletion import HOLD
-from quintant.operators.infra.reconcile import Reconcile
+from quintant.operators.infra.reconcile import InfrastructureReconciler
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
 
 
 def cleanup_by(
-    reconcile: Reconcile,
+    reconcile: InfrastructureReconciler,
 ) -> Callable[[Cluster, Context[Cluster]], Awaitable[Result | None]]:
     """The cleanup that goes the same way as a reconcile."""
 

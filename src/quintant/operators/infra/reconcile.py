@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from quintant.core.object import Request
 from quintant.operators.infra.act import Performer
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.observe.reader import Reader
+from quintant.operators.infra.observe.reader import ClusterReader
 from quintant.operators.infra.plan import plan
-from quintant.operators.infra.plan.decision import Decision
+from quintant.operators.infra.plan.decision import PassDecision
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
 
@@ -23,10 +23,10 @@ JITTER = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Reconcile:
+class InfrastructureReconciler:
     """Brings an infrastructure in line with its Cluster."""
 
-    reader: Reader
+    reader: ClusterReader
     performer: Performer
 
     async def __call__(self, cluster: Cluster, ctx: Context[Cluster]) -> Result | None:
@@ -35,7 +35,7 @@ class Reconcile:
             return None
         return Result(after=ctx.random.jitter(decision.after, JITTER))
 
-    async def advance(self, ctx: Context[Cluster]) -> Decision:
+    async def advance(self, ctx: Context[Cluster]) -> PassDecision:
         """One pass; what it ended with."""
         seen, provider = await self.reader.observe(ctx)
         decided = plan(seen, ctx.random.id())

@@ -19,9 +19,14 @@ from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.builders import kubeconfig_secret, template
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import ProviderError
-from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed
+from quintant.operators.infra.observe.observed import (
+    CallKind,
+    ClusterMemory,
+    Observed,
+    ProviderCall,
+)
 from quintant.operators.infra.plan import conclude
-from quintant.operators.infra.plan.decision import Act, Action, Decision
+from quintant.operators.infra.plan.decision import Act, Action, PassDecision
 from quintant.operators.infra.remote import Provider
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.long_calls import LongCalls
@@ -39,8 +44,12 @@ class Performer:
     _serials: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     async def perform(
-        self, ctx: Context[Cluster], seen: Observed, decision: Decision, provider: Provider | None
-    ) -> Decision:
+        self,
+        ctx: Context[Cluster],
+        seen: Observed,
+        decision: PassDecision,
+        provider: Provider | None,
+    ) -> PassDecision:
         """Do what was decided; the decision that the pass ends with, memory included."""
         memory = decision.memory or seen.memory
         act = decision.act
@@ -61,13 +70,18 @@ class Performer:
         return replace(ended, after=after, memory=ended.memory or memory)
 
     def _begin(
-        self, ctx: Context[Cluster], seen: Observed, act: Act, provider: Provider, memory: Memory
-    ) -> Memory:
+        self,
+        ctx: Context[Cluster],
+        seen: Observed,
+        act: Act,
+        provider: Provider,
+        memory: ClusterMemory,
+    ) -> ClusterMemory:
         operation, status = seen.status.operation, seen.status
         assert operation is not None, "a long call is on record"
         assert act.call is not None, "it says which call it is"
         named = operation.token if act.call is CallKind.DELETE else operation.hash
-        call = Call(act.call, named, operation.attempt)
+        call = ProviderCall(act.call, named, operation.attempt)
         if self.calls.is_under_way(ctx.request):
             return memory
         serial, work = next(self._serials), self._work(seen, act, provider, status.cluster_id)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from quintant.core.errors import Conflict, Status
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.plan.events import TRANSITIONS
-from quintant.operators.infra.plan.status import Change
+from quintant.operators.infra.plan.status import StatusChange
 from quintant.runtime.controller.context import Context
 from quintant.runtime.events.transitions import transition_events
 
 
-async def write_status(ctx: Context[Cluster], change: Change) -> None:
+async def write_status(ctx: Context[Cluster], change: StatusChange) -> None:
     """Make a change, and tell of it; nothing is sent if everything is so already."""
     now, known = ctx.clock.now(), ctx.obj
     if change.on(known, known.status, now) == known.status:
@@ -23,7 +23,7 @@ async def write_status(ctx: Context[Cluster], change: Change) -> None:
     await _update(ctx, lambda status: change.on(known, status, now))
 
 
-async def record_status(ctx: Context[Cluster], cluster: Cluster, change: Change) -> Cluster:
+async def record_status(ctx: Context[Cluster], cluster: Cluster, change: StatusChange) -> Cluster:
     """Make a change that must have been made before a provider is asked for anything.
 
     Conflict if somebody else is at work on the Cluster, or it is going: nothing was asked for.

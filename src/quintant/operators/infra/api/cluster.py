@@ -186,7 +186,7 @@ class Machine(Model):
     addresses: tuple[str, ...] = ()
 
 
-class Infrastructure(Model):
+class InfrastructureStatus(Model):
     """What the provider said last, and since when it says so."""
 
     state: str = ""
@@ -197,7 +197,7 @@ class Infrastructure(Model):
     message: str = ""
 
 
-class Node(Model):
+class MadeNode(Model):
     """A node of the made cluster."""
 
     name: str
@@ -206,7 +206,7 @@ class Node(Model):
     """The pressures that it complains of."""
 
 
-class Nodes(Model):
+class MadeNodes(Model):
     """The nodes of the made cluster."""
 
     total: int = 0
@@ -214,7 +214,7 @@ class Nodes(Model):
     pid_pressure: int = 0
     memory_pressure: int = 0
     disk_pressure: int = 0
-    items: tuple[Node, ...] = ()
+    items: tuple[MadeNode, ...] = ()
 
 
 class LastError(Model):
@@ -246,10 +246,10 @@ class ClusterStatus(Model):
     last_applied_tosca: Opaque | None = None
     last_applied_hash: str = ""
     operation: Operation | None = None
-    infrastructure: Infrastructure | None = None
+    infrastructure: InfrastructureStatus | None = None
     kubeconfig_secret_ref: SecretKeyRef | None = None
     api_server_endpoint: str = ""
-    nodes: Nodes | None = None
+    nodes: MadeNodes | None = None
     inherited_labels: Mapping[str, str] = {}
     handled_retry: str = ""
     """The value of the annotation `retry` that was acted on."""

@@ -14,6 +14,7 @@ from quintant.operators.infra.api import (
     GlobalInfrastructureProvider,
     InfrastructureProvider,
 )
+from quintant.operators.infra.cloud.observe import CloudReader
 from quintant.operators.infra.cloud.reconcile import CloudReconciler, in_use
 from quintant.operators.infra.observe.keys import (
     CLOUD_INDEX,
@@ -39,8 +40,9 @@ def controllers(
     manager: Manager, options: Options, resolver: Resolver, providers: Providers
 ) -> None:
     """Declare the controllers of both kinds."""
-    _declare(manager, Cloud, "cloud", CloudReconciler(options, resolver, providers))
-    _declare(manager, GlobalCloud, "global-cloud", CloudReconciler(options, resolver, providers))
+    reconcile = CloudReconciler(options, CloudReader(resolver, providers))
+    _declare(manager, Cloud, "cloud", reconcile)
+    _declare(manager, GlobalCloud, "global-cloud", reconcile)
 
 
 def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: CloudReconciler) -> None:

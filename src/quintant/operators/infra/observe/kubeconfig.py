@@ -27,7 +27,7 @@ _ABSENT = ("none", "null", "")
 """Hosts that a template's `concat` makes of an address that is not known yet."""
 
 
-class Kubeconfig(NamedTuple):
+class UsableKubeconfig(NamedTuple):
     """A kubeconfig that may be used, and its server."""
 
     text: str
@@ -51,7 +51,7 @@ class NoKubeconfig(NamedTuple):
 
 def kubeconfig_of(
     outputs: Mapping[str, Any], *, insecure: bool = False
-) -> Kubeconfig | NoKubeconfig:
+) -> UsableKubeconfig | NoKubeconfig:
     """The kubeconfig among the outputs of an infrastructure."""
     value = _unwrapped(outputs.get(OUTPUT))
     if value is None or value in ("", {}):
@@ -63,7 +63,7 @@ def kubeconfig_of(
     return checked(value, insecure=insecure)
 
 
-def checked(text: str, *, insecure: bool = False) -> Kubeconfig | NoKubeconfig:
+def checked(text: str, *, insecure: bool = False) -> UsableKubeconfig | NoKubeconfig:
     """A kubeconfig's text, if it may be used."""
     if (absent := _absent(text)) is not None:
         return absent
@@ -73,7 +73,7 @@ def checked(text: str, *, insecure: bool = False) -> Kubeconfig | NoKubeconfig:
         return _refused(error.because or error.what)
     if not _NAME.fullmatch(urlsplit(config.server).hostname or ""):
         return NoKubeconfig(MISSING, "its server has no host name so far")
-    return Kubeconfig(text, config.server)
+    return UsableKubeconfig(text, config.server)
 
 
 def _unwrapped(value: Any) -> Any:

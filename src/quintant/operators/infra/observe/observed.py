@@ -45,7 +45,7 @@ def secret_value(secret: Secret | None, key: str) -> bytes | None:
         return None
 
 
-class Question(Enum):
+class ProviderQuestion(Enum):
     """What the provider is asked in a pass."""
 
     STATE = auto()
@@ -63,7 +63,7 @@ class CallKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProviderCall:
     """A long call: what is asked, and for which attempt; the same is not asked twice."""
 
     kind: CallKind
@@ -93,7 +93,7 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ClusterMemory:
     """What is remembered of a Cluster between passes."""
 
     seen: InfrastructureState | None = None
@@ -113,7 +113,7 @@ class Memory:
     """How often it showed no sign of a deletion that it had accepted."""
     failed_with: str = ""
     """The fingerprint of the binding when something failed."""
-    call: Call | None = None
+    call: ProviderCall | None = None
     """The last long call that was begun."""
     serial: int = 0
     """Its number: the same may be asked for again, much later."""
@@ -129,12 +129,12 @@ class Observed:
     now: datetime
     binding: Binding | None = None
     unresolved: Unresolved | None = None
-    memory: Memory = Memory()
+    memory: ClusterMemory = ClusterMemory()
     secret: WatchedSecret | None = None
     """The Secret with our kubeconfig's name, whoever's it is."""
     kubeconfig: str | None = None
     """The kubeconfig of a cluster that somebody else made, as its Secret has it."""
-    call: Call | None = None
+    call: ProviderCall | None = None
     """The long call that is under way, or came to its end."""
     ended: Ended | None = None
     rivals: tuple[str, ...] = ()

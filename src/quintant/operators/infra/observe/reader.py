@@ -19,9 +19,9 @@ from quintant.operators.infra.observe.answers import (
 from quintant.operators.infra.observe.keys import ID_INDEX
 from quintant.operators.infra.observe.observed import (
     Binding,
-    Memory,
+    ClusterMemory,
     Observed,
-    Question,
+    ProviderQuestion,
     Unresolved,
     WatchedSecret,
     secret_value,
@@ -39,14 +39,14 @@ _BAD = (InfrastructureWord.UNCONFIGURED, InfrastructureWord.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ClusterReader:
     """Observes Clusters; what it remembers of each is only hints."""
 
     options: Options
     resolver: Resolver
     providers: Providers
     calls: LongCalls[None]
-    memories: dict[Request, Memory] = field(default_factory=dict)
+    memories: dict[Request, ClusterMemory] = field(default_factory=dict)
 
     async def observe(self, ctx: Context[Cluster]) -> tuple[Observed, Provider | None]:
         """Everything about a Cluster, and the provider to speak to, if there is one."""
@@ -64,7 +64,7 @@ class Reader:
 
     async def _cached(self, ctx: Context[Cluster]) -> Observed:
         cluster, client, request = ctx.obj, ctx.client, ctx.request
-        memory = self.memories.get(request, Memory())
+        memory = self.memories.get(request, ClusterMemory())
         ended, call = None, memory.call
         if call is not None and not self.calls.is_under_way(request):
             outcome = self.calls.outcome(request, (call, memory.serial))
@@ -109,15 +109,15 @@ async def ask(seen: Observed, provider: Provider) -> Observed:
     """The same, with the provider's answer to the question that is open."""
     try:
         match question(seen):
-            case Question.STATE:
+            case ProviderQuestion.STATE:
                 return await _state(seen, provider, target_of(seen))
-            case Question.FIND:
+            case ProviderQuestion.FIND:
                 operation = seen.status.operation
                 token = operation.token if operation is not None else ""
                 return replace(seen, found=await provider.find(token))
-            case Question.OUTPUTS:
+            case ProviderQuestion.OUTPUTS:
                 return replace(seen, outputs=await provider.outputs(seen.status.cluster_id))
-            case Question.ADOPT:
+            case ProviderQuestion.ADOPT:
                 return await _adoptable(seen, provider)
     except ProviderError as error:
         return _unanswered(seen, error.failure)
@@ -164,9 +164,9 @@ async def _adoptable(seen: Observed, provider: Provider) -> Observed:
 
 def _unanswered(seen: Observed, failure: Failure) -> Observed:
     match question(seen):
-        case Question.FIND:
+        case ProviderQuestion.FIND:
             return replace(seen, found=failure)
-        case Question.OUTPUTS:
+        case ProviderQuestion.OUTPUTS:
             return replace(seen, outputs=failure)
     return replace(seen, state=failure)
 

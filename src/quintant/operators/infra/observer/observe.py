@@ -1,8 +1,9 @@
-"""What the observer reads: whether it is its turn, and with which kubeconfig."""
+"""What the observer reads: whether it is its turn, with which kubeconfig, and what it sees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from typing import NamedTuple
 
 from quintant.core.duration import parse_duration
@@ -11,11 +12,15 @@ from quintant.core.owner import controller_of
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import ObserverSpec
+from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.observed import WatchedSecret, secret_value
 from quintant.operators.infra.observe.session import Secrets
+from quintant.operators.infra.observer.plan import TargetNews, news
 from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, observable, reason_of
+from quintant.operators.infra.remote import Targets
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import predicates
+from quintant.runtime.controller.follower import Unreachable
 
 
 def _aspects(cluster: Cluster) -> object:
@@ -27,7 +32,7 @@ def _aspects(cluster: Cluster) -> object:
 CHANGED = predicates.generation | predicates.changed(_aspects)
 
 
-class Target(NamedTuple):
+class ObservedTarget(NamedTuple):
     """A made cluster, and how it is looked at."""
 
     kubeconfig: Sensitive[bytes]
@@ -44,7 +49,7 @@ def cluster_of(secret: WatchedSecret) -> Iterable[Request]:
         yield Request(held.name, secret.metadata.namespace)
 
 
-async def target_of(client: Client, cluster: Cluster, secrets: Secrets) -> Target | None:
+async def target_of(client: Client, cluster: Cluster, secrets: Secrets) -> ObservedTarget | None:
     """The cluster to look at; None if it is not the time, or there is no kubeconfig."""
     status = cluster.status
     if status is None or status.kubeconfig_secret_ref is None or not observable(cluster, status):
@@ -58,10 +63,36 @@ async def target_of(client: Client, cluster: Cluster, secrets: Secrets) -> Targe
     if raw is None:
         return None
     spec = cluster.spec.observer or ObserverSpec()
-    return Target(
+    return ObservedTarget(
         Sensitive(raw),
         parse_duration(spec.interval or "30s"),
         parse_duration(spec.timeout or "10s"),
         spec.failure_threshold or 3,
         spec.insecure_skip_tls_verify,
     )
+
+
+class TargetWatcher:
+    """Looks at made clusters, again and again; `near` is a client of our own cluster."""
+
+    def __init__(self, targets: Targets, metrics: InfraMetrics) -> None:
+        self._targets, self._metrics = targets, metrics
+        self.near: Client | None = None
+
+    async def watch(self, target: ObservedTarget, /) -> AsyncGenerator[TargetNews, None]:
+        """Look, and look again, for as long as somebody wants to know."""
+        known: TargetNews | None = None
+        while True:
+            if self.near is None:
+                raise Unreachable("nobody asked yet")
+            look = await self._targets(
+                self.near,
+                target.kubeconfig.reveal(),
+                seconds=target.timeout,
+                insecure=target.insecure,
+            )
+            if look.failure:
+                self._metrics.observer_failures.inc()
+            known = news(known, look, target.threshold)
+            yield known
+            await asyncio.sleep(target.interval)

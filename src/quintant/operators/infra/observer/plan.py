@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.operators.infra.api.cluster import Node, Nodes
+from quintant.operators.infra.api.cluster import MadeNode, MadeNodes
 from quintant.operators.infra.observe.answers import NodeLook, TargetLook
 from quintant.operators.infra.plan.status import (
     API_SERVER_REACHABLE,
@@ -20,8 +20,8 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     NODES_NOT_READY,
     RECONNECTED,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
 )
 
@@ -51,31 +51,35 @@ def news(before: TargetNews | None, look: TargetLook, threshold: int) -> TargetN
     return TargetNews(look, failures, threshold)
 
 
-def plan(told: TargetNews, *, require_nodes: bool) -> Change:
+def plan(told: TargetNews, *, require_nodes: bool) -> StatusChange:
     """What is said about a Cluster after this."""
     look = told.look
     if look.failure and told.failures >= told.threshold:
         said = f"its API server was asked {told.threshold} times: {look.message}"
-        return Change(claims=(claim(API_SERVER_REACHABLE, False, look.failure, said), _unseen()))
+        return StatusChange(
+            claims=(claim(API_SERVER_REACHABLE, False, look.failure, said), _unseen())
+        )
     if look.failure:
         said = f"its API server failed {told.failures} of {told.threshold} times: {look.message}"
-        return Change(claims=(claim(API_SERVER_REACHABLE, None, DEGRADED, said), _unseen()))
+        return StatusChange(claims=(claim(API_SERVER_REACHABLE, None, DEGRADED, said), _unseen()))
     reason = RECONNECTED if told.back else "Reachable"
     reached = claim(API_SERVER_REACHABLE, True, reason, "its API server answers")
-    return Change({"nodes": counted(look.nodes)}, (reached, _health(look.nodes, require_nodes)))
+    return StatusChange(
+        {"nodes": counted(look.nodes)}, (reached, _health(look.nodes, require_nodes))
+    )
 
 
-def counted(nodes: tuple[NodeLook, ...]) -> Nodes:
+def counted(nodes: tuple[NodeLook, ...]) -> MadeNodes:
     """What a status shows of nodes."""
     listed = sorted(nodes, key=lambda each: each.name)[:MOST_NODES]
-    return Nodes(
+    return MadeNodes(
         total=len(nodes),
         ready=sum(each.ready for each in nodes),
         pid_pressure=_pressed(nodes, "PIDPressure"),
         memory_pressure=_pressed(nodes, "MemoryPressure"),
         disk_pressure=_pressed(nodes, "DiskPressure"),
         items=tuple(
-            Node(name=each.name, ready=each.ready, conditions=each.pressures) for each in listed
+            MadeNode(name=each.name, ready=each.ready, conditions=each.pressures) for each in listed
         ),
     )
 
@@ -84,7 +88,7 @@ def _pressed(nodes: tuple[NodeLook, ...], pressure: str) -> int:
     return sum(pressure in each.pressures for each in nodes)
 
 
-def _health(nodes: tuple[NodeLook, ...], require_nodes: bool) -> Claim:
+def _health(nodes: tuple[NodeLook, ...], require_nodes: bool) -> ConditionClaim:
     unready = [each.name for each in nodes if not each.ready]
     if unready:
         return claim(NODES_HEALTHY, False, NODES_NOT_READY, f"not ready: {_names(unready)}")
@@ -101,5 +105,5 @@ def _names(names: list[str]) -> str:
     return ", ".join(sorted(names)[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _unseen() -> Claim:
+def _unseen() -> ConditionClaim:
     return claim(NODES_HEALTHY, None, "NotSeen", "its nodes cannot be seen")

@@ -17,10 +17,10 @@ from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import inline_secrets
 from quintant.operators.infra.observe.answers import Failure, InfrastructureState
 from quintant.operators.infra.observe.kubeconfig import NoKubeconfig, checked
-from quintant.operators.infra.observe.observed import Memory, Observed, Question
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed, ProviderQuestion
 from quintant.operators.infra.plan import steps
 from quintant.operators.infra.plan.create import create, created
-from quintant.operators.infra.plan.decision import RARELY, Act, Action, Decision, note
+from quintant.operators.infra.plan.decision import RARELY, Act, Action, PassDecision, note
 from quintant.operators.infra.plan.deletion import asked, delete, deletion_question, tidy
 from quintant.operators.infra.plan.failures import reachable
 from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured, replaced
@@ -33,8 +33,8 @@ from quintant.operators.infra.plan.status import (
     KUBECONFIG_READY,
     PAUSED,
     STALLED,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
     is_true,
 )
@@ -45,16 +45,16 @@ from quintant.operators.infra.plan.wait import look
 __all__ = ["asked", "conclude", "plan", "question"]
 
 
-def question(seen: Observed) -> Question | None:
+def question(seen: Observed) -> ProviderQuestion | None:
     """What the provider is asked before anything is decided."""
     if seen.cluster.deleting:
         return deletion_question(seen)
     if seen.status.duplicates and seen.binding is not None and not seen.paused:
-        return Question.STATE
+        return ProviderQuestion.STATE
     return steps.question(again(seen))
 
 
-def plan(seen: Observed, token: str) -> Decision:
+def plan(seen: Observed, token: str) -> PassDecision:
     """What follows from what was observed; `token` is for an infrastructure that is begun now."""
     if seen.cluster.deleting:
         return delete(seen).plus(_noted(seen))
@@ -64,11 +64,11 @@ def plan(seen: Observed, token: str) -> Decision:
     return _stepped(fresh, token).plus(_retried(seen, fresh) + _noted(seen))
 
 
-def _stepped(seen: Observed, token: str) -> Decision:
+def _stepped(seen: Observed, token: str) -> PassDecision:
     match step(seen):
         case Step.PAUSED:
             said = "it is paused: nothing is done at the provider"
-            return Decision(Change(claims=(claim(PAUSED, True, "Paused", said),)))
+            return PassDecision(StatusChange(claims=(claim(PAUSED, True, "Paused", said),)))
         case Step.UNBOUND:
             return _unbound(seen)
         case Step.REGISTERED:
@@ -87,7 +87,7 @@ def _stepped(seen: Observed, token: str) -> Decision:
             return look(seen)
 
 
-def conclude(seen: Observed, act: Act, answer: object) -> Decision:
+def conclude(seen: Observed, act: Act, answer: object) -> PassDecision:
     """What follows from the answer to an action; `seen` has what was recorded before it."""
     match act.action, answer:
         case Action.CREATE, str() | Failure():
@@ -100,7 +100,7 @@ def conclude(seen: Observed, act: Act, answer: object) -> Decision:
             return replaced(seen, answer)
         case Action.SAVE, str():
             return stored(seen, act.kubeconfig, answer)
-    return Decision()
+    return PassDecision()
 
 
 def again(seen: Observed) -> Observed:
@@ -112,20 +112,20 @@ def again(seen: Observed) -> Observed:
         operation = changed(operation, attempt=0, not_before=None)
     conditions = tuple(each for each in status.conditions if each.type != STALLED)
     status = changed(status, operation=operation, conditions=conditions)
-    return replace(seen, cluster=changed(seen.cluster, status=status), memory=Memory())
+    return replace(seen, cluster=changed(seen.cluster, status=status), memory=ClusterMemory())
 
 
-def _retried(seen: Observed, fresh: Observed) -> Change:
+def _retried(seen: Observed, fresh: Observed) -> StatusChange:
     if not seen.retry:
-        return Change()
+        return StatusChange()
     fields: dict[str, object] = {"handled_retry": seen.retry}
     if fresh.status.operation != seen.status.operation:
         fields["operation"] = fresh.status.operation
     stalled = is_true(seen.status.conditions, STALLED)
-    return Change(fields, (claim(STALLED, False, "Retried", "as asked"),) if stalled else ())
+    return StatusChange(fields, (claim(STALLED, False, "Retried", "as asked"),) if stalled else ())
 
 
-def _noted(seen: Observed) -> Change:
+def _noted(seen: Observed) -> StatusChange:
     """What is true of it at any step."""
     generation = seen.cluster.metadata.generation
     claims = [*_over(seen.status.conditions, PAUSED, seen.paused)]
@@ -143,10 +143,10 @@ def _noted(seen: Observed) -> Change:
     if seen.binding is not None:
         inherited = seen.binding.cloud.metadata.labels if seen.cluster.spec.inherit_labels else {}
         fields["inherited_labels"] = dict(inherited)
-    return Change(fields, tuple(claims))
+    return StatusChange(fields, tuple(claims))
 
 
-def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[Claim]:
+def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ConditionClaim]:
     """That a condition is over, where it was said that it is not."""
     known = condition_of(conditions, type)
     if holds or known is None or known.status != "True":
@@ -154,7 +154,7 @@ def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[Claim
     return [claim(type, False, "Over", "")]
 
 
-def _bound(seen: Observed) -> list[Claim]:
+def _bound(seen: Observed) -> list[ConditionClaim]:
     to, on = seen.status.scheduled_to, seen.status.running_on
     if to is not None and on is not None and (to.kind, to.name) != (on.kind, on.name):
         said = f"it runs on {on.kind} {on.name} and stays there; scheduledTo is {to.name}"
@@ -164,20 +164,20 @@ def _bound(seen: Observed) -> list[Claim]:
     return _over(seen.status.conditions, BINDING_MISMATCH, False)
 
 
-def _unbound(seen: Observed) -> Decision:
+def _unbound(seen: Observed) -> PassDecision:
     """Nothing is bound, or something that it is bound to is not there: watches wake us."""
     if seen.unresolved is None:
-        return Decision()
+        return PassDecision()
     reason, said = seen.unresolved.reason, seen.unresolved.message
     claims = [claim(CLOUD_RESOLVED, False, reason, said)]
     if seen.status.cluster_id:
         claims.append(claim(INFRASTRUCTURE_READY, False, reason, said))
     else:
         claims.append(claim(STALLED, True, reason, said))
-    return Decision(Change(claims=tuple(claims)), after=seen.observe_interval)
+    return PassDecision(StatusChange(claims=tuple(claims)), after=seen.observe_interval)
 
 
-def _mismatch(seen: Observed) -> Decision:
+def _mismatch(seen: Observed) -> PassDecision:
     """The names lead elsewhere now: right only if the infrastructure is found there."""
     assert seen.binding is not None, "it leads somewhere"
     if isinstance(seen.state, InfrastructureState):
@@ -185,8 +185,8 @@ def _mismatch(seen: Observed) -> Decision:
         event = note("Rebound", f"found the infrastructure through the new address of {cloud}")
         claims = (reachable(seen), *_over(seen.status.conditions, BINDING_MISMATCH, False))
         stalled = _over(seen.status.conditions, STALLED, False)
-        change = Change({"running_on": seen.binding.snapshot}, (*claims, *stalled))
-        return Decision(change, events=(event,), after=seen.poll_min, memory=Memory())
+        change = StatusChange({"running_on": seen.binding.snapshot}, (*claims, *stalled))
+        return PassDecision(change, events=(event,), after=seen.poll_min, memory=ClusterMemory())
     said = (
         "cloud or provider were made anew or have another address, where the infrastructure is not"
         " found; put back what was there, or let the Cluster go with quintant.dev/release=true"
@@ -195,10 +195,10 @@ def _mismatch(seen: Observed) -> Decision:
         claim(BINDING_MISMATCH, True, "OtherEndpoint", said),
         claim(STALLED, True, BINDING_MISMATCH, said),
     )
-    return Decision(Change(claims=claims), after=RARELY)
+    return PassDecision(StatusChange(claims=claims), after=RARELY)
 
 
-def _registered(seen: Observed) -> Decision:
+def _registered(seen: Observed) -> PassDecision:
     """A cluster that somebody else made: only its kubeconfig is looked at."""
     ref = seen.cluster.spec.kubeconfig_secret_ref
     assert ref is not None, "the API server asks for one of both"
@@ -216,9 +216,9 @@ def _registered(seen: Observed) -> Decision:
         "api_server_endpoint": found.server,
     }
     told = claim(KUBECONFIG_READY, True, "Given", f"it is in Secret {ref.name}")
-    return Decision(Change(fields, (told,)), after=seen.observe_interval)
+    return PassDecision(StatusChange(fields, (told,)), after=seen.observe_interval)
 
 
-def _unusable(seen: Observed, reason: str, said: str) -> Decision:
+def _unusable(seen: Observed, reason: str, said: str) -> PassDecision:
     told = claim(KUBECONFIG_READY, False, reason, said)
-    return Decision(Change(claims=(told,)), after=seen.observe_interval)
+    return PassDecision(StatusChange(claims=(told,)), after=seen.observe_interval)

@@ -19,12 +19,17 @@ from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.builders import same_template
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
-from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed
+from quintant.operators.infra.observe.observed import (
+    CallKind,
+    ClusterMemory,
+    Observed,
+    ProviderCall,
+)
 from quintant.operators.infra.plan.decision import (
     RARELY,
     Act,
     Action,
-    Decision,
+    PassDecision,
     advance,
     begin,
     due,
@@ -42,7 +47,7 @@ from quintant.operators.infra.plan.status import (
     STALLED,
     SYNCED,
     TEMPLATE_VALID,
-    Change,
+    StatusChange,
     claim,
 )
 
@@ -51,7 +56,7 @@ SETTLE_PAUSE = 5.0
 _CREATING = claim(INFRASTRUCTURE_READY, None, IN_PROGRESS, "it is being created")
 
 
-def create(seen: Observed, token: str) -> Decision:
+def create(seen: Observed, token: str) -> PassDecision:
     """The next thing to do on the way to an infrastructure; `token` is used if there is none."""
     operation = seen.status.operation
     if seen.cluster.spec.adopt_infrastructure_id:
@@ -63,7 +68,7 @@ def create(seen: Observed, token: str) -> Decision:
     if operation.phase == "Waiting":
         wait = due(seen)
         if wait > 0:
-            return Decision(after=min(wait, RARELY))
+            return PassDecision(after=min(wait, RARELY))
     return _planned(seen, operation)
 
 
@@ -77,42 +82,44 @@ def wanted_hash(seen: Observed) -> str:
     return template_digest(tosca) if tosca is not None else ""
 
 
-def _prepare(seen: Observed, token: str) -> Decision:
+def _prepare(seen: Observed, token: str) -> PassDecision:
     """Nothing was sent so far: record what is going to be."""
     operation = begin(seen, "Create", token=token, hash=wanted_hash(seen))
     claims = (claim(SYNCED, False, "Creating", "it is being created"), _CREATING, *unstalled(seen))
-    call = Act(Action.LONG_CALL, Change({"operation": operation}, claims), CallKind.DRY_RUN)
+    call = Act(Action.LONG_CALL, StatusChange({"operation": operation}, claims), CallKind.DRY_RUN)
     memory = replace(seen.memory, failed_with="", failures=0)
-    return Decision(act=call, after=seen.poll_max, memory=memory)
+    return PassDecision(act=call, after=seen.poll_max, memory=memory)
 
 
-def _planned(seen: Observed, operation: Operation) -> Decision:
+def _planned(seen: Observed, operation: Operation) -> PassDecision:
     """Nothing is under way: the provider says first what it thinks of the template."""
-    wanted = Call(CallKind.DRY_RUN, operation.hash, operation.attempt)
+    wanted = ProviderCall(CallKind.DRY_RUN, operation.hash, operation.attempt)
     if seen.call != wanted:
         record = None
         if operation.phase == "Waiting":
             prepared = changed(operation, phase="Prepared", not_before=None)
-            record = Change({"operation": prepared}, (_CREATING, *unstalled(seen)))
-        return Decision(act=Act(Action.LONG_CALL, record, CallKind.DRY_RUN), after=seen.poll_max)
+            record = StatusChange({"operation": prepared}, (_CREATING, *unstalled(seen)))
+        return PassDecision(
+            act=Act(Action.LONG_CALL, record, CallKind.DRY_RUN), after=seen.poll_max
+        )
     if seen.ended is None:
-        return Decision(after=seen.poll_max)
+        return PassDecision(after=seen.poll_max)
     if seen.ended.failure is not None:
         return _refused(seen, seen.ended.failure)
     return _send(seen, operation)
 
 
-def _refused(seen: Observed, failure: Failure) -> Decision:
+def _refused(seen: Observed, failure: Failure) -> PassDecision:
     """Nothing was created."""
     decision, operation = failed(seen, failure), seen.status.operation
     if operation is None or "operation" in decision.change.fields:
         return decision
     # It could not be asked: the next attempt has a call of its own.
     waits = rejected(operation, seen, decision.after or RARELY)
-    return decision.plus(Change({"operation": changed(waits, attempt=operation.attempt + 1)}))
+    return decision.plus(StatusChange({"operation": changed(waits, attempt=operation.attempt + 1)}))
 
 
-def _send(seen: Observed, operation: Operation) -> Decision:
+def _send(seen: Observed, operation: Operation) -> PassDecision:
     sent = changed(
         operation, phase="Prepared", attempt=operation.attempt + 1,
         last_attempt_at=timestamp(seen.now), not_before=None,
@@ -125,11 +132,11 @@ def _send(seen: Observed, operation: Operation) -> Decision:
     )
     where = seen.binding.cloud.metadata.name if seen.binding is not None else ""
     event = note("Creating", f"asks for an infrastructure on {where}")
-    record = Change({"operation": sent}, claims)
-    return Decision(act=Act(Action.CREATE, record), events=(event,), after=seen.poll_min)
+    record = StatusChange({"operation": sent}, claims)
+    return PassDecision(act=Act(Action.CREATE, record), events=(event,), after=seen.poll_min)
 
 
-def created(seen: Observed, answer: str | Failure) -> Decision:
+def created(seen: Observed, answer: str | Failure) -> PassDecision:
     """After the request: the id is recorded, or nothing is, and it is looked for."""
     if isinstance(answer, str):
         return taken(seen, answer, note("Created", f"the provider makes infrastructure {answer}"))
@@ -139,10 +146,10 @@ def created(seen: Observed, answer: str | Failure) -> Decision:
     # Nobody knows whether it is there. The attempt stays on record, and the token is looked for.
     kept = {key: value for key, value in decision.change.fields.items() if key != "operation"}
     claims = tuple(each for each in decision.change.claims if each.type != STALLED)
-    return replace(decision, change=Change(kept, claims), after=SETTLE_PAUSE)
+    return replace(decision, change=StatusChange(kept, claims), after=SETTLE_PAUSE)
 
 
-def _looked_for(seen: Observed, operation: Operation) -> Decision:
+def _looked_for(seen: Observed, operation: Operation) -> PassDecision:
     """A request may be on its way: what does the provider have with our token?"""
     if isinstance(seen.found, Failure):
         return failed_search(seen, seen.found)
@@ -152,36 +159,40 @@ def _looked_for(seen: Observed, operation: Operation) -> Decision:
     settle = seen.binding.settle_seconds if seen.binding is not None else 0.0
     rest = settle - elapsed(seen, operation.last_attempt_at)
     if rest > 0:
-        return Decision(Change(claims=(reachable(seen),)), after=min(rest + 0.5, SETTLE_PAUSE))
+        return PassDecision(
+            StatusChange(claims=(reachable(seen),)), after=min(rest + 0.5, SETTLE_PAUSE)
+        )
     over = changed(operation, last_attempt_at=None, hash=wanted_hash(seen))
-    return Decision(Change({"operation": over}), after=0.0)
+    return PassDecision(StatusChange({"operation": over}), after=0.0)
 
 
-def failed_search(seen: Observed, failure: Failure) -> Decision:
+def failed_search(seen: Observed, failure: Failure) -> PassDecision:
     """The provider could not be asked what it has: the attempt stays on record."""
     decision = failed(seen, failure)
     kept = {key: value for key, value in decision.change.fields.items() if key != "operation"}
-    change = Change(kept, decision.change.claims)
+    change = StatusChange(kept, decision.change.claims)
     return replace(decision, change=change, after=decision.after or RARELY)
 
 
-def _adopt(seen: Observed, id: str, others: tuple[str, ...]) -> Decision:
+def _adopt(seen: Observed, id: str, others: tuple[str, ...]) -> PassDecision:
     events = [note("Adopted", f"found infrastructure {id}, whose answer had been lost")]
     if others:
         said = f"infrastructures {', '.join(others)} were made besides {id}, and are deleted"
         events.append(note("DuplicateInfrastructure", said, warning=True))
     decision = taken(seen, id, *events)
-    return decision.plus(Change({"duplicates": others})) if others else decision
+    return decision.plus(StatusChange({"duplicates": others})) if others else decision
 
 
-def taken(seen: Observed, id: str, *events: PlannedEvent) -> Decision:
+def taken(seen: Observed, id: str, *events: PlannedEvent) -> PassDecision:
     """The infrastructure is there: what the document records after a successful request."""
     operation = advance(seen, phase="Submitted", not_before=None)
-    return Decision(
-        Change(_recorded(seen, id, operation), (reachable(seen), _CREATING, *unstalled(seen))),
+    return PassDecision(
+        StatusChange(
+            _recorded(seen, id, operation), (reachable(seen), _CREATING, *unstalled(seen))
+        ),
         events=tuple(events),
         after=seen.poll_min,
-        memory=Memory(),
+        memory=ClusterMemory(),
     )
 
 
@@ -199,7 +210,7 @@ def _recorded(seen: Observed, id: str, operation: Operation) -> dict[str, object
     }
 
 
-def _adopt_by_id(seen: Observed) -> Decision:
+def _adopt_by_id(seen: Observed) -> PassDecision:
     """Take over an infrastructure that exists."""
     id = seen.cluster.spec.adopt_infrastructure_id
     if seen.rivals:
@@ -212,23 +223,23 @@ def _adopt_by_id(seen: Observed) -> Decision:
         case Failure() as failure:
             return failed(seen, failure)
         case None:
-            return Decision(after=seen.poll_min)
+            return PassDecision(after=seen.poll_min)
     same = seen.adopted is not None and same_template(seen.adopted, seen.cluster)
     hash = wanted_hash(seen) if same else ""
     operation = changed(begin(seen, "Create", hash=hash), phase="Submitted")
     claims = (reachable(seen), _CREATING, *unstalled(seen))
-    return Decision(
-        Change(_recorded(seen, id, operation), claims),
+    return PassDecision(
+        StatusChange(_recorded(seen, id, operation), claims),
         events=(note("Adopted", f"takes over infrastructure {id}"),),
         after=seen.poll_min,
-        memory=Memory(),
+        memory=ClusterMemory(),
     )
 
 
-def _unadoptable(seen: Observed, reason: str, said: str) -> Decision:
+def _unadoptable(seen: Observed, reason: str, said: str) -> PassDecision:
     failure = Failure(ErrorClass.CONFIG, reason, said)
     fields = {"last_errors": with_error(seen, failure)}
     memory = replace(seen.memory, failed_with=seen.binding.fingerprint if seen.binding else "")
-    return Decision(
-        Change(fields, (claim(STALLED, True, reason, said),)), after=RARELY, memory=memory
+    return PassDecision(
+        StatusChange(fields, (claim(STALLED, True, reason, said),)), after=RARELY, memory=memory
     )

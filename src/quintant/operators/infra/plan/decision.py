@@ -14,15 +14,21 @@ from quintant.api.events import PlannedEvent
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import (
-    Infrastructure,
+    InfrastructureStatus,
     LastError,
     Machine,
     Operation,
     OperationType,
 )
 from quintant.operators.infra.observe.answers import Failure, InfrastructureState
-from quintant.operators.infra.observe.observed import CallKind, Memory, Observed
-from quintant.operators.infra.plan.status import STALLED, Change, Claim, claim, is_true
+from quintant.operators.infra.observe.observed import CallKind, ClusterMemory, Observed
+from quintant.operators.infra.plan.status import (
+    STALLED,
+    ConditionClaim,
+    StatusChange,
+    claim,
+    is_true,
+)
 
 POLLS = (1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 """Waits between looks at something that does not change, in multiples of the shortest."""
@@ -32,7 +38,7 @@ SOON = 0.05
 RARELY = 300.0
 """Seconds between looks at what only somebody's hand can mend."""
 ERRORS_KEPT = 5
-NOTHING = Change()
+NOTHING = StatusChange()
 
 
 class Action(Enum):
@@ -53,7 +59,7 @@ class Act:
     """An action, and what has to be written before it."""
 
     action: Action
-    record: Change | None = None
+    record: StatusChange | None = None
     call: CallKind | None = None
     target: str = ""
     """The infrastructure; empty for the Cluster's own."""
@@ -63,20 +69,20 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PassDecision:
     """What follows from what was observed."""
 
-    change: Change = NOTHING
+    change: StatusChange = NOTHING
     act: Act | None = None
     events: tuple[PlannedEvent, ...] = ()
     after: float | None = None
     """Seconds until the next look; None leaves it to watches."""
-    memory: Memory | None = None
+    memory: ClusterMemory | None = None
     """What to remember from now on; None leaves it as it is."""
     finished: bool = False
     """Nothing is left at the provider: the Cluster may go."""
 
-    def plus(self, before: Change) -> Decision:
+    def plus(self, before: StatusChange) -> PassDecision:
         """The same, with something that is changed besides."""
         if self.act is not None and self.act.record is not None:
             act = replace(self.act, record=before + self.act.record)
@@ -130,14 +136,14 @@ def backoff(attempt: int, first: float, longest: float) -> float:
     return float(min(first * 2.0 ** max(attempt - 1, 0), longest))
 
 
-def poll(seen: Observed, memory: Memory) -> float:
+def poll(seen: Observed, memory: ClusterMemory) -> float:
     """Seconds until the next look: ever longer while nothing changes."""
     at = max(memory.looks - 1, 0)
     factor = POLLS[at] if at < len(POLLS) else MORE_THAN_ANY
     return min(seen.poll_min * factor, seen.poll_max)
 
 
-def remember(memory: Memory, state: InfrastructureState, now: datetime) -> Memory:
+def remember(memory: ClusterMemory, state: InfrastructureState, now: datetime) -> ClusterMemory:
     """The memory after the provider said this."""
     same = memory.seen == state
     return replace(
@@ -152,16 +158,16 @@ def remember(memory: Memory, state: InfrastructureState, now: datetime) -> Memor
     )
 
 
-def unstalled(seen: Observed) -> tuple[Claim, ...]:
+def unstalled(seen: Observed) -> tuple[ConditionClaim, ...]:
     """What is said once something works that did not."""
     if not is_true(seen.status.conditions, STALLED):
         return ()
     return (claim(STALLED, False, "Working", ""),)
 
 
-def shown(seen: Observed, state: InfrastructureState, wanted: int | None) -> Infrastructure:
+def shown(seen: Observed, state: InfrastructureState, wanted: int | None) -> InfrastructureStatus:
     """What a status shows of an infrastructure; equal to what it shows if that is still so."""
-    before = seen.status.infrastructure or Infrastructure()
+    before = seen.status.infrastructure or InfrastructureStatus()
     known = {each.id: each for each in before.vms}
     vms = []
     for id, word in sorted(state.machines.items(), key=_numerical):
@@ -170,7 +176,7 @@ def shown(seen: Observed, state: InfrastructureState, wanted: int | None) -> Inf
         addresses = told.addresses if told else known[id].addresses if id in known else ()
         vms.append(Machine(id=id, name=name, state=word, addresses=addresses))
     message = seen.log or (before.message if state.settled.value == before.state else "")
-    found = Infrastructure(
+    found = InfrastructureStatus(
         state=state.settled.value, last_observed=before.last_observed, wanted=wanted,
         vms=tuple(vms), message=message,
     )  # fmt: skip

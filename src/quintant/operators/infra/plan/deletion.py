@@ -24,14 +24,20 @@ from quintant.operators.infra.observe.answers import (
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed, Question
+from quintant.operators.infra.observe.observed import (
+    CallKind,
+    ClusterMemory,
+    Observed,
+    ProviderCall,
+    ProviderQuestion,
+)
 from quintant.operators.infra.plan.create import failed_search
 from quintant.operators.infra.plan.decision import (
     RARELY,
     SOON,
     Act,
     Action,
-    Decision,
+    PassDecision,
     backoff,
     begin,
     elapsed,
@@ -53,7 +59,7 @@ from quintant.operators.infra.plan.status import (
     DELETING,
     PAUSED,
     STALLED,
-    Change,
+    StatusChange,
     claim,
 )
 from quintant.operators.infra.plan.steps import elsewhere
@@ -83,14 +89,14 @@ class Removal(Enum):
     """It is being deleted."""
 
 
-def deletion_question(seen: Observed) -> Question | None:
+def deletion_question(seen: Observed) -> ProviderQuestion | None:
     """What the provider is asked before anything is decided about a deletion."""
     if held_back(seen) is not None or seen.running:
         return None
     status = seen.status
     if status.cluster_id or status.duplicates:
-        return Question.STATE
-    return Question.FIND if _perhaps_created(seen) else None
+        return ProviderQuestion.STATE
+    return ProviderQuestion.FIND if _perhaps_created(seen) else None
 
 
 def target_of(seen: Observed) -> str:
@@ -113,20 +119,20 @@ def removal(state: InfrastructureState, since_created: float, grace: float) -> R
     return Removal.DELETE
 
 
-def held_back(seen: Observed) -> Decision | None:
+def held_back(seen: Observed) -> PassDecision | None:
     """Why a deletion cannot go on now; None if it can, or nothing is left to do."""
     if seen.paused:
         said = "it is paused: nothing is deleted until it is not, or is released"
-        return Decision(Change(claims=(claim(PAUSED, True, "Paused", said),)), after=HOLD)
+        return PassDecision(StatusChange(claims=(claim(PAUSED, True, "Paused", said),)), after=HOLD)
     if _nothing_there(seen) or seen.cluster.spec.deletion_policy == "Orphan":
         return None
     if seen.unresolved is not None:
         told = claim(DELETING, True, seen.unresolved.reason, _way_out(seen.unresolved.message))
-        return Decision(Change(claims=(told,)), after=HOLD)
+        return PassDecision(StatusChange(claims=(told,)), after=HOLD)
     return None
 
 
-def delete(seen: Observed) -> Decision:
+def delete(seen: Observed) -> PassDecision:
     """The next thing to do on the way to nothing."""
     if (held := held_back(seen)) is not None:
         return held
@@ -134,9 +140,11 @@ def delete(seen: Observed) -> Decision:
     if seen.cluster.spec.deletion_policy == "Orphan":
         return _orphaned(seen)
     if _nothing_there(seen):
-        return Decision(events=(note("Deleted", "nothing is left at the provider"),), finished=True)
+        return PassDecision(
+            events=(note("Deleted", "nothing is left at the provider"),), finished=True
+        )
     if seen.running:
-        return Decision(_going("waits for a request that is under way"), after=seen.poll_max)
+        return PassDecision(_going("waits for a request that is under way"), after=seen.poll_max)
     if not status.cluster_id and not status.duplicates:
         return _looked_for(seen)
     return _told(seen)
@@ -146,13 +154,13 @@ def _nothing_there(seen: Observed) -> bool:
     return not (seen.status.cluster_id or seen.status.duplicates or _perhaps_created(seen))
 
 
-def _orphaned(seen: Observed) -> Decision:
+def _orphaned(seen: Observed) -> PassDecision:
     id = seen.status.cluster_id or "none that is known"
     said = f"infrastructure {id} is left at the provider, as deletionPolicy Orphan says"
-    return Decision(events=(note("Orphaned", said),), finished=True)
+    return PassDecision(events=(note("Orphaned", said),), finished=True)
 
 
-def _looked_for(seen: Observed) -> Decision:
+def _looked_for(seen: Observed) -> PassDecision:
     """A request to create it may have been carried out."""
     operation = seen.status.operation
     if isinstance(seen.found, Failure):
@@ -161,45 +169,47 @@ def _looked_for(seen: Observed) -> Decision:
         first, *others = seen.found
         fields = {"cluster_id": first, "created": timestamp(seen.now), "duplicates": tuple(others)}
         event = note("Adopted", f"found infrastructure {first}, to be deleted")
-        return Decision(Change(fields), events=(event,), after=SOON, memory=Memory())
+        return PassDecision(
+            StatusChange(fields), events=(event,), after=SOON, memory=ClusterMemory()
+        )
     settle = seen.binding.settle_seconds if seen.binding is not None else 0.0
     rest = settle - elapsed(seen, operation.last_attempt_at if operation is not None else None)
     if rest > 0:
         said = "waits for a request to create it, which may still be carried out"
-        return Decision(_going(said), after=min(rest + 0.5, BUSY_SECONDS))
-    return Decision(events=(note("Deleted", "nothing was created"),), finished=True)
+        return PassDecision(_going(said), after=min(rest + 0.5, BUSY_SECONDS))
+    return PassDecision(events=(note("Deleted", "nothing was created"),), finished=True)
 
 
-def _told(seen: Observed) -> Decision:
+def _told(seen: Observed) -> PassDecision:
     match seen.state:
         case Failure(kind=ErrorClass.NOT_FOUND):
             return _denied(seen)
         case Failure() as failure:
             return failed_search(seen, failure).plus(_going(failure.message, failure.reason))
         case None:
-            return Decision(after=seen.poll_min)
+            return PassDecision(after=seen.poll_min)
         case state:
             return _there(seen, state, remember(seen.memory, state, seen.now))
 
 
-def _denied(seen: Observed) -> Decision:
+def _denied(seen: Observed) -> PassDecision:
     """The provider has no such infrastructure: right away believed only if it was asked to."""
     status, memory = seen.status, seen.memory
     if elsewhere(seen) and not _accepted(seen):
         said = "the provider at this address is another one, and does not know the infrastructure"
-        return Decision(_going(_way_out(said), "BindingMismatch"), after=HOLD)
+        return PassDecision(_going(_way_out(said), "BindingMismatch"), after=HOLD)
     since = memory.missing_since or seen.now
     memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
     sure = memory.missing >= MISSING_LOOKS and (seen.now - since).total_seconds() >= MISSING_SECONDS
     if not (sure or (_accepted(seen) and memory.missing >= GONE_LOOKS)):
         said = "the provider does not know it; it is asked again to be sure"
         after = seen.poll_min if _accepted(seen) else MISSING_PAUSE
-        return Decision(_going(said), after=after, memory=memory)
+        return PassDecision(_going(said), after=after, memory=memory)
     if status.duplicates:
         rest = {"duplicates": status.duplicates[1:], "operation": None}
-        return Decision(Change(rest), after=SOON, memory=Memory())
+        return PassDecision(StatusChange(rest), after=SOON, memory=ClusterMemory())
     said = f"infrastructure {status.cluster_id} is gone"
-    return Decision(events=(note("Deleted", said),), finished=True)
+    return PassDecision(events=(note("Deleted", said),), finished=True)
 
 
 def _accepted(seen: Observed) -> bool:
@@ -212,18 +222,18 @@ def _accepted(seen: Observed) -> bool:
     )
 
 
-def _there(seen: Observed, state: InfrastructureState, memory: Memory) -> Decision:
+def _there(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> PassDecision:
     own = not seen.status.duplicates
-    look = Change({"infrastructure": shown(seen, state, wanted_by(seen))} if own else {})
+    look = StatusChange({"infrastructure": shown(seen, state, wanted_by(seen))} if own else {})
     since = elapsed(seen, seen.status.created)
     match removal(state, since, seen.timeout("launch_grace")):
         case Removal.WAIT:
             said = "the provider prepares machines and lists none yet: it is deleted once it does"
-            return Decision(look + _going(said, "Launching"), after=LAUNCH_PAUSE, memory=memory)
+            return PassDecision(look + _going(said, "Launching"), after=LAUNCH_PAUSE, memory=memory)
         case Removal.GOING:
             after = min(poll(seen, memory), LONGEST_PAUSE)
             change = look + _going("the provider deletes it") + _overtime(seen)
-            return Decision(change, after=after, memory=replace(memory, undeleted=0))
+            return PassDecision(change, after=after, memory=replace(memory, undeleted=0))
         case Removal.RISK:
             return _ask(seen, look, memory, risk=True)
     if _accepted(seen):
@@ -231,23 +241,27 @@ def _there(seen: Observed, state: InfrastructureState, memory: Memory) -> Decisi
     return _ask(seen, look, memory)
 
 
-def _ask(seen: Observed, look: Change, memory: Memory, *, risk: bool = False) -> Decision:
+def _ask(
+    seen: Observed, look: StatusChange, memory: ClusterMemory, *, risk: bool = False
+) -> PassDecision:
     """Send the request, if its wait is over."""
     target, operation = target_of(seen), seen.status.operation
     mine = operation is not None and operation.type == "Delete" and operation.token == target
     begun = operation if operation is not None and mine else begin(seen, "Delete", token=target)
     wait = -elapsed(seen, begun.not_before) if begun.not_before else 0.0
     if wait > 0:
-        return Decision(look + _overtime(seen), after=min(wait, RARELY), memory=memory)
+        return PassDecision(look + _overtime(seen), after=min(wait, RARELY), memory=memory)
     record = (
-        look + Change({"operation": changed(begun, phase="Prepared")}) + _going("being deleted")
+        look
+        + StatusChange({"operation": changed(begun, phase="Prepared")})
+        + _going("being deleted")
     )
     events = () if mine else (note("Deleting", f"deletes infrastructure {target}"),)
     if risk:
         events = (*events, note("PossibleLeak", _leak(target), warning=True))
     force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
     act = Act(Action.DELETE, record, target=target, force=force)
-    return Decision(act=act, events=events, after=seen.poll_min, memory=memory)
+    return PassDecision(act=act, events=events, after=seen.poll_min, memory=memory)
 
 
 def _leak(target: str) -> str:
@@ -257,7 +271,7 @@ def _leak(target: str) -> str:
     )
 
 
-def asked(seen: Observed, answer: Failure | None) -> Decision:
+def asked(seen: Observed, answer: Failure | None) -> PassDecision:
     """After the request."""
     operation = seen.status.operation
     assert operation is not None, "it was recorded"
@@ -268,23 +282,23 @@ def asked(seen: Observed, answer: Failure | None) -> Decision:
         last_attempt_at=timestamp(seen.now), not_before=None,
     )  # fmt: skip
     memory = replace(seen.memory, undeleted=0, looks=0)
-    return Decision(Change({"operation": sent}), after=seen.poll_min, memory=memory)
+    return PassDecision(StatusChange({"operation": sent}), after=seen.poll_min, memory=memory)
 
 
-def _refused(seen: Observed, operation: Operation, failure: Failure) -> Decision:
+def _refused(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
     if failure.kind is ErrorClass.BUSY:
         told = _going("the provider is at work on it: it is asked again", "Busy")
-        return Decision(told, after=BUSY_SECONDS)
+        return PassDecision(told, after=BUSY_SECONDS)
     if failure.kind is ErrorClass.NOT_FOUND:
         sent = changed(operation, phase="Submitted", attempt=operation.attempt + 1)
-        return Decision(Change({"operation": sent}), after=SOON)
+        return PassDecision(StatusChange({"operation": sent}), after=SOON)
     if failure.kind in (ErrorClass.TRANSIENT, ErrorClass.DISABLED, ErrorClass.AUTH):
         decision = failed_search(seen, failure)
         return decision.plus(_going(failure.message, failure.reason))
     return _failed(seen, operation, failure)
 
 
-def _failed(seen: Observed, operation: Operation, failure: Failure) -> Decision:
+def _failed(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
     """The provider could not delete it, and says why."""
     attempt = operation.attempt + 1
     wait = backoff(attempt, FAILED_SECONDS, FAILED_CAP)
@@ -295,64 +309,64 @@ def _failed(seen: Observed, operation: Operation, failure: Failure) -> Decision:
     )  # fmt: skip
     fields = {"operation": waits, "last_errors": with_error(seen, failure)}
     told = claim(DELETING, True, DELETE_FAILED, failure.message)
-    change = Change(fields, (reachable(seen), told)) + _overtime(seen)
-    return Decision(change, after=min(wait, RARELY), memory=replace(seen.memory, undeleted=0))
+    change = StatusChange(fields, (reachable(seen), told)) + _overtime(seen)
+    return PassDecision(change, after=min(wait, RARELY), memory=replace(seen.memory, undeleted=0))
 
 
-def _silently_failed(seen: Observed, look: Change, memory: Memory) -> Decision:
+def _silently_failed(seen: Observed, look: StatusChange, memory: ClusterMemory) -> PassDecision:
     """It was accepted, and is not being carried out."""
     operation = seen.status.operation
     assert operation is not None, "it was accepted"
     if operation.phase == "Waiting":
         return _ask(seen, look, memory)
-    mine = Call(CallKind.DELETE, operation.token, operation.attempt)
+    mine = ProviderCall(CallKind.DELETE, operation.token, operation.attempt)
     if seen.call == mine and seen.ended is not None:
         failure = seen.ended.failure
         if failure is None or failure.kind is ErrorClass.NOT_FOUND:
-            return Decision(look, after=seen.poll_min, memory=replace(memory, undeleted=0))
+            return PassDecision(look, after=seen.poll_min, memory=replace(memory, undeleted=0))
         return _refused(seen, operation, failure)
     memory = replace(memory, undeleted=memory.undeleted + 1)
     if memory.undeleted < UNDELETED_LOOKS:
-        return Decision(look, after=seen.poll_min, memory=memory)
+        return PassDecision(look, after=seen.poll_min, memory=memory)
     force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
     act = Act(Action.LONG_CALL, look, CallKind.DELETE, target=operation.token, force=force)
-    return Decision(act=act, after=seen.poll_max, memory=memory)
+    return PassDecision(act=act, after=seen.poll_max, memory=memory)
 
 
-def _overtime(seen: Observed) -> Change:
+def _overtime(seen: Observed) -> StatusChange:
     operation, limit = seen.status.operation, seen.timeout("delete")
     if operation is None or operation.type != "Delete" or limit <= 0:
-        return Change()
+        return StatusChange()
     if elapsed(seen, operation.started_at) <= limit:
-        return Change()
+        return StatusChange()
     said = f"it takes longer than delete in spec.timeouts allows; {FORCE_DELETE}=true may help"
-    return Change(claims=(claim(STALLED, True, "DeleteTimeout", said),))
+    return StatusChange(claims=(claim(STALLED, True, "DeleteTimeout", said),))
 
 
-def _going(said: str, reason: str = "InProgress") -> Change:
-    return Change(claims=(claim(DELETING, True, reason, said),))
+def _going(said: str, reason: str = "InProgress") -> StatusChange:
+    return StatusChange(claims=(claim(DELETING, True, reason, said),))
 
 
 def _way_out(said: str) -> str:
     return f"{said}; to let the Cluster go all the same, annotate it with quintant.dev/release=true"
 
 
-def tidy(seen: Observed) -> Decision:
+def tidy(seen: Observed) -> PassDecision:
     """What follows from a look at an infrastructure with our token that should not be."""
     (first, *others), state = seen.status.duplicates, seen.state
     if isinstance(state, Failure):
         if state.kind is ErrorClass.NOT_FOUND:
-            return Decision(Change({"duplicates": tuple(others)}), after=SOON)
+            return PassDecision(StatusChange({"duplicates": tuple(others)}), after=SOON)
         return failed_search(seen, state)
     if state is None:
-        return Decision(after=seen.poll_min)
+        return PassDecision(after=seen.poll_min)
     grace = seen.timeout("launch_grace")
     match removal(state, elapsed(seen, seen.status.created), grace):
         case Removal.WAIT | Removal.GOING:
-            return Decision(after=LAUNCH_PAUSE)
+            return PassDecision(after=LAUNCH_PAUSE)
         case Removal.RISK:
             event = note("PossibleLeak", _leak(first), warning=True)
-            return Decision(
+            return PassDecision(
                 act=Act(Action.DELETE, target=first), events=(event,), after=BUSY_SECONDS
             )
-    return Decision(act=Act(Action.DELETE, target=first), after=BUSY_SECONDS)
+    return PassDecision(act=Act(Action.DELETE, target=first), after=BUSY_SECONDS)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
-from quintant.operators.infra.observe.observed import Memory, Observed
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (
     RARELY,
-    Decision,
+    PassDecision,
     backoff,
     later,
     note,
@@ -28,8 +28,8 @@ from quintant.operators.infra.plan.status import (
     STALLED,
     SYNCED,
     TEMPLATE_VALID,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
 )
 
@@ -45,13 +45,13 @@ UNAUTHORIZED = "Unauthorized"
 GONE = "InfrastructureGone"
 
 
-def failed(seen: Observed, failure: Failure) -> Decision:
+def failed(seen: Observed, failure: Failure) -> PassDecision:
     """What follows from a failure of whatever was asked; NOT_FOUND has `denied`."""
     match failure.kind:
         case ErrorClass.TRANSIENT | ErrorClass.DISABLED:
             return _passing(seen, failure)
         case ErrorClass.BUSY:
-            return Decision(after=BUSY_SECONDS, memory=_answered(seen))
+            return PassDecision(after=BUSY_SECONDS, memory=_answered(seen))
         case ErrorClass.AUTH:
             return _unauthorized(seen, failure)
         case ErrorClass.TEMPLATE | ErrorClass.CONFIG:
@@ -59,18 +59,20 @@ def failed(seen: Observed, failure: Failure) -> Decision:
     return _tried(seen, failure)
 
 
-def reachable(seen: Observed) -> Claim:
+def reachable(seen: Observed) -> ConditionClaim:
     """That the provider answered, whatever it said."""
     return claim(PROVIDER_REACHABLE, True, "Reachable", "the provider answers")
 
 
-def denied(seen: Observed, failure: Failure) -> Decision:
+def denied(seen: Observed, failure: Failure) -> PassDecision:
     """The provider says that there is no such infrastructure: believed only when it keeps to it."""
     memory, since = seen.memory, seen.memory.missing_since or seen.now
     memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
     passed = (seen.now - since).total_seconds()
     if memory.missing < MISSING_LOOKS or passed < MISSING_SECONDS:
-        return Decision(Change(claims=(reachable(seen),)), after=MISSING_PAUSE, memory=memory)
+        return PassDecision(
+            StatusChange(claims=(reachable(seen),)), after=MISSING_PAUSE, memory=memory
+        )
     said = f"infrastructure {seen.status.cluster_id} is gone from the provider"
     fields = {
         "cluster_id": "", "running_on": None, "last_applied_tosca": None, "last_applied_hash": "",
@@ -83,7 +85,9 @@ def denied(seen: Observed, failure: Failure) -> Decision:
         *unstalled(seen),
     )
     event = note(GONE, f"{said}; another one is created", warning=True)
-    return Decision(Change(fields, claims), events=(event,), after=0.0, memory=Memory())
+    return PassDecision(
+        StatusChange(fields, claims), events=(event,), after=0.0, memory=ClusterMemory()
+    )
 
 
 def rejected(operation: Operation, seen: Observed, seconds: float) -> Operation:
@@ -93,7 +97,7 @@ def rejected(operation: Operation, seen: Observed, seconds: float) -> Operation:
     )
 
 
-def _passing(seen: Observed, failure: Failure) -> Decision:
+def _passing(seen: Observed, failure: Failure) -> PassDecision:
     failures = seen.memory.failures + 1
     wait = backoff(failures, TRANSIENT_SECONDS, TRANSIENT_CAP)
     if failure.kind is ErrorClass.DISABLED:
@@ -101,10 +105,10 @@ def _passing(seen: Observed, failure: Failure) -> Decision:
     memory = replace(seen.memory, failures=failures, looked=seen.now)
     told = claim(PROVIDER_REACHABLE, False, failure.reason, failure.message)
     fields = {"last_errors": with_error(seen, failure)}
-    return Decision(Change(fields, (told,)), after=wait, memory=memory)
+    return PassDecision(StatusChange(fields, (told,)), after=wait, memory=memory)
 
 
-def _unauthorized(seen: Observed, failure: Failure) -> Decision:
+def _unauthorized(seen: Observed, failure: Failure) -> PassDecision:
     told = claim(CREDENTIALS_VALID, False, failure.reason, failure.message)
     if seen.status.cluster_id:
         state = claim(INFRASTRUCTURE_READY, False, UNAUTHORIZED, failure.message)
@@ -113,7 +117,7 @@ def _unauthorized(seen: Observed, failure: Failure) -> Decision:
     return _held_back(seen, failure, (told, state), RARELY)
 
 
-def _hopeless(seen: Observed, failure: Failure) -> Decision:
+def _hopeless(seen: Observed, failure: Failure) -> PassDecision:
     claims = [claim(STALLED, True, failure.reason, failure.message)]
     if failure.kind is ErrorClass.TEMPLATE:
         claims.append(claim(TEMPLATE_VALID, False, failure.reason, failure.message))
@@ -122,7 +126,7 @@ def _hopeless(seen: Observed, failure: Failure) -> Decision:
     return replace(_held_back(seen, failure, tuple(claims), None), after=after)
 
 
-def _tried(seen: Observed, failure: Failure) -> Decision:
+def _tried(seen: Observed, failure: Failure) -> PassDecision:
     operation = seen.status.operation
     attempt = (operation.attempt if operation is not None else seen.memory.failures) + 1
     internal = failure.kind is ErrorClass.INTERNAL
@@ -139,8 +143,8 @@ def _tried(seen: Observed, failure: Failure) -> Decision:
 
 
 def _held_back(
-    seen: Observed, failure: Failure, claims: tuple[Claim, ...], wait: float | None
-) -> Decision:
+    seen: Observed, failure: Failure, claims: tuple[ConditionClaim, ...], wait: float | None
+) -> PassDecision:
     """The operation waits; without a time, until something changes."""
     operation = seen.status.operation
     fields: dict[str, object] = {"last_errors": with_error(seen, failure)}
@@ -151,10 +155,10 @@ def _held_back(
     memory = replace(
         _answered(seen), failed_with=_fingerprint(seen), failures=seen.memory.failures + 1
     )
-    return Decision(Change(fields, (reachable(seen), *claims)), after=wait, memory=memory)
+    return PassDecision(StatusChange(fields, (reachable(seen), *claims)), after=wait, memory=memory)
 
 
-def _answered(seen: Observed) -> Memory:
+def _answered(seen: Observed) -> ClusterMemory:
     return replace(seen.memory, failures=0, looked=seen.now)
 
 

@@ -23,11 +23,11 @@ from quintant.operators.infra.observe.answers import (
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import Memory, Observed
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (
     Act,
     Action,
-    Decision,
+    PassDecision,
     advance,
     begin,
     note,
@@ -39,7 +39,7 @@ from quintant.operators.infra.plan.failures import failed, reachable
 from quintant.operators.infra.plan.status import (
     IN_PROGRESS,
     INFRASTRUCTURE_READY,
-    Change,
+    StatusChange,
     claim,
     reason_of,
 )
@@ -63,7 +63,7 @@ class Healing(Enum):
     """To delete machines that failed."""
 
 
-def reconfigure(seen: Observed) -> Decision:
+def reconfigure(seen: Observed) -> PassDecision:
     """The next thing to do about what failed."""
     operation = seen.status.operation
     if operation is not None and operation.hash and operation.phase in ("Prepared", "Verifying"):
@@ -104,40 +104,44 @@ def healing(seen: Observed, state: InfrastructureState) -> Healing:
     return Healing.LOOK
 
 
-def replaced(seen: Observed, answer: Failure | None) -> Decision:
+def replaced(seen: Observed, answer: Failure | None) -> PassDecision:
     """After machines were deleted: now they are missing, and the template is sent."""
     if isinstance(answer, Failure):
         return reconfigured(seen, answer)
     waiting = advance(seen, phase="Waiting", last_attempt_at=None, not_before=None)
-    return Decision(Change({"operation": waiting}), after=seen.poll_min, memory=Memory())
+    return PassDecision(
+        StatusChange({"operation": waiting}), after=seen.poll_min, memory=ClusterMemory()
+    )
 
 
-def reconfigured(seen: Observed, answer: Failure | None) -> Decision:
+def reconfigured(seen: Observed, answer: Failure | None) -> PassDecision:
     """After the request."""
     operation = seen.status.operation
     if isinstance(answer, Failure):
         if answer.kind is ErrorClass.NOT_FOUND:
-            return Decision(after=seen.poll_min)
+            return PassDecision(after=seen.poll_min)
         decision = failed(seen, answer)
         if operation is None or "operation" in decision.change.fields:
             return decision
         # It does no harm to ask twice.
         waits = changed(operation, phase="Waiting", attempt=max(operation.attempt - 1, 0))
-        return decision.plus(Change({"operation": waits}))
+        return decision.plus(StatusChange({"operation": waits}))
     submitted = advance(seen, phase="Submitted")
-    return Decision(Change({"operation": submitted}), after=seen.poll_min, memory=Memory())
+    return PassDecision(
+        StatusChange({"operation": submitted}), after=seen.poll_min, memory=ClusterMemory()
+    )
 
 
-def _act(seen: Observed, act: Act, said: str, memory: Memory) -> Decision:
+def _act(seen: Observed, act: Act, said: str, memory: ClusterMemory) -> PassDecision:
     operation = _begun(seen)
     told = claim(INFRASTRUCTURE_READY, None, IN_PROGRESS, "it is being configured again")
     fields: dict[str, object] = {"operation": operation}
     if isinstance(seen.state, InfrastructureState):
         fields["infrastructure"] = shown(seen, seen.state, wanted_by(seen))
-    record = Change(fields, (reachable(seen), told, *unstalled(seen)))
+    record = StatusChange(fields, (reachable(seen), told, *unstalled(seen)))
     act = Act(act.action, record, machines=act.machines)
     event = note("Reconfiguring", f"{said}, attempt {operation.attempt}")
-    return Decision(act=act, events=(event,), after=seen.poll_min, memory=memory)
+    return PassDecision(act=act, events=(event,), after=seen.poll_min, memory=memory)
 
 
 def _begun(seen: Observed) -> Operation:

@@ -14,14 +14,18 @@ from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import KUBECONFIG_KEY, secret_name
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
-from quintant.operators.infra.observe.kubeconfig import Kubeconfig, NoKubeconfig, kubeconfig_of
-from quintant.operators.infra.observe.observed import Memory, Observed, secret_value
+from quintant.operators.infra.observe.kubeconfig import (
+    NoKubeconfig,
+    UsableKubeconfig,
+    kubeconfig_of,
+)
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed, secret_value
 from quintant.operators.infra.plan.decision import (
     RARELY,
     SOON,
     Act,
     Action,
-    Decision,
+    PassDecision,
     backoff,
     note,
     unstalled,
@@ -36,8 +40,8 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     STALLED,
     SYNCED,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
 )
 from quintant.operators.infra.plan.steps import edited, in_sync
@@ -49,7 +53,7 @@ NAME_TAKEN = "NameTaken"
 DRIFTED = "Drifted"
 
 
-def save(seen: Observed) -> Decision:
+def save(seen: Observed) -> PassDecision:
     """What follows from the outputs of an infrastructure."""
     match seen.outputs:
         case Failure(kind=ErrorClass.NOT_FOUND) as failure:
@@ -59,13 +63,13 @@ def save(seen: Observed) -> Decision:
         case Failure() as failure:
             return failed(seen, failure)
         case None:
-            return Decision(after=seen.poll_min)
+            return PassDecision(after=seen.poll_min)
         case outputs:
             insecure = _insecure(seen)
             match kubeconfig_of(outputs, insecure=insecure):
                 case NoKubeconfig() as none:
                     return _none(seen, none)
-                case Kubeconfig() as found:
+                case UsableKubeconfig() as found:
                     return _found(seen, found)
 
 
@@ -74,16 +78,18 @@ def _insecure(seen: Observed) -> bool:
     return observer is not None and observer.insecure_skip_tls_verify
 
 
-def _lost(seen: Observed, failure: Failure) -> Decision:
+def _lost(seen: Observed, failure: Failure) -> PassDecision:
     """The provider lost the template in a crash of its own: it gets it again."""
     operation = Operation(type="Reconfigure", phase="Waiting")
     told = claim(INFRASTRUCTURE_READY, False, TEMPLATE_LOST, failure.message)
-    return Decision(
-        Change({"operation": operation}, (reachable(seen), told)), after=SOON, memory=Memory()
+    return PassDecision(
+        StatusChange({"operation": operation}, (reachable(seen), told)),
+        after=SOON,
+        memory=ClusterMemory(),
     )
 
 
-def _none(seen: Observed, none: NoKubeconfig) -> Decision:
+def _none(seen: Observed, none: NoKubeconfig) -> PassDecision:
     """There is none, or none that may be used: the Cluster does not go on without."""
     tries = seen.memory.empty_outputs + 1
     memory = replace(seen.memory, empty_outputs=tries, looked=seen.now, failures=0)
@@ -92,32 +98,32 @@ def _none(seen: Observed, none: NoKubeconfig) -> Decision:
     if not none.missing or tries >= EMPTY_LOOKS:
         claims.append(claim(STALLED, True, none.reason, none.message))
         after = RARELY
-    return Decision(Change(claims=tuple(claims)), after=after, memory=memory)
+    return PassDecision(StatusChange(claims=tuple(claims)), after=after, memory=memory)
 
 
-def _found(seen: Observed, found: Kubeconfig) -> Decision:
+def _found(seen: Observed, found: UsableKubeconfig) -> PassDecision:
     raw = found.text.encode()
     saved = secret_value(seen.secret, KUBECONFIG_KEY) == raw and not edited(seen)
     if not saved:
         told = claim(KUBECONFIG_READY, False, DRIFTED, "the Secret is not what the provider gave")
         drifted = edited(seen) and seen.status.kubeconfig_secret_ref is not None
-        record = Change(claims=(told,)) if drifted else None
-        return Decision(act=Act(Action.SAVE, record, kubeconfig=found.text), after=SOON)
+        record = StatusChange(claims=(told,)) if drifted else None
+        return PassDecision(act=Act(Action.SAVE, record, kubeconfig=found.text), after=SOON)
     return saved_as(seen, found, new=False)
 
 
-def stored(seen: Observed, kubeconfig: str, failure: str) -> Decision:
+def stored(seen: Observed, kubeconfig: str, failure: str) -> PassDecision:
     """After the Secret was written, or could not be."""
     if failure:
         told = claim(KUBECONFIG_READY, False, NAME_TAKEN, failure)
         stalled = claim(STALLED, True, NAME_TAKEN, failure)
-        return Decision(Change(claims=(told, stalled)), after=RARELY)
+        return PassDecision(StatusChange(claims=(told, stalled)), after=RARELY)
     found = kubeconfig_of({"kubeconfig": kubeconfig}, insecure=_insecure(seen))
-    assert isinstance(found, Kubeconfig), "only what was checked is written"
+    assert isinstance(found, UsableKubeconfig), "only what was checked is written"
     return saved_as(seen, found, new=True)
 
 
-def saved_as(seen: Observed, found: Kubeconfig, *, new: bool) -> Decision:
+def saved_as(seen: Observed, found: UsableKubeconfig, *, new: bool) -> PassDecision:
     """The Secret holds the kubeconfig: the operation is over, and the observer's turn begins."""
     name, over = secret_name(seen.cluster.metadata.name), seen.status.operation is not None
     fields: dict[str, object] = {
@@ -137,12 +143,15 @@ def saved_as(seen: Observed, found: Kubeconfig, *, new: bool) -> Decision:
     memory = replace(
         seen.memory, empty_outputs=0, failures=0, refreshed=_since(seen), failed_with=""
     )
-    return Decision(
-        Change(fields, tuple(claims)), events=events, after=seen.observe_interval, memory=memory
+    return PassDecision(
+        StatusChange(fields, tuple(claims)),
+        events=events,
+        after=seen.observe_interval,
+        memory=memory,
     )
 
 
-def _observed_anew() -> list[Claim]:
+def _observed_anew() -> list[ConditionClaim]:
     """What was known of the cluster is forgotten: it is CONNECTING."""
     said = "its API server was not asked yet"
     return [

@@ -61,7 +61,7 @@ _HEALTH: dict[str, State] = {NODES_NOT_READY: "NOTREADY"}
 _NECESSARY = (INFRASTRUCTURE_READY, KUBECONFIG_READY, API_SERVER_REACHABLE, NODES_HEALTHY)
 
 
-class Claim(NamedTuple):
+class ConditionClaim(NamedTuple):
     """What is to be said about one condition."""
 
     type: str
@@ -70,20 +70,20 @@ class Claim(NamedTuple):
     message: str = ""
 
 
-def claim(type: str, status: bool | None, reason: str, message: str = "") -> Claim:
+def claim(type: str, status: bool | None, reason: str, message: str = "") -> ConditionClaim:
     """A claim; None is Unknown."""
-    return Claim(type, "Unknown" if status is None else str(status), reason, message)
+    return ConditionClaim(type, "Unknown" if status is None else str(status), reason, message)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusChange:
     """What one controller sets in a status, and nothing else; later claims win."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[ConditionClaim, ...] = ()
 
-    def __add__(self, other: Change) -> Change:
-        return Change({**self.fields, **other.fields}, (*self.claims, *other.claims))
+    def __add__(self, other: StatusChange) -> StatusChange:
+        return StatusChange({**self.fields, **other.fields}, (*self.claims, *other.claims))
 
     def on(self, cluster: Cluster, status: ClusterStatus | None, now: datetime) -> ClusterStatus:
         """The status with this change, and with all that follows from it."""
@@ -95,7 +95,7 @@ class Change:
 
 
 def _claimed(
-    conditions: tuple[Condition, ...], each: Claim, generation: int, now: datetime
+    conditions: tuple[Condition, ...], each: ConditionClaim, generation: int, now: datetime
 ) -> tuple[Condition, ...]:
     return set_condition(
         conditions, each.type, status=each.status, reason=each.reason, message=each.message,
@@ -177,7 +177,7 @@ def _observed_state(conditions: Sequence[Condition]) -> tuple[State, str]:
     return "ONLINE", _text(healthy)
 
 
-def _ready(cluster: Cluster, status: ClusterStatus) -> Claim:
+def _ready(cluster: Cluster, status: ClusterStatus) -> ConditionClaim:
     needed = _NECESSARY if cluster.spec.tosca is not None else _NECESSARY[1:]
     for type in needed:
         found = condition_of(status.conditions, type)
@@ -188,7 +188,7 @@ def _ready(cluster: Cluster, status: ClusterStatus) -> Claim:
     return claim(READY, True, "Ready", "the cluster answers, and its nodes are healthy")
 
 
-def _progressing(status: ClusterStatus, state: State) -> Claim:
+def _progressing(status: ClusterStatus, state: State) -> ConditionClaim:
     operation = status.operation
     if state in ("CREATING", "RECONCILING", "DELETING") and operation is not None:
         return claim(PROGRESSING, True, operation.type, f"{operation.type}: {operation.phase}")

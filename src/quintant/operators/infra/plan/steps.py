@@ -22,7 +22,7 @@ from quintant.api.meta import condition_of
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.api.names import CONTENT_HASH
 from quintant.operators.infra.builders import KUBECONFIG_KEY, content_hash
-from quintant.operators.infra.observe.observed import Observed, Question, secret_value
+from quintant.operators.infra.observe.observed import Observed, ProviderQuestion, secret_value
 from quintant.operators.infra.plan.decision import due
 from quintant.operators.infra.plan.diff import template_digest
 from quintant.operators.infra.plan.status import (
@@ -154,19 +154,19 @@ def _other_template(seen: Observed, operation: Operation) -> bool:
     return tosca is not None and bool(operation.hash) and operation.hash != template_digest(tosca)
 
 
-def question(seen: Observed) -> Question | None:
+def question(seen: Observed) -> ProviderQuestion | None:
     """What the provider is asked before anything is decided."""
     match step(seen):
         case Step.CREATE:
             return _creation_question(seen)
         case Step.UPDATE | Step.RECONFIGURE:
-            return None if _sent(seen) else Question.STATE
+            return None if _sent(seen) else ProviderQuestion.STATE
         case Step.WAIT | Step.MISMATCH:
-            return Question.STATE
+            return ProviderQuestion.STATE
         case Step.SAVE:
-            return Question.OUTPUTS
+            return ProviderQuestion.OUTPUTS
         case Step.FINISHED:
-            return Question.STATE if _stale(seen) else None
+            return ProviderQuestion.STATE if _stale(seen) else None
     return None
 
 
@@ -176,12 +176,12 @@ def _sent(seen: Observed) -> bool:
     return operation is not None and operation.phase == "Prepared" and bool(operation.hash)
 
 
-def _creation_question(seen: Observed) -> Question | None:
+def _creation_question(seen: Observed) -> ProviderQuestion | None:
     operation = seen.status.operation
     if seen.cluster.spec.adopt_infrastructure_id and not seen.rivals:
-        return Question.ADOPT
+        return ProviderQuestion.ADOPT
     if operation is not None and operation.last_attempt_at is not None:
-        return Question.FIND
+        return ProviderQuestion.FIND
     return None
 
 

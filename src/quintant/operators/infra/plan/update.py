@@ -25,12 +25,17 @@ from quintant.operators.infra.observe.answers import (
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import Call, CallKind, Memory, Observed
+from quintant.operators.infra.observe.observed import (
+    CallKind,
+    ClusterMemory,
+    Observed,
+    ProviderCall,
+)
 from quintant.operators.infra.plan.create import wanted_hash
 from quintant.operators.infra.plan.decision import (
     Act,
     Action,
-    Decision,
+    PassDecision,
     advance,
     begin,
     elapsed,
@@ -57,8 +62,8 @@ from quintant.operators.infra.plan.status import (
     INFRASTRUCTURE_READY,
     SYNCED,
     TEMPLATE_DRIFT,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
 )
 from quintant.operators.infra.plan.wait import wanted_by
@@ -71,27 +76,27 @@ QUIET_AFTER = 60.0
 QUIET_PAUSE = 10.0
 
 
-def update(seen: Observed) -> Decision:
+def update(seen: Observed) -> PassDecision:
     """The next thing to do on the way to the template that is wanted."""
     operation = seen.status.operation
     if operation is not None and operation.phase == "Prepared":
         return _under_way(seen, operation)
     if seen.running:
-        return Decision(after=seen.poll_max)
+        return PassDecision(after=seen.poll_max)
     match seen.state:
         case Failure(kind=ErrorClass.NOT_FOUND) as failure:
             return denied(seen, failure)
         case Failure() as failure:
             return failed(seen, failure)
         case None:
-            return Decision(after=seen.poll_min)
+            return PassDecision(after=seen.poll_min)
         case state:
             memory = remember(seen.memory, state, seen.now)
             if operation is not None and operation.phase == "Verifying":
                 return _verify(seen, operation, state, memory)
             if occupied(state):
-                told = Change(_look(seen, state), (reachable(seen),))
-                return Decision(told, after=BUSY_PAUSE, memory=memory)
+                told = StatusChange(_look(seen, state), (reachable(seen),))
+                return PassDecision(told, after=BUSY_PAUSE, memory=memory)
             return send(seen, state, memory)
 
 
@@ -100,7 +105,7 @@ def occupied(state: InfrastructureState) -> bool:
     return state.settled in (InfrastructureWord.PENDING, InfrastructureWord.DELETING)
 
 
-def send(seen: Observed, state: InfrastructureState, memory: Memory) -> Decision:
+def send(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> PassDecision:
     """Record the request, and make it."""
     before = seen.status.operation
     kind = before.type if before is not None and before.type == "Reconfigure" else "Update"
@@ -116,12 +121,12 @@ def send(seen: Observed, state: InfrastructureState, memory: Memory) -> Decision
         started_at=started.started_at if fresh or before is None else before.started_at,
     )
     claims = [reachable(seen), *_in_progress(seen), *unstalled(seen)]
-    record = Change({"operation": operation, **_look(seen, state)}, tuple(claims))
+    record = StatusChange({"operation": operation, **_look(seen, state)}, tuple(claims))
     act = Act(Action.LONG_CALL, record, CallKind.UPDATE)
-    return Decision(act=act, events=_events(seen), after=seen.poll_max, memory=memory)
+    return PassDecision(act=act, events=_events(seen), after=seen.poll_max, memory=memory)
 
 
-def _in_progress(seen: Observed) -> tuple[Claim, ...]:
+def _in_progress(seen: Observed) -> tuple[ConditionClaim, ...]:
     paths = listed(_changes(seen)) or "the same template"
     return (
         claim(SYNCED, False, "Updating", f"being applied: {paths}"),
@@ -149,42 +154,42 @@ def _events(seen: Observed) -> tuple[PlannedEvent, ...]:
     return tuple(events)
 
 
-def _under_way(seen: Observed, operation: Operation) -> Decision:
+def _under_way(seen: Observed, operation: Operation) -> PassDecision:
     """A request was recorded: it is under way, has ended, or was lost with the process."""
-    mine = Call(CallKind.UPDATE, operation.hash, operation.attempt)
+    mine = ProviderCall(CallKind.UPDATE, operation.hash, operation.attempt)
     if seen.call != mine:
         return _unknown(seen)
     if seen.ended is None:
-        return Decision(after=seen.poll_max)
+        return PassDecision(after=seen.poll_max)
     if seen.ended.failure is not None:
         return _not_applied(seen, operation, seen.ended.failure)
     return _applied(seen, operation)
 
 
-def _unknown(seen: Observed) -> Decision:
+def _unknown(seen: Observed) -> PassDecision:
     """Whether it was carried out is to be found out."""
     verifying = advance(seen, phase="Verifying")
-    return Decision(Change({"operation": verifying}), after=0.0, memory=Memory())
+    return PassDecision(StatusChange({"operation": verifying}), after=0.0, memory=ClusterMemory())
 
 
-def _not_applied(seen: Observed, operation: Operation, failure: Failure) -> Decision:
+def _not_applied(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
     if failure.kind is ErrorClass.NOT_FOUND:
         back = rejected(operation, seen, TRANSIENT_SECONDS)
-        return Decision(Change({"operation": back}), after=TRANSIENT_SECONDS)
+        return PassDecision(StatusChange({"operation": back}), after=TRANSIENT_SECONDS)
     decision = failed(seen, failure)
     if failure.applied is False:
         if "operation" in decision.change.fields:
             return decision
         back = rejected(operation, seen, decision.after or TRANSIENT_SECONDS)
-        return decision.plus(Change({"operation": changed(back, attempt=operation.attempt)}))
+        return decision.plus(StatusChange({"operation": changed(back, attempt=operation.attempt)}))
     # Nobody knows: nothing more is sent before it is quiet.
-    verifying = replace(decision, after=QUIET_PAUSE, memory=replace(Memory(), failures=1))
+    verifying = replace(decision, after=QUIET_PAUSE, memory=replace(ClusterMemory(), failures=1))
     kept = {key: value for key, value in decision.change.fields.items() if key != "operation"}
     fields = {**kept, "operation": changed(operation, phase="Verifying")}
-    return replace(verifying, change=Change(fields, decision.change.claims))
+    return replace(verifying, change=StatusChange(fields, decision.change.claims))
 
 
-def _applied(seen: Observed, operation: Operation) -> Decision:
+def _applied(seen: Observed, operation: Operation) -> PassDecision:
     """The provider has it: what the document records after a successful request."""
     tosca = seen.cluster.spec.tosca
     known = tosca is not None and operation.hash == wanted_hash(seen)
@@ -196,10 +201,12 @@ def _applied(seen: Observed, operation: Operation) -> Decision:
     else:
         # What was sent is not what is wanted any more, and an update follows this one.
         fields |= {"last_applied_tosca": None, "last_applied_hash": operation.hash}
-    return Decision(Change(fields, tuple(claims)), after=seen.poll_min, memory=Memory())
+    return PassDecision(
+        StatusChange(fields, tuple(claims)), after=seen.poll_min, memory=ClusterMemory()
+    )
 
 
-def _synced(seen: Observed) -> list[Claim]:
+def _synced(seen: Observed) -> list[ConditionClaim]:
     before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
     found = [claim(SYNCED, True, "Applied", "the provider has the template")]
     if before is None or after is None:
@@ -212,10 +219,10 @@ def _synced(seen: Observed) -> list[Claim]:
 
 
 def _verify(
-    seen: Observed, operation: Operation, state: InfrastructureState, memory: Memory
-) -> Decision:
+    seen: Observed, operation: Operation, state: InfrastructureState, memory: ClusterMemory
+) -> PassDecision:
     """Wait until nothing moves; then send it again."""
-    told = Change(_look(seen, state), (reachable(seen),))
+    told = StatusChange(_look(seen, state), (reachable(seen),))
     unchanged = (seen.now - (memory.since or seen.now)).total_seconds()
     quiet = (
         memory.looks >= QUIET_LOOKS
@@ -225,7 +232,7 @@ def _verify(
         and not occupied(state)
     )
     if not quiet:
-        return Decision(told, after=QUIET_PAUSE, memory=memory)
+        return PassDecision(told, after=QUIET_PAUSE, memory=memory)
     return send(seen, state, memory)
 
 

@@ -25,11 +25,11 @@ from quintant.operators.infra.observe.answers import (
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import Memory, Observed
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (
     RARELY,
     SOON,
-    Decision,
+    PassDecision,
     backoff,
     elapsed,
     later,
@@ -44,8 +44,8 @@ from quintant.operators.infra.plan.status import (
     IN_PROGRESS,
     INFRASTRUCTURE_READY,
     STALLED,
-    Change,
-    Claim,
+    ConditionClaim,
+    StatusChange,
     claim,
     is_true,
     reason_of,
@@ -71,7 +71,7 @@ CONTEXTUALIZING = "Contextualizing"
 TIMEOUTS = {"Create": "create", "Update": "update", "Reconfigure": "reconfigure"}
 
 
-class Finding(Enum):
+class StateFinding(Enum):
     """What a state comes to."""
 
     READY = auto()
@@ -79,18 +79,18 @@ class Finding(Enum):
     FAILING = auto()
 
 
-class Verdict(NamedTuple):
+class StateVerdict(NamedTuple):
     """What a state comes to, and what to say of it."""
 
-    finding: Finding
+    finding: StateFinding
     reason: str = ""
     message: str = ""
 
 
-WORKING = Verdict(Finding.WORKING)
+WORKING = StateVerdict(StateFinding.WORKING)
 
 
-def look(seen: Observed) -> Decision:
+def look(seen: Observed) -> PassDecision:
     """What follows from the provider's answer."""
     match seen.state:
         case Failure(kind=ErrorClass.NOT_FOUND) as failure:
@@ -98,12 +98,12 @@ def look(seen: Observed) -> Decision:
         case Failure() as failure:
             return failed(seen, failure)
         case None:
-            return Decision(after=seen.observe_interval)
+            return PassDecision(after=seen.observe_interval)
         case state:
             return _told(seen, state, remember(seen.memory, state, seen.now))
 
 
-def _told(seen: Observed, state: InfrastructureState, memory: Memory) -> Decision:
+def _told(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> PassDecision:
     verdict = judge(seen, state, memory)
     wanted = wanted_by(seen)
     fields = {"infrastructure": shown(seen, state, wanted)}
@@ -111,11 +111,11 @@ def _told(seen: Observed, state: InfrastructureState, memory: Memory) -> Decisio
         done = len(state.with_state("configured"))
         progress = min(100 * done // wanted, 100)
         fields["operation"] = changed(seen.status.operation, progress=progress)  # type: ignore[assignment]
-    base = Change(fields, (reachable(seen),))
+    base = StatusChange(fields, (reachable(seen),))
     match verdict.finding:
-        case Finding.READY:
+        case StateFinding.READY:
             return _ready(seen, base, memory)
-        case Finding.FAILING:
+        case StateFinding.FAILING:
             return failing(seen, verdict, base, memory)
     return _working(seen, state, base, memory)
 
@@ -126,7 +126,7 @@ def wanted_by(seen: Observed) -> int | None:
     return wanted_machines(tosca.value) if tosca is not None else None
 
 
-def judge(seen: Observed, state: InfrastructureState, memory: Memory) -> Verdict:
+def judge(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> StateVerdict:
     """What a state comes to."""
     unchanged = (seen.now - (memory.since or seen.now)).total_seconds()
     match state.settled:
@@ -140,19 +140,19 @@ def judge(seen: Observed, state: InfrastructureState, memory: Memory) -> Verdict
             return _unless_restarting(seen, memory, STOPPED, _which(state, "stopped", "off"))
         case InfrastructureWord.UNKNOWN if unchanged >= UNKNOWN_SECONDS:
             said = "the provider cannot tell: does the cloud answer it?"
-            return Verdict(Finding.FAILING, CLOUD_UNREACHABLE, said)
+            return StateVerdict(StateFinding.FAILING, CLOUD_UNREACHABLE, said)
         case InfrastructureWord.DELETING:
             said = "somebody deletes the infrastructure at the provider"
-            return Verdict(Finding.FAILING, DELETED_EXTERNALLY, said)
+            return StateVerdict(StateFinding.FAILING, DELETED_EXTERNALLY, said)
         case InfrastructureWord.PENDING if not state.machines and _overdue(seen, unchanged):
             said = "the provider has launched no machine for a long time"
-            return Verdict(Finding.FAILING, NOTHING_LAUNCHED, said)
+            return StateVerdict(StateFinding.FAILING, NOTHING_LAUNCHED, said)
     return WORKING
 
 
 def _configured(
-    seen: Observed, state: InfrastructureState, memory: Memory, unchanged: float
-) -> Verdict:
+    seen: Observed, state: InfrastructureState, memory: ClusterMemory, unchanged: float
+) -> StateVerdict:
     wanted, count = wanted_by(seen), len(state.machines)
     if state.waiting:
         return WORKING
@@ -161,19 +161,21 @@ def _configured(
         if memory.looks < STABLE_LOOKS or unchanged < patience:
             return WORKING
         said = f"{count} of {wanted} machines are there"
-        return Verdict(Finding.FAILING, MACHINES_MISSING, said)
+        return StateVerdict(StateFinding.FAILING, MACHINES_MISSING, said)
     known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
     steady = memory.looks >= STABLE_LOOKS and unchanged >= STABLE_SECONDS
-    return Verdict(Finding.READY) if known or steady else WORKING
+    return StateVerdict(StateFinding.READY) if known or steady else WORKING
 
 
-def _unless_restarting(seen: Observed, memory: Memory, reason: str, which: str) -> Verdict:
+def _unless_restarting(
+    seen: Observed, memory: ClusterMemory, reason: str, which: str
+) -> StateVerdict:
     operation = seen.status.operation
     if operation is not None and operation.type == "Reconfigure" and operation.phase == "Submitted":
         new = elapsed(seen, operation.last_attempt_at) < RESTART_SECONDS
         if new or memory.looks < STABLE_LOOKS:
             return WORKING
-    return Verdict(Finding.FAILING, reason, f"{which}{_log(seen)}")
+    return StateVerdict(StateFinding.FAILING, reason, f"{which}{_log(seen)}")
 
 
 def _overdue(seen: Observed, unchanged: float) -> bool:
@@ -195,23 +197,25 @@ def _log(seen: Observed) -> str:
     return f": {log}" if log else ""
 
 
-def _ready(seen: Observed, base: Change, memory: Memory) -> Decision:
+def _ready(seen: Observed, base: StatusChange, memory: ClusterMemory) -> PassDecision:
     told = claim(INFRASTRUCTURE_READY, True, "Configured", "all machines are configured")
-    change = base + Change(claims=(told, *unstalled(seen)))
+    change = base + StatusChange(claims=(told, *unstalled(seen)))
     operation = seen.status.operation
     if operation is not None and refused_update(operation):
         # What was there before is well; what was asked for was refused, and is tried again.
-        return Decision(base, after=_next(seen, memory), memory=memory)
+        return PassDecision(base, after=_next(seen, memory), memory=memory)
     if operation is None:
         after = seen.observe_interval if is_true(seen.status.conditions, told.type) else SOON
-        return Decision(change, after=after, memory=memory)
+        return PassDecision(change, after=after, memory=memory)
     finished = changed(change.fields.get("operation", operation), phase="Submitted")
-    return Decision(change + Change({"operation": finished}), after=SOON, memory=memory)
+    return PassDecision(change + StatusChange({"operation": finished}), after=SOON, memory=memory)
 
 
-def _working(seen: Observed, state: InfrastructureState, base: Change, memory: Memory) -> Decision:
+def _working(
+    seen: Observed, state: InfrastructureState, base: StatusChange, memory: ClusterMemory
+) -> PassDecision:
     operation = seen.status.operation
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[ConditionClaim, ...] = ()
     if operation is not None and _timed_out(seen, operation):
         return _overtime(seen, operation, base, memory)
     known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
@@ -224,7 +228,7 @@ def _working(seen: Observed, state: InfrastructureState, base: Change, memory: M
     after = poll(seen, memory)
     if state.settled is InfrastructureWord.CONFIGURED and memory.looks < STABLE_LOOKS:
         after = min(STABLE_PAUSE, seen.poll_max)
-    return Decision(base + Change(claims=claims), after=after, memory=memory)
+    return PassDecision(base + StatusChange(claims=claims), after=after, memory=memory)
 
 
 def _timed_out(seen: Observed, operation: Operation) -> bool:
@@ -233,24 +237,32 @@ def _timed_out(seen: Observed, operation: Operation) -> bool:
     return running and elapsed(seen, operation.started_at) > limit
 
 
-def _overtime(seen: Observed, operation: Operation, base: Change, memory: Memory) -> Decision:
+def _overtime(
+    seen: Observed, operation: Operation, base: StatusChange, memory: ClusterMemory
+) -> PassDecision:
     """It takes longer than it may: said, and looked at all the same, ever more rarely."""
     said = f"{operation.type} takes longer than {TIMEOUTS[operation.type]} in spec.timeouts allows"
     told = claim(STALLED, True, f"{operation.type}Timeout", said)
     after = min(max(poll(seen, memory), seen.poll_max), RARELY)
-    return Decision(base + Change(claims=(told,)), after=after, memory=memory)
+    return PassDecision(base + StatusChange(claims=(told,)), after=after, memory=memory)
 
 
-def failing(seen: Observed, verdict: Verdict, base: Change, memory: Memory) -> Decision:
+def failing(
+    seen: Observed, verdict: StateVerdict, base: StatusChange, memory: ClusterMemory
+) -> PassDecision:
     """Something failed: it is tried again after a while, and FAILED once that was of no use."""
     told = claim(INFRASTRUCTURE_READY, False, verdict.reason, verdict.message)
     operation = seen.status.operation
     if operation is not None and refused_update(operation):
-        return Decision(base + Change(claims=(told,)), after=_next(seen, memory), memory=memory)
+        return PassDecision(
+            base + StatusChange(claims=(told,)), after=_next(seen, memory), memory=memory
+        )
     waits = operation is not None and operation.phase == "Waiting"
     same = reason_of(seen.status.conditions, INFRASTRUCTURE_READY) == verdict.reason
     if waits and same:
-        return Decision(base + Change(claims=(told,)), after=_next(seen, memory), memory=memory)
+        return PassDecision(
+            base + StatusChange(claims=(told,)), after=_next(seen, memory), memory=memory
+        )
     most, first, longest = seen.attempts
     again = operation is not None and operation.type == "Reconfigure"
     attempt = operation.attempt if operation is not None and again else 0
@@ -268,8 +280,8 @@ def failing(seen: Observed, verdict: Verdict, base: Change, memory: Memory) -> D
         claims.append(claim(STALLED, True, "ReconfigureFailed", said))
         waiting = changed(waiting, not_before=NEVER)
     memory = replace(memory, failed_with=seen.binding.fingerprint if seen.binding else "")
-    change = base + Change({"operation": waiting}, tuple(claims))
-    return Decision(change, after=poll(seen, memory), memory=memory)
+    change = base + StatusChange({"operation": waiting}, tuple(claims))
+    return PassDecision(change, after=poll(seen, memory), memory=memory)
 
 
 def refused_update(operation: Operation) -> bool:
@@ -277,7 +289,7 @@ def refused_update(operation: Operation) -> bool:
     return operation.type == "Update" and operation.phase == "Waiting"
 
 
-def _next(seen: Observed, memory: Memory) -> float:
+def _next(seen: Observed, memory: ClusterMemory) -> float:
     operation = seen.status.operation
     wait = -elapsed(seen, operation.not_before) if operation is not None else 0.0
     stalled = is_true(seen.status.conditions, STALLED)

@@ -18,7 +18,8 @@ from quintant.operators.infra.observe.keys import provider_keys, provider_of, pr
 from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.options import Options
-from quintant.operators.infra.provider.reconcile import CLOUDS_INDEX, ProviderReconciler, in_use
+from quintant.operators.infra.provider.observe import CLOUDS_INDEX, ProviderReader
+from quintant.operators.infra.provider.reconcile import ProviderReconciler, in_use
 from quintant.operators.infra.remote import Providers
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.predicates import changed, generation
@@ -35,7 +36,7 @@ def controllers(
     metrics: InfraMetrics,
 ) -> None:
     """Declare the controllers of both kinds."""
-    reconcile = ProviderReconciler(options, resolver, providers, metrics)
+    reconcile = ProviderReconciler(options, ProviderReader(resolver, providers), metrics)
     _declare(manager, InfrastructureProvider, "provider", reconcile)
     _declare(manager, GlobalInfrastructureProvider, "global-provider", reconcile)
 

@@ -16,7 +16,7 @@ from quintant.core.resource import resource_of
 from quintant.operators.infra.api import AnyCloud, Cluster
 from quintant.operators.infra.api.cluster import ScheduledCloud
 from quintant.operators.infra.observe.keys import cloud_key
-from quintant.operators.infra.plan.status import SCHEDULED, Change, claim
+from quintant.operators.infra.plan.status import SCHEDULED, StatusChange, claim
 from quintant.operators.infra.scheduler.rules import InvalidConstraint, LabelConstraint, parse
 
 NO_MATCHING_CLOUD = "NoMatchingCloud"
@@ -34,12 +34,12 @@ class Candidates:
     bound: Mapping[str, int]
 
 
-def plan(cluster: Cluster, candidates: Candidates, now: datetime) -> Change:
+def plan(cluster: Cluster, candidates: Candidates, now: datetime) -> StatusChange:
     """What is said about where a Cluster goes."""
     try:
         constraints = _constraints(cluster)
     except InvalidConstraint as error:
-        return Change(claims=(claim(SCHEDULED, False, INVALID_CONSTRAINT, str(error)),))
+        return StatusChange(claims=(claim(SCHEDULED, False, INVALID_CONSTRAINT, str(error)),))
     if cluster.spec.cloud_ref is not None:
         return _pinned(cluster, candidates, now)
     for group in (candidates.own, candidates.everybodys):
@@ -49,7 +49,7 @@ def plan(cluster: Cluster, candidates: Candidates, now: datetime) -> Change:
             return _bind(chosen, now)
     clouds = [*candidates.own, *candidates.everybodys]
     said = _reasons(clouds, constraints, candidates.bound)
-    return Change(claims=(claim(SCHEDULED, False, NO_MATCHING_CLOUD, said),))
+    return StatusChange(claims=(claim(SCHEDULED, False, NO_MATCHING_CLOUD, said),))
 
 
 def misfit(
@@ -81,7 +81,7 @@ def _order(cloud: AnyCloud, bound: Mapping[str, int]) -> tuple[int, str]:
     return bound.get(cloud_key(cloud), 0), cloud.metadata.name
 
 
-def _pinned(cluster: Cluster, candidates: Candidates, now: datetime) -> Change:
+def _pinned(cluster: Cluster, candidates: Candidates, now: datetime) -> StatusChange:
     ref = cluster.spec.cloud_ref
     assert ref is not None, "it is pinned"
     group = candidates.everybodys if ref.kind == "GlobalCloud" else candidates.own
@@ -89,16 +89,16 @@ def _pinned(cluster: Cluster, candidates: Candidates, now: datetime) -> Change:
         if cloud.metadata.name == ref.name and not cloud.deleting:
             return _bind(cloud, now)
     said = f"{ref.kind or 'Cloud'} {ref.name}, which cloudRef names, is not there or is going"
-    return Change(claims=(claim(SCHEDULED, False, "CloudNotFound", said),))
+    return StatusChange(claims=(claim(SCHEDULED, False, "CloudNotFound", said),))
 
 
-def _bind(cloud: AnyCloud, now: datetime) -> Change:
+def _bind(cloud: AnyCloud, now: datetime) -> StatusChange:
     kind, name = resource_of(type(cloud)).kind, cloud.metadata.name
     fields = {
         "scheduled_to": ScheduledCloud(kind=kind, name=name),
         "scheduled": timestamp(now),
     }
-    return Change(fields, (claim(SCHEDULED, True, "Bound", f"it goes to {kind} {name}"),))
+    return StatusChange(fields, (claim(SCHEDULED, True, "Bound", f"it goes to {kind} {name}"),))
 
 
 def _reasons(

@@ -1,0 +1,49 @@
+"""What is read about a cloud: its provider, whether both accept us, and who uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quintant.core.object import Request
+from quintant.operators.infra.api import AnyCloud, Cluster
+from quintant.operators.infra.cloud.plan import CloudObserved
+from quintant.operators.infra.observe.answers import ProviderError
+from quintant.operators.infra.observe.keys import CLOUD_INDEX, cloud_key
+from quintant.operators.infra.observe.session import Missing, Resolver
+from quintant.operators.infra.remote import Providers
+from quintant.runtime.controller.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class CloudReader:
+    """Observes clouds."""
+
+    resolver: Resolver
+    providers: Providers
+
+    async def observe(self, ctx: Context[AnyCloud]) -> CloudObserved:
+        """Everything about a cloud; it is asked itself, through its provider."""
+        cloud, client = ctx.obj, ctx.client
+        bound: Sequence[Cluster] = await client.list(Cluster, index=(CLOUD_INDEX, cloud_key(cloud)))
+        users = tuple(sorted(str(each.key) for each in bound))
+        seen = CloudObserved(cloud, ctx.clock.now(), users)
+        try:
+            provider = await self.resolver.provider(client, cloud)
+            seen = replace(seen, provider=provider)
+            self._read_anew(cloud)
+            session, fingerprint = await self.resolver.session(client, provider, cloud)
+            seen = replace(seen, fingerprint=fingerprint)
+            await self.providers(session).check_cloud()
+        except Missing as error:
+            return replace(seen, unresolved=error.unresolved)
+        except ProviderError as error:
+            return replace(seen, failure=error.failure)
+        return replace(seen, probed=True)
+
+    def _read_anew(self, cloud: AnyCloud) -> None:
+        stack = cloud.spec.openstack
+        if stack is not None:
+            ref = stack.auth.credentials_secret_ref
+            place = cloud.metadata.namespace or ref.namespace
+            self.resolver.secrets.forget(Request(ref.name, place))
