@@ -1,6 +1,6 @@
 """Spans of time as Go writes them, and so Kubernetes' API: 1h30m, 500ms, 0.
 
-A field of a kind holds one as text (`markers.duration` gives it its schema); programs count seconds.
+A field of a kind holds one as text (`markers.duration` is its schema); programs count seconds.
 """
 
 from __future__ import annotations
