@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -104,8 +105,8 @@ class ModelledProvider(RemoteModel):
         self.calls: list[str] = []
         self.sent: list[tuple[str, Mapping[str, str]]] = []
         """Credentials that arrived, revealed: what a test compares."""
-        self._ids, self._timeline = count(1), []
-        self._order = count()
+        self._ids, self._order = count(1), count()
+        self._timeline: list[tuple[float, int, Callable[[], None]]] = []
 
     refusals = (FaultMode.UNAVAILABLE, FaultMode.TIMEOUT)
 
@@ -306,16 +307,14 @@ class ModelledProvider(RemoteModel):
         self.settle()
         for machine in found.machines.values():
             if machine.state == "unconfigured":
-                self._later(
-                    self.faults.configure, lambda each=machine: self._configured(found, each)
-                )
+                self._later(self.faults.configure, partial(self._configured, found, machine))
 
     @effect
     async def reconfigure(self, id: str, owner: str) -> None:
         found = self.held(id, owner, "reconfigure")
         for machine in found.machines.values():
             machine.state = "running"
-            self._later(self.faults.configure, lambda each=machine: self._configured(found, each))
+            self._later(self.faults.configure, partial(self._configured, found, machine))
 
     @effect
     async def replace(self, id: str, owner: str, machines: tuple[str, ...]) -> None:

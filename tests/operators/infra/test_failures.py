@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from quintant.api.core import Secret
@@ -9,7 +11,7 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.infra.api import Cluster
 from testbeds.infra import KUBECONFIG, PASSWORD, InfraTestbed, condition, template
 
-SOON = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 3}}
+SOON: dict[str, Any] = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 3}}
 
 
 async def test_wrong_password_of_the_provider_is_told_before_anything_is_made(

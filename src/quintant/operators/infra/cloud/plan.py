@@ -10,7 +10,7 @@ from quintant.core.clock import parse_timestamp
 from quintant.operators.infra.api import AnyCloud, AnyProvider, CloudStatus
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
-from quintant.operators.infra.plan.status import ConditionClaim, claim
+from quintant.operators.infra.plan.status import ClusterClaim, claim
 
 READY, PROVIDER_READY = "Ready", "ProviderReady"
 CREDENTIALS_VALID, IN_USE = "CredentialsValid", "InUse"
@@ -67,7 +67,7 @@ def _before(seen: CloudObserved) -> tuple[Condition, ...]:
     return seen.cloud.status.conditions if seen.cloud.status is not None else ()
 
 
-def _provider(seen: CloudObserved) -> ConditionClaim:
+def _provider(seen: CloudObserved) -> ClusterClaim:
     if seen.unresolved is not None and seen.provider is None:
         return claim(PROVIDER_READY, False, seen.unresolved.reason, seen.unresolved.message)
     provider = seen.provider
@@ -80,7 +80,7 @@ def _provider(seen: CloudObserved) -> ConditionClaim:
     return claim(PROVIDER_READY, True, "Ready", "the provider is ready")
 
 
-def _credentials(seen: CloudObserved) -> list[ConditionClaim]:
+def _credentials(seen: CloudObserved) -> list[ClusterClaim]:
     if seen.unresolved is not None:
         reason, said = seen.unresolved.reason, seen.unresolved.message
         return [claim(CREDENTIALS_VALID, False, reason, said)] if seen.provider else []
@@ -96,14 +96,14 @@ def _credentials(seen: CloudObserved) -> list[ConditionClaim]:
     return [claim(CREDENTIALS_VALID, True, "Accepted", "the cloud accepts the credentials")]
 
 
-def _ready(claims: list[ConditionClaim]) -> ConditionClaim:
+def _ready(claims: list[ClusterClaim]) -> ClusterClaim:
     for each in claims:
         if each.status != "True":
-            return ConditionClaim(READY, each.status, each.reason, each.message)
+            return ClusterClaim(READY, each.status, each.reason, each.message)
     return claim(READY, True, "Ready", "Clusters can be made here")
 
 
-def users_claim(users: tuple[str, ...], before: tuple[Condition, ...]) -> list[ConditionClaim]:
+def users_claim(users: tuple[str, ...], before: tuple[Condition, ...]) -> list[ClusterClaim]:
     """Who holds it; said once somebody does."""
     if users:
         listed, more = ", ".join(users[:_NAMED]), len(users) - _NAMED

@@ -33,7 +33,7 @@ from quintant.operators.infra.plan.status import (
     KUBECONFIG_READY,
     PAUSED,
     STALLED,
-    ConditionClaim,
+    ClusterClaim,
     StatusChange,
     claim,
     is_true,
@@ -146,7 +146,7 @@ def _noted(seen: Observed) -> StatusChange:
     return StatusChange(fields, tuple(claims))
 
 
-def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ConditionClaim]:
+def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ClusterClaim]:
     """That a condition is over, where it was said that it is not."""
     known = condition_of(conditions, type)
     if holds or known is None or known.status != "True":
@@ -154,7 +154,7 @@ def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[Condi
     return [claim(type, False, "Over", "")]
 
 
-def _bound(seen: Observed) -> list[ConditionClaim]:
+def _bound(seen: Observed) -> list[ClusterClaim]:
     to, on = seen.status.scheduled_to, seen.status.running_on
     if to is not None and on is not None and (to.kind, to.name) != (on.kind, on.name):
         said = f"it runs on {on.kind} {on.name} and stays there; scheduledTo is {to.name}"

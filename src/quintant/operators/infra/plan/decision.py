@@ -24,7 +24,7 @@ from quintant.operators.infra.observe.answers import Failure, InfrastructureStat
 from quintant.operators.infra.observe.observed import CallKind, ClusterMemory, Observed
 from quintant.operators.infra.plan.status import (
     STALLED,
-    ConditionClaim,
+    ClusterClaim,
     StatusChange,
     claim,
     is_true,
@@ -158,7 +158,7 @@ def remember(memory: ClusterMemory, state: InfrastructureState, now: datetime) -
     )
 
 
-def unstalled(seen: Observed) -> tuple[ConditionClaim, ...]:
+def unstalled(seen: Observed) -> tuple[ClusterClaim, ...]:
     """What is said once something works that did not."""
     if not is_true(seen.status.conditions, STALLED):
         return ()

@@ -28,7 +28,7 @@ from quintant.operators.infra.plan.status import (
     STALLED,
     SYNCED,
     TEMPLATE_VALID,
-    ConditionClaim,
+    ClusterClaim,
     StatusChange,
     claim,
 )
@@ -59,7 +59,7 @@ def failed(seen: Observed, failure: Failure) -> PassDecision:
     return _tried(seen, failure)
 
 
-def reachable(seen: Observed) -> ConditionClaim:
+def reachable(seen: Observed) -> ClusterClaim:
     """That the provider answered, whatever it said."""
     return claim(PROVIDER_REACHABLE, True, "Reachable", "the provider answers")
 
@@ -143,7 +143,7 @@ def _tried(seen: Observed, failure: Failure) -> PassDecision:
 
 
 def _held_back(
-    seen: Observed, failure: Failure, claims: tuple[ConditionClaim, ...], wait: float | None
+    seen: Observed, failure: Failure, claims: tuple[ClusterClaim, ...], wait: float | None
 ) -> PassDecision:
     """The operation waits; without a time, until something changes."""
     operation = seen.status.operation

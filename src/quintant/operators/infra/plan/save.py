@@ -40,7 +40,7 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     STALLED,
     SYNCED,
-    ConditionClaim,
+    ClusterClaim,
     StatusChange,
     claim,
 )
@@ -151,7 +151,7 @@ def saved_as(seen: Observed, found: UsableKubeconfig, *, new: bool) -> PassDecis
     )
 
 
-def _observed_anew() -> list[ConditionClaim]:
+def _observed_anew() -> list[ClusterClaim]:
     """What was known of the cluster is forgotten: it is CONNECTING."""
     said = "its API server was not asked yet"
     return [

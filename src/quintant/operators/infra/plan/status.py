@@ -61,7 +61,7 @@ _HEALTH: dict[str, State] = {NODES_NOT_READY: "NOTREADY"}
 _NECESSARY = (INFRASTRUCTURE_READY, KUBECONFIG_READY, API_SERVER_REACHABLE, NODES_HEALTHY)
 
 
-class ConditionClaim(NamedTuple):
+class ClusterClaim(NamedTuple):
     """What is to be said about one condition."""
 
     type: str
@@ -70,9 +70,9 @@ class ConditionClaim(NamedTuple):
     message: str = ""
 
 
-def claim(type: str, status: bool | None, reason: str, message: str = "") -> ConditionClaim:
+def claim(type: str, status: bool | None, reason: str, message: str = "") -> ClusterClaim:
     """A claim; None is Unknown."""
-    return ConditionClaim(type, "Unknown" if status is None else str(status), reason, message)
+    return ClusterClaim(type, "Unknown" if status is None else str(status), reason, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class StatusChange:
     """What one controller sets in a status, and nothing else; later claims win."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[ConditionClaim, ...] = ()
+    claims: tuple[ClusterClaim, ...] = ()
 
     def __add__(self, other: StatusChange) -> StatusChange:
         return StatusChange({**self.fields, **other.fields}, (*self.claims, *other.claims))
@@ -95,7 +95,7 @@ class StatusChange:
 
 
 def _claimed(
-    conditions: tuple[Condition, ...], each: ConditionClaim, generation: int, now: datetime
+    conditions: tuple[Condition, ...], each: ClusterClaim, generation: int, now: datetime
 ) -> tuple[Condition, ...]:
     return set_condition(
         conditions, each.type, status=each.status, reason=each.reason, message=each.message,
@@ -177,7 +177,7 @@ def _observed_state(conditions: Sequence[Condition]) -> tuple[State, str]:
     return "ONLINE", _text(healthy)
 
 
-def _ready(cluster: Cluster, status: ClusterStatus) -> ConditionClaim:
+def _ready(cluster: Cluster, status: ClusterStatus) -> ClusterClaim:
     needed = _NECESSARY if cluster.spec.tosca is not None else _NECESSARY[1:]
     for type in needed:
         found = condition_of(status.conditions, type)
@@ -188,7 +188,7 @@ def _ready(cluster: Cluster, status: ClusterStatus) -> ConditionClaim:
     return claim(READY, True, "Ready", "the cluster answers, and its nodes are healthy")
 
 
-def _progressing(status: ClusterStatus, state: State) -> ConditionClaim:
+def _progressing(status: ClusterStatus, state: State) -> ClusterClaim:
     operation = status.operation
     if state in ("CREATING", "RECONCILING", "DELETING") and operation is not None:
         return claim(PROGRESSING, True, operation.type, f"{operation.type}: {operation.phase}")

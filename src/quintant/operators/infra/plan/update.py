@@ -62,7 +62,7 @@ from quintant.operators.infra.plan.status import (
     INFRASTRUCTURE_READY,
     SYNCED,
     TEMPLATE_DRIFT,
-    ConditionClaim,
+    ClusterClaim,
     StatusChange,
     claim,
 )
@@ -126,7 +126,7 @@ def send(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> P
     return PassDecision(act=act, events=_events(seen), after=seen.poll_max, memory=memory)
 
 
-def _in_progress(seen: Observed) -> tuple[ConditionClaim, ...]:
+def _in_progress(seen: Observed) -> tuple[ClusterClaim, ...]:
     paths = listed(_changes(seen)) or "the same template"
     return (
         claim(SYNCED, False, "Updating", f"being applied: {paths}"),
@@ -206,7 +206,7 @@ def _applied(seen: Observed, operation: Operation) -> PassDecision:
     )
 
 
-def _synced(seen: Observed) -> list[ConditionClaim]:
+def _synced(seen: Observed) -> list[ClusterClaim]:
     before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
     found = [claim(SYNCED, True, "Applied", "the provider has the template")]
     if before is None or after is None:

@@ -11,7 +11,7 @@ from quintant.operators.infra.api import AnyProvider, ProviderStatus
 from quintant.operators.infra.cloud.plan import users_claim
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
-from quintant.operators.infra.plan.status import ConditionClaim, claim
+from quintant.operators.infra.plan.status import ClusterClaim, claim
 
 READY, REACHABLE, CREDENTIALS_VALID = "Ready", "Reachable", "CredentialsValid"
 OLDEST = (1, 19, 1)
@@ -59,19 +59,19 @@ def too_old(version: str) -> bool:
     return found is not None and tuple(map(int, found.groups())) < OLDEST
 
 
-def _reachable(seen: ProviderObserved, before: tuple[Condition, ...]) -> ConditionClaim:
+def _reachable(seen: ProviderObserved, before: tuple[Condition, ...]) -> ClusterClaim:
     failure = seen.failure
     if failure is not None and failure.kind in (ErrorClass.TRANSIENT, ErrorClass.INTERNAL):
         return claim(REACHABLE, False, failure.reason, failure.message)
     if seen.unresolved is not None:
         known = condition_of(before, REACHABLE)
         if known is not None:
-            return ConditionClaim(REACHABLE, known.status, known.reason, known.message)
+            return ClusterClaim(REACHABLE, known.status, known.reason, known.message)
         return claim(REACHABLE, None, "NotAsked", "it was not asked yet")
     return claim(REACHABLE, True, "Reachable", f"it answers as version {seen.version}")
 
 
-def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[ConditionClaim]:
+def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[ClusterClaim]:
     if seen.unresolved is not None:
         return [claim(CREDENTIALS_VALID, False, seen.unresolved.reason, seen.unresolved.message)]
     failure = seen.failure
@@ -82,10 +82,10 @@ def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[
     return [claim(CREDENTIALS_VALID, False, failure.reason, failure.message)]
 
 
-def _ready(claims: list[ConditionClaim], seen: ProviderObserved) -> ConditionClaim:
+def _ready(claims: list[ClusterClaim], seen: ProviderObserved) -> ClusterClaim:
     for each in claims:
         if each.status != "True":
-            return ConditionClaim(READY, each.status, each.reason, each.message)
+            return ClusterClaim(READY, each.status, each.reason, each.message)
     if too_old(seen.version):
         oldest = ".".join(map(str, OLDEST))
         said = f"version {seen.version} is too old: {oldest} or newer is needed"
