@@ -84,7 +84,7 @@ crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 
 fuzz: prepare ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
 
-mutants: $(READY) ## Make twenty mistakes in the embedded server, and see that tests notice each
+mutants: $(READY) ## Make mistakes in the embedded server and in exploration, and see that tests notice each
 	@PYTHONPATH=scripts $(BIN)/python -m mutants $(ARGS)
 
 bench: $(READY) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")

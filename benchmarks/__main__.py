@@ -28,6 +28,7 @@ BENCHMARKS = (
     "sync",
     "client",
     "testcase",
+    "explore",
     "embedded",
     "reads",
     "hostile",

@@ -1,4 +1,4 @@
-"""`python -m mutants`: make twenty mistakes; exits with 1 if one goes unnoticed."""
+"""`python -m mutants`: make some thirty mistakes; exits with 1 if one goes unnoticed."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-FILE = Path(__file__).with_name("mutants.toml")
+SERVER = Path(__file__).with_name("mutants.toml")
+EXPLORE = Path(__file__).with_name("explore.toml")
 SOURCE = Path("src/quintant")
 CONFORMANCE = "tests/conformance"
 
@@ -47,7 +48,8 @@ class Checks:
         return ("-x", "-q", *(("-k", "embedded") if ours else ()), *self.tests)
 
 
-def read(path: Path = FILE) -> list[Mutant]:
-    """Every mutant."""
-    found = tomllib.loads(path.read_text())["mutant"]
+def read(*paths: Path) -> list[Mutant]:
+    """The mutants of some files, or of all."""
+    chosen = paths or (SERVER, EXPLORE)
+    found = [each for path in chosen for each in tomllib.loads(path.read_text())["mutant"]]
     return msgspec.convert(found, list[Mutant])

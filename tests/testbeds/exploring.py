@@ -122,3 +122,17 @@ class ProvisionedTwice(Provisioned):
     """The cloud makes a machine whenever it is asked."""
 
     careful = False
+
+
+class GreetingCrowd(GreetingLife):
+    """Several at once, so that there is something to be in another order."""
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("greeter")
+        manager.controls(Greeting).owns(ConfigMap).workers(3).reconcile(reconcile)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        for name in ("a", "b", "c"):
+            await world.create(greeting(name=name))
+        await world.quiet()

@@ -187,10 +187,10 @@ class InProcessCluster:
         server = self.server
         return World(server.snapshot(), frozenset(self._installed), server.tokens.copy())
 
-    async def close(self) -> None:
-        """Stop every manager; an error that one of them ended with is raised here."""
+    async def close(self, *, graceful: bool = True) -> None:
+        """Stop every manager, or end it at once; what one of them ended with is raised here."""
         for engine, _ in self._engines[:]:
-            await self.stop(engine)
+            await self._end(engine, graceful=graceful)
 
     async def _register(self, manager: Manager, engine: Engine) -> None:
         """Have the server ask a manager's webhooks, if it has any."""

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from mutants.catalogue import Checks, Mutant, read
+from mutants.catalogue import EXPLORE, SERVER, Checks, Mutant, read
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_there_are_twenty_and_each_has_a_name_of_its_own() -> None:
-    assert len({mutant.name for mutant in read()}) == 20
+def test_there_are_enough_and_each_has_a_name_of_its_own() -> None:
+    assert len(read(SERVER)) == 20
+    assert len(read(EXPLORE)) >= 8
+    assert len({mutant.name for mutant in read()}) == len(read())
 
 
 @pytest.mark.parametrize("mutant", read(), ids=lambda mutant: mutant.name)

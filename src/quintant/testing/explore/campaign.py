@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.explorer import Explorer
-from quintant.testing.explore.injection.fault import FaultMode, RunToken
+from quintant.testing.explore.injection.fault import FaultMode, RunToken, named_modes
 from quintant.testing.explore.loading import target_of
 from quintant.testing.explore.report import ExplorationFailure, ExplorationReport
 from quintant.testing.explore.scenario import Scenario
@@ -48,7 +48,7 @@ class ExplorationOptions:
 def explore_scenario(
     scenario: type[Scenario],
     *,
-    modes: Iterable[FaultMode] = FaultMode,
+    modes: Iterable[str] = FaultMode,
     seeds: int = 0,
     budget: float | None = None,
     jobs: int | None = None,
@@ -58,10 +58,10 @@ def explore_scenario(
     With a `budget` in seconds, no more than fit are made. `jobs` is how many processes share them.
     """
     options = ExplorationOptions(
-        tuple(modes), range(1, seeds + 1), budget, jobs or os.cpu_count() or 1
+        named_modes(modes), range(1, seeds + 1), budget, jobs or os.cpu_count() or 1
     )
-    target = target_of(scenario)
-    return next(explore_scenarios({target: scenario}, options))
+    (report,) = explore_scenarios({target_of(scenario): scenario}, options)
+    return report
 
 
 def explore_scenarios(
@@ -148,9 +148,9 @@ def replay_run(scenario: type[Scenario], token: str) -> None:
         raise AssertionError(str(failure))
 
 
-def run_tokens(scenario: type[Scenario], modes: Iterable[FaultMode] = FaultMode) -> Sequence[str]:
+def run_tokens(scenario: type[Scenario], modes: Iterable[str] = FaultMode) -> Sequence[str]:
     """The token of every run of `explore_scenario`: parameters for a test of each."""
-    return [str(each) for each in _remembered(scenario).plan(modes)]
+    return [str(each) for each in _remembered(scenario).plan(named_modes(modes))]
 
 
 def _remembered(scenario: type[Scenario]) -> Explorer:

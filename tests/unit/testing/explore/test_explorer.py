@@ -74,7 +74,7 @@ def test_there_is_a_run_for_every_mode_at_every_point(explored: type[Scenario]) 
 
 def test_a_child_that_is_made_twice_is_found() -> None:
     failures = explore_scenario(MadeTwice).failures
-    assert {each.token for each in failures} >= {"crash-after@w0", "lost@w0"}
+    assert {each.token for each in failures} >= {"crash-after@w0", "lost@w0", "hand-over@w1"}
     assert "configmaps default/a-<2> is there, and should not be" in failures[0].why
 
 
@@ -110,10 +110,32 @@ def test_an_effect_that_is_made_twice_is_found() -> None:
     assert not {token for token in failures if token.startswith("crash-before@c")}
 
 
+def test_what_is_known_in_memory_alone_is_found() -> None:
+    class Remembered(GreetingCreated):
+        def managers(self, world: ScenarioWorld) -> list[Manager]:
+            made: set[str] = set()
+
+            async def remember(it: Greeting, ctx: Context[Greeting]) -> None:
+                if it.metadata.uid not in made:
+                    await ctx.client.create(child_of(it, generate_name="a-"))
+                    made.add(it.metadata.uid)
+                await ctx.set_status(GreetingStatus(greeted=True))
+
+            return [manager_of(remember)]
+
+    failures = explore_scenario(Remembered, modes=[FaultMode.CRASH_BEFORE]).failures
+    assert [each.token for each in failures] == ["crash-before@w1"]
+
+
 def test_modes_can_be_chosen() -> None:
     report = explore_scenario(MadeTwice, modes=[FaultMode.CRASH_BEFORE])
     assert report.runs == report.points[PointKind.WRITE]
     assert [each.token for each in report.failures] == ["crash-before@w1"]
+
+
+def test_a_mode_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"cannot try 'sulk'\nbecause: .*\ntry: crash-before"):
+        explore_scenario(MadeTwice, modes=["sulk"])
 
 
 def test_an_invariant_that_breaks_for_a_moment_is_found() -> None:

@@ -7,7 +7,7 @@ seed of the loop and the number of steps of the script: `lost@c0+stale@e7~seed=1
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,6 +35,19 @@ class FaultMode(StrEnum):
     STALE = "stale"
     REWIND = "rewind"
     UNOBSERVED = "unobserved"
+
+
+def named_modes(names: Iterable[str]) -> tuple[FaultMode, ...]:
+    """The modes of these names; ConfigError if there is no such mode."""
+    given = tuple(names)
+    unknown = [name for name in given if name not in set(FaultMode)]
+    if unknown:
+        raise ConfigError(
+            f"cannot try {unknown[0]!r}",
+            because="there is no such mode",
+            hint=", ".join(FaultMode),
+        )
+    return tuple(map(FaultMode, given))
 
 
 EXPLANATIONS: dict[FaultMode, str] = {

@@ -152,7 +152,7 @@ async def _play(scenario: Scenario, world: ScenarioWorld) -> None:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         world.trace.freeze()
-        await world.cluster.close()
+        await world.cluster.close(graceful=not world.disturbed)
 
 
 async def _script(scenario: Scenario, world: ScenarioWorld) -> None:

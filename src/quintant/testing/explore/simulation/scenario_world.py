@@ -160,14 +160,15 @@ class ScenarioWorld:
         """The end of the script: quiet, and nothing left that was to follow."""
         if not self.at_rest:
             await self.quiet()
-        await self._still(last=True)
-        self.states[-1] = self.state()
+        if self._injector.stages_left(last=True):
+            await self._still(last=True)
+            self.states[-1] = self.state()
         await self._rest_check()
 
     async def _rest_check(self) -> None:
         """Note who writes, or works without rest, although there is nothing to do."""
         before = self.trace.count(PointKind.WRITE)
-        rest = DISTURBED_REST_SECONDS if self._injector.disturbs else REST_SECONDS
+        rest = DISTURBED_REST_SECONDS if self.disturbed else REST_SECONDS
         self.trace.tell(f"  {rest:g} s of rest, and a resync")
         for engine in self.supervisor.engines():
             for controller in engine.controllers:
@@ -195,6 +196,11 @@ class ScenarioWorld:
         while (stage := self._injector.next_stage(last=last)) is not None:
             await stage.act()
             await self._quiescence.wait()
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether this run has faults."""
+        return self._injector.disturbs
 
     @property
     def at_rest(self) -> bool:
