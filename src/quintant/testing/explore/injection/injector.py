@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
@@ -67,6 +68,7 @@ class Injector:
         """What a process did that it could not know to be right."""
         self.deletes: Counter[str] = Counter()
         """How many objects of each table were deleted by processes."""
+        self._made_blind: set[str] = set()
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
 
@@ -114,6 +116,8 @@ class Injector:
         elif mode is not None:
             return await self._disturbed(mode, process, call)
         reply = await process.inner.request(call)
+        if reply.status == HTTPStatus.CREATED and self._watches.blind:
+            self._made_blind.add(subject)
         self._note_delete(process, call, subject, reply)
         return reply
 
@@ -271,7 +275,11 @@ class Injector:
         self, process: ManagerProcess, call: ApiRequest, subject: str, reply: ApiResponse
     ) -> None:
         """Count it; note it if a process cannot know what it deletes: it was made a moment ago."""
-        if verb_of(call) != "delete" or reply.status != 200:
+        if verb_of(call) != "delete" or reply.status != HTTPStatus.OK:
+            return
+        if subject in self._made_blind:
+            # Who made it by an old view may take it back.
+            self._made_blind.remove(subject)
             return
         self.deletes[subject.partition(" ")[0]] += 1
         if self._stranger is None or self._stranger[0] != subject:

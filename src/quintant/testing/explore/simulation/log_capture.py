@@ -29,6 +29,10 @@ class LogCapture:
         self.lines.append((method, event))
         raise structlog.DropEvent
 
+    def last_failure(self) -> str:
+        """Why the last reconcile that failed did so; empty if none did."""
+        return next((str(event["why"]) for _, event in reversed(self.lines) if "why" in event), "")
+
     def texts(self) -> Iterator[str]:
         """The lines as they would have been written."""
         for method, event in self.lines:

@@ -63,10 +63,17 @@ class ScenarioRunner:
         least = logging.DEBUG if self.scenario.secrets else logging.INFO
         with captured_logs(least) as logs:
             record = apart(lambda: self._made(token))
+        if record.violations and (why := logs.last_failure()):
+            record.trace.lines.append(
+                f"! the last reconcile that failed: {self._without_secrets(why)}"
+            )
         for number, secret in enumerate(self.scenario.secrets, 1):
             if any(secret in line for line in logs.texts()):
                 record.violations.append(f"secret {number} is in the logs")
         return record
+
+    def _without_secrets(self, text: str) -> str:
+        return next(("a secret is in it" for each in self.scenario.secrets if each in text), text)
 
     def _made(self, token: RunToken) -> RunRecord:
         if self._base is None:

@@ -177,6 +177,10 @@ class ScenarioWorld:
         writes = self.trace.of(PointKind.WRITE)[before:]
         # An event that could not be written is written later: that is no work of a controller.
         late = [each for each in writes if EVENTS not in each.text]
+        for engine in self.supervisor.engines():
+            for controller in engine.controllers:
+                for key in filter(controller.failures, controller.queue.due()):
+                    self._note(f"{controller.name} {key} fails again and again")
         if late:
             count = f"{len(late)} write{'s' * (len(late) > 1)}"
             self._note(f"hot loop: {count} in {rest:g} s of rest, first {late[0].text}")
