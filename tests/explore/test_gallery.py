@@ -6,6 +6,7 @@ mode in `CAUGHT_BY`; "undisturbed" is what is wrong without any fault.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 from quintant.testing import explore_scenario
 
 FOLDER = Path(__file__).parent / "gallery"
+PAGE = FOLDER.parents[2] / "docs" / "mistakes.md"
 MOST_LINES = 100
 MISTAKES = {
     "child_made_twice",
@@ -44,8 +46,24 @@ def mode_of(token: str) -> str:
 def test_a_classic_mistake_is_caught_by_its_mode_and_its_twin_passes(name: str) -> None:
     module = mistake(name)
     failures = explore_scenario(module.Mistake).failures
-    assert module.CAUGHT_BY in {mode_of(each.token) for each in failures}
+    caught = [each for each in failures if mode_of(each.token) == module.CAUGHT_BY]
+    assert caught
+    assert f"```text\n{caught[0].token}: {caught[0].why}\n```" in PAGE.read_text()
     explore_scenario(module.Mended).check()
+
+
+@gallery
+def test_the_page_tells_it_with_the_code_that_runs(name: str) -> None:
+    (told,) = (each for each in PAGE.read_text().split("\n## ") if f"gallery/{name}.py)" in each)
+    code = unindented((FOLDER / f"{name}.py").read_text())
+    shown = re.findall(r"```python fragment\n(.*?)```", told, re.DOTALL)
+    assert shown
+    for block in shown:
+        assert unindented(block) in code
+
+
+def unindented(text: str) -> str:
+    return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
 def test_the_gallery_has_a_module_for_every_mistake_that_fits_on_a_page() -> None:

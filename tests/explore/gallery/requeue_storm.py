@@ -1,8 +1,8 @@
 """Somebody asks to be called again at once, for ever.
 
-An operator looks after a ConfigMap and, to be sure, asks to be called again in a moment, although
-it is told of every change. Nothing breaks, and nobody notices: a thousand objects keep a core and
-the API server busy.
+An operator looks after a ConfigMap and, to be sure, asks to be called again in a tenth of a second,
+although it is told of every change. Nothing breaks, and nobody notices: a thousand objects keep a
+core and the API server busy.
 
 Mended: a watch tells what there is to do. Who has to look by himself does so in minutes.
 """
@@ -14,8 +14,6 @@ from quintant.api.core import ConfigMap
 from quintant.testing import Scenario, ScenarioWorld, named
 
 CAUGHT_BY = "undisturbed"
-MOMENT_SECONDS = 0.1
-LOOK_SECONDS = 300.0
 
 
 @resource(group="gallery.dev", version="v1")
@@ -26,7 +24,7 @@ class Note(Custom[Model, Model]):
 class Mistake(Scenario):
     """One note."""
 
-    again = MOMENT_SECONDS
+    again = 0.1
 
     def managers(self, world: ScenarioWorld) -> list[Manager]:
         async def reconcile(note: Note, ctx: Context[Note]) -> Result:
@@ -46,4 +44,4 @@ class Mistake(Scenario):
 class Mended(Mistake):
     """The same, by a controller that has time."""
 
-    again = LOOK_SECONDS
+    again = 300.0

@@ -42,15 +42,11 @@ def resized(members: int) -> Callable[[Ring], Ring]:
     return lambda ring: replace(ring, spec=RingSpec(members=members))
 
 
-async def may_delete(ring: Ring, ctx: Context[Ring]) -> bool:
-    live = await ctx.client.find(Ring, *ctx.request, live=True)
-    return live is not None and live.spec == ring.spec
-
-
 class Mistake(Scenario):
     """A ring that shrinks and grows again."""
 
-    looks = False
+    async def remove(self, volume: PersistentVolumeClaim, ring: Ring, ctx: Context[Ring]) -> None:
+        await ctx.client.delete(volume)
 
     def managers(self, world: ScenarioWorld) -> list[Manager]:
         async def reconcile(ring: Ring, ctx: Context[Ring]) -> None:
@@ -59,9 +55,8 @@ class Mistake(Scenario):
                 await ctx.apply(each)
             names = {each.metadata.name for each in wanted}
             for found in await ctx.owned(PersistentVolumeClaim):
-                surplus = found.metadata.name not in names
-                if surplus and (not self.looks or await may_delete(ring, ctx)):
-                    await ctx.client.delete(found)
+                if found.metadata.name not in names:
+                    await self.remove(found, ring, ctx)
 
         manager = Manager("rings")
         manager.controls(Ring).owns(PersistentVolumeClaim).reconcile(reconcile)
@@ -78,4 +73,7 @@ class Mistake(Scenario):
 class Mended(Mistake):
     """The same, by a controller that looks before it deletes."""
 
-    looks = True
+    async def remove(self, volume: PersistentVolumeClaim, ring: Ring, ctx: Context[Ring]) -> None:
+        live = await ctx.client.find(Ring, *ctx.request, live=True)
+        if live is not None and live.spec == ring.spec:
+            await ctx.client.delete(volume)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 
 from quintant import Context, Manager, replace
+from quintant.api.core import ConfigMap
 from quintant.runtime.controller.result import Result
-from quintant.testing import Scenario, ScenarioWorld, explore_scenario
+from quintant.testing import FaultMode, Scenario, ScenarioWorld, explore_scenario
 from testbeds.exploring import (
     Greeting,
     GreetingCreated,
     GreetingStatus,
     child_of,
+    greeting,
     manager_of,
     reconcile,
+    saying,
 )
 
 SECRET = "s3cr3t"
@@ -43,6 +46,45 @@ def test_writing_what_is_there_already_is_a_hot_loop() -> None:
     told = first_failure(scenario_of(again))
     assert told.startswith("undisturbed: hot loop: ")
     assert told.endswith("of rest, first patch greetings.explored.dev default/a")
+
+
+def test_a_reconcile_that_fails_without_any_fault_is_told_with_its_reason() -> None:
+    async def fails(it: Greeting, ctx: Context[Greeting]) -> None:
+        raise ValueError("no such place")
+
+    (failure,) = explore_scenario(scenario_of(fails)).failures
+    assert failure.token == "undisturbed"
+    assert failure.why == "greeting default/a fails again and again"
+    assert "the last reconcile that failed: ValueError: no such place" in failure.story
+
+
+def test_a_reason_with_a_secret_in_it_is_not_told() -> None:
+    async def fails(it: Greeting, ctx: Context[Greeting]) -> None:
+        raise ValueError(SECRET)
+
+    (failure,) = explore_scenario(scenario_of(fails, secrets=(SECRET,))).failures
+    assert SECRET not in str(failure)
+
+
+def test_what_was_made_by_an_old_view_may_be_taken_back() -> None:
+    async def unless_silent(it: Greeting, ctx: Context[Greeting]) -> None:
+        if it.spec.message:
+            await ctx.apply(child_of(it))
+        else:
+            for found in await ctx.owned(ConfigMap):
+                await ctx.client.delete(found)
+
+    class Silenced(GreetingCreated):
+        def managers(self, world: ScenarioWorld) -> list[Manager]:
+            return [manager_of(unless_silent)]
+
+        async def script(self, world: ScenarioWorld) -> None:
+            await world.create(greeting("hi"))
+            await world.quiet()
+            await world.edit(Greeting, "a", lambda it: replace(it, spec=saying("")))
+            await world.quiet()
+
+    explore_scenario(Silenced, modes=[FaultMode.REWIND, FaultMode.STALE]).check()
 
 
 def test_writing_at_every_resync_is_a_hot_loop() -> None:
