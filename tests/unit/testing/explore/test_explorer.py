@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as machine_clock
 import time
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
 from quintant import Context, Manager, replace
 from quintant.api.core import ConfigMap
-from quintant.core.errors import ConfigError
+from quintant.core.errors import ConfigError, Conflict, NotFound
 from quintant.runtime.controller.result import Result
 from quintant.testing import (
     FaultMode,
@@ -164,6 +165,38 @@ def test_a_function_is_a_scenario_too() -> None:
     report.check()
     assert report.title == "greeted"
     assert report.points[PointKind.WRITE] == 2
+
+
+def test_what_goes_on_beside_a_script_ends_with_it() -> None:
+    class Attended(GreetingCreated):
+        async def script(self, world: ScenarioWorld) -> None:
+            world.spawn(self.rename(world))
+            await super().script(world)
+
+        async def rename(self, world: ScenarioWorld) -> None:
+            """Be somebody who labels greetings, sooner or later."""
+            while True:
+                for it in world.all(Greeting):
+                    if not it.metadata.labels:
+                        meta = replace(it.metadata, labels={"seen": "yes"})
+                        with suppress(Conflict, NotFound):
+                            await world.client.patch(replace(it, metadata=meta), since=it)
+                await world.advance(1)
+
+        def settled(self, world: ScenarioWorld) -> None:
+            assert all(it.metadata.labels for it in world.all(Greeting))
+
+    explore_scenario(Attended).check()
+
+
+def test_a_script_that_stumbles_in_a_disturbed_world_is_a_finding() -> None:
+    class Stumbling(MadeTwice):
+        async def script(self, world: ScenarioWorld) -> None:
+            await super().script(world)
+            (_,) = world.all(ConfigMap)
+
+    failures = explore_scenario(Stumbling, modes=["crash-after"]).failures
+    assert "after step 1" in failures[0].why or "ValueError" in failures[0].why
 
 
 class TestScenariosThatCannotBeExplored:

@@ -7,7 +7,7 @@ for invariants (`all`, `one`) are synchronous and see the very moment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, MutableSet
+from collections.abc import Callable, Coroutine, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from quintant.core.clock import Random, monotonic, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Model, Object
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.injection.injector import Injector
@@ -70,6 +71,9 @@ class ScenarioWorld:
         """What did not hold at some moment, in that order."""
         self.states: list[Normalised] = []
         """The world as it was whenever it had become quiet."""
+        self.tasks: set[asyncio.Task[None]] = set()
+        """What the script has going on beside it."""
+        self._others: list[Engine] = []
         self.random = Random(f"script {seed}")
         """Chance for scripts: the same in every run."""
         self.trace = trace
@@ -95,7 +99,7 @@ class ScenarioWorld:
         self._quiescence = Quiescence(
             self.supervisor.engines,
             self._changed,
-            lambda: self.collector.busy or self.supervisor.restarting,
+            self._unsettled,
             lambda: injector.stages_left(last=self._ending),
             scenario.calm,
             scenario.bound,
@@ -134,7 +138,11 @@ class ScenarioWorld:
 
     async def run(self, manager: Manager) -> None:
         """Run a manager that is no part of what is tested: faults do not strike it."""
-        await self.cluster.run(manager)
+        self._others.append(await self.cluster.run(manager))
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside the script until its end: a modelled kubelet, a visitor."""
+        self.tasks.add(asyncio.ensure_future(work))
 
     async def restart(self) -> None:
         """Stop every process under test in order, and start it again."""
@@ -244,6 +252,11 @@ class ScenarioWorld:
             if secret.encode() in change.cur.raw:
                 # Its number, not its text: this is shown to people.
                 self._note(f"secret {number} is in {table.name} {change.key}")
+
+    def _unsettled(self) -> bool:
+        """Whether somebody has something to do who is not tested, or is not there yet."""
+        others = any(not engine.idle for engine in self._others)
+        return others or self.collector.busy or self.supervisor.restarting
 
     def _changed(self) -> int:
         return self._changes + sum(model.ledger.changes for model in self.remotes.values())
