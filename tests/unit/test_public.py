@@ -25,7 +25,7 @@ LAZY = (quintant, quintant.testing)
 # Words of somebody's machine, workplace or moment; whoever reads this knows none of them.
 # They are put together here, so that this file has none of them either.
 FOREIGN = re.compile(
-    f"/{'work'}/|/{'home'}/|/tmp/{'brief'}|py{'pi'}[.]org|python{'hosted'}"
+    rf"/{'work'}/|/{'home'}/(?!operator\b)|/tmp/{'brief'}|py{'pi'}[.]org|python{'hosted'}"
     rf"|\b{'seed'}s? \d{{3}}|\b{'issue'} #?\d|\b{'spec'}/\w+[.]md|\b{'shared'}/\w"
     rf"|\b{'TO'}DO\b|\b{'FIX'}ME\b"
 )

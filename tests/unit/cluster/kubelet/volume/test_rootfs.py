@@ -41,14 +41,14 @@ def test_what_stands_for_itself_is_rewritten(text: str, rewritten: str) -> None:
 @pytest.mark.parametrize(
     ("text", "rewritten"),
     [
-        ("/home/app", "/tmp/node/home/app"),
+        ("/home/operator", "/tmp/node/home/operator"),
         ("/tmp", "/tmp/node/tmp"),
-        ("cp /tmp/a /home/app/b", "cp /tmp/node/tmp/a /tmp/node/home/app/b"),
+        ("cp /tmp/a /home/operator/b", "cp /tmp/node/tmp/a /tmp/node/home/operator/b"),
         ("/tmp/node/tmp", "/tmp/node/tmp/node/tmp"),
     ],
 )
 def test_what_takes_the_place_of_a_path_is_not_replaced_again(text: str, rewritten: str) -> None:
-    rewriter = PathRewriter.of(Path("/tmp/node"), ["/tmp", "/home/app"], "127.42.0.1")
+    rewriter = PathRewriter.of(Path("/tmp/node"), ["/tmp", "/home/operator"], "127.42.0.1")
     assert rewriter.text(text) == rewritten
 
 
