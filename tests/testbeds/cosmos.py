@@ -77,6 +77,9 @@ class ModelledNode:
     network: str = "cosmoshub-4"
     reached: int = 0
     """The height of its data."""
+    peers: int = 2
+    restarts: int = 0
+    """How often its program was restarted in its pod."""
     asked: list[float] = field(default_factory=list)
     """When its status was asked for."""
 
@@ -101,6 +104,8 @@ class CosmosTestbed:
         """From being in sync to being ready."""
         self.images: Callable[[str], bool] = lambda _: True
         """Whether an image can be pulled."""
+        self.planned: Plain | None = None
+        """The upgrade that the chain announces."""
         self.account: GrantedAccount | None = None
         self.engine: Engine | None = None
         self.deleted: list[tuple[float, str]] = []
@@ -251,7 +256,10 @@ class CosmosTestbed:
         probed = any(each.readiness_probe for each in pod.spec.containers)
         ready = pulled and (not probed or (self.in_sync(pod) and self._settled(up)))
         told = {each.name: each.state.running is not None for each in pod.status.container_statuses}
-        if pod.status.pod_ip and pod.ready == ready and told and all(told.values()) == pulled:
+        restarts = self.node(pod.metadata.name).restarts
+        same = all(each.restart_count == restarts for each in pod.status.container_statuses)
+        known = pod.ready == ready and told and all(told.values()) == pulled and same
+        if pod.status.pod_ip and known:
             return None
         state: Plain = {"running": {}} if pulled else {"waiting": {"reason": "ImagePullBackOff"}}
         now, address = timestamp(self.cluster.clock.now()), _address(pod)
@@ -261,7 +269,7 @@ class CosmosTestbed:
             "conditions": [{"type": "Ready", "status": str(ready), "lastTransitionTime": now}],
             "containerStatuses": [
                 {"name": each.name, "image": each.image, "imageID": "", "ready": ready,
-                 "restartCount": 0, "state": state} for each in pod.spec.containers
+                 "restartCount": restarts, "state": state} for each in pod.spec.containers
             ],
         }  # fmt: skip
 
@@ -380,6 +388,10 @@ class ModelledConnection:
             return 200, msgspec.json.encode(
                 {"dir": query["dir"], "all_bytes": node.disk[0], "free_bytes": node.disk[1]}
             )
+        if path == "/net_info":
+            return 200, msgspec.json.encode({"result": {"n_peers": str(node.peers)}})
+        if path.startswith("/cosmos/upgrade"):
+            return 200, msgspec.json.encode({"plan": self.testbed.planned})
         node.asked.append(self.testbed.time)
         if node.answer is not None:
             return 200, node.answer

@@ -2,7 +2,8 @@
 
 CosmosFullNode            services, keys, configuration, pods and volumes of nodes
 CacheController           asks the nodes, for everybody else
-SelfHealing               volumes that fill up, nodes that fall behind
+SelfHealing               volumes that fill up, nodes that fall behind or end again and again
+upgrade plans             what a chain announces
 ScheduledVolumeSnapshot   copies of volumes, on time
 StatefulJob               jobs on copies
 """
@@ -37,12 +38,17 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
 )
 from quintant.operators.cosmos.scheduled_volume_snapshot.cleanup import cleanup
 from quintant.operators.cosmos.scheduled_volume_snapshot.reconcile import SnapshotReconcile
-from quintant.operators.cosmos.self_healing.act import DriftControl, GrowthControl
+from quintant.operators.cosmos.self_healing.act import (
+    GrowthControl,
+    RebuildControl,
+    RestartControl,
+)
 from quintant.operators.cosmos.self_healing.reconcile import HealingReconcile
 from quintant.operators.cosmos.stateful_job import observe as jobs
 from quintant.operators.cosmos.stateful_job.api import StatefulJob
 from quintant.operators.cosmos.stateful_job.builders import LABELS as JOB_LABELS
 from quintant.operators.cosmos.stateful_job.reconcile import reconcile as reconcile_job
+from quintant.operators.cosmos.upgrade_plans.reconcile import PlanReconcile
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
@@ -66,8 +72,10 @@ def controllers(
         metrics,
     ))  # fmt: skip
     _cache(manager, cache)
-    growth = GrowthControl(nodes, metrics)
-    _healing(manager, HealingReconcile(growth, DriftControl(cache, locks, metrics)))
+    restarts = RestartControl(nodes, cache, locks, metrics)
+    rebuilds = RebuildControl(cache, locks, metrics)
+    _healing(manager, HealingReconcile(GrowthControl(nodes, metrics), restarts, rebuilds))
+    _plans(manager, PlanReconcile(nodes, cache))
     _snapshots(manager, SnapshotReconcile(cache, locks, metrics))
     _jobs(manager)
 
@@ -115,9 +123,17 @@ def _healing(manager: Manager, reconcile: HealingReconcile) -> None:
     (
         manager.controls(CosmosFullNode, name="cosmos-selfhealing", when=predicates.generation)
         .uses(Pod, "delete")
+        .uses(PersistentVolumeClaim, "delete")
         .on_deleted(reconcile.forget)
         .reconcile(reconcile)
     )
+
+
+def _plans(manager: Manager, reconcile: PlanReconcile) -> None:
+    (
+        manager.controls(CosmosFullNode, name="cosmos-upgrades", when=predicates.generation)
+        .reconcile(reconcile)
+    )  # fmt: skip
 
 
 def _snapshots(manager: Manager, reconcile: SnapshotReconcile) -> None:

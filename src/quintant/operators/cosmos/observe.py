@@ -260,6 +260,7 @@ def written_by_others(crd: CosmosFullNode) -> object:
         status.scheduled_snapshot_status,
         status.self_healing.pvc_auto_scaler,
         status.upgrade_info,
+        status.planned_upgrade,
         status.height,
     )
 

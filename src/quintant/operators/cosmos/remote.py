@@ -120,6 +120,20 @@ async def ask_disk(remote: NodeRemote, address: str, folder: str) -> DiskUsage:
     return told
 
 
+async def ask_once(remote: NodeRemote, address: str, port: int, path: str) -> bytes:
+    """What a port of a pod answers to one question; NodeUnreachable if it does not, or refuses."""
+    connection = remote.connect(address, port)
+    try:
+        code, body = await connection.get(path, {}, ANSWER_SECONDS)
+    except (TransportError, OSError, TimeoutError) as error:
+        raise NodeUnreachable(_first_line(error)) from None
+    finally:
+        await connection.close()
+    if code != HTTPStatus.OK:
+        raise NodeUnreachable(f"HTTP {int(code)}")
+    return body
+
+
 def _first_line(error: BaseException) -> str:
     lines = str(error).splitlines()
     return one_line(lines[0] if lines else type(error).__name__)

@@ -11,6 +11,7 @@ from quintant.operators.cosmos.metrics import CosmosMetrics
 from quintant.operators.cosmos.options import Options
 from quintant.operators.cosmos.plan.conclusion import TOLD
 from quintant.operators.cosmos.scheduled_volume_snapshot import plan as snapshots
+from quintant.operators.cosmos.self_healing.act import TOLD as RESTARTS
 from quintant.runtime.manager.manager import Manager
 
 FOLDER = Path(cosmos.__file__).parent
@@ -35,9 +36,10 @@ def test_every_event_of_the_code_is_listed_with_its_type() -> None:
         reason: "Warning" if "Warning" in rest else "Normal"
         for reason, rest in re.findall(r'ctx\.event\(\s*"(\w+)",([^\n]*(?:\n[^\n]*){0,1})', SOURCES)
     }
-    drift = {"HeightDriftMitigation": "Normal", "HeightDriftMitigationDeletePod": "Warning"}
-    direct["PVCAutoScale"] = "Normal"
-    assert told | planned | missing | direct | drift == listed
+    restarts = dict.fromkeys(RESTARTS.values(), "Normal")
+    failed = {f"{name}DeletePod": "Warning" for name in RESTARTS.values()}
+    direct |= {"PVCAutoScale": "Normal", "CrashLoopRebuild": "Normal"}
+    assert told | planned | missing | direct | restarts | failed == listed
 
 
 def test_every_condition_in_the_table_is_one_of_the_code() -> None:

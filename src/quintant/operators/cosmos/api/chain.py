@@ -97,5 +97,7 @@ class ChainSpec(Model):
     upgrade_grace_seconds: Annotated[int, Meta(ge=1)] | None = None
     """How long a chain stands still at a version's height before a node that tells of no upgrade
     is replaced; not given, it is not before it halts, exits, or writes upgrade-info.json."""
+    watch_upgrade_plans: bool = False
+    """Ask the chain which upgrade it has planned, and warn if no version covers it."""
     additional_init_args: tuple[str, ...] = ()
     additional_start_args: tuple[str, ...] = ()

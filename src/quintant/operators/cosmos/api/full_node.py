@@ -164,11 +164,32 @@ class HeightDriftMitigation(Model):
     """In blocks."""
 
 
+class StallRestart(Model):
+    """Nodes that stand still while others advance, are silent, or have no peers are restarted."""
+
+    seconds: Annotated[int, Meta(ge=10)]
+    """For how long that has to be so."""
+
+
+class CrashLoopRebuild(Model):
+    """An instance whose node ends again and again begins anew, from the newest ready copy.
+
+    One at a time, never while no other node is in sync, and never under Retain. It needs a source
+    for new volumes: dataSource or autoDataSource.
+    """
+
+    restarts: Annotated[int, Meta(ge=1)]
+    window_seconds: Annotated[int, Meta(ge=60)]
+    """So many restarts within such a time."""
+
+
 class SelfHeal(Model):
     """What is mended by itself; nothing unless it is asked for."""
 
     pvc_auto_scale: PvcAutoScale | None = None
     height_drift_mitigation: HeightDriftMitigation | None = None
+    stall: StallRestart | None = None
+    crash_loop: CrashLoopRebuild | None = None
 
 
 class InstanceOrdinals(Model):

@@ -40,6 +40,8 @@ class SelfHealingStatus(Model):
     """By the name of the claim."""
     restarted_at: Mapping[str, Moment] = {}
     """When each pod was last restarted to mend it."""
+    rebuilt_at: Mapping[str, Moment] = {}
+    """When each instance last began anew, from a copy."""
 
 
 class SyncInfo(Model):
@@ -76,6 +78,8 @@ class FullNodeStatus(Model):
     """By pod: the block that is next, which is the latest and one."""
     upgrade_info: Mapping[str, UpgradeInfo] = {}
     """By pod; the sidecar of the pod writes it."""
+    planned_upgrade: UpgradeInfo | None = None
+    """What the chain announces, if its user asks to know."""
     replicas: int | None = None
     ready_replicas: int | None = None
     """Nodes that are in sync, and ready where they have a probe."""

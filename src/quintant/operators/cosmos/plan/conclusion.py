@@ -29,6 +29,7 @@ TOLD = (
     Transition("SpecWarning", status="True", reason="SpecWarning"),
     Transition("Progressing", status="False", reason=OVERDUE),
     Transition("Upgrading", status="True", reason="Halted", type="Normal"),
+    Transition("UpgradeMissing", status="True", reason="UpgradeMissing"),
 )
 """What users are told when a condition takes on a reason."""
 

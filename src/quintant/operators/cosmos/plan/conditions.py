@@ -4,6 +4,7 @@ Ready            are all nodes in sync?            Progressing   is something be
 Degraded         is something in the way?          PeersReady    are addresses outside known?
 VolumesReady     have volumes what they should?    SpecWarning   is something probably not meant?
 Upgrading        does a node halt for an upgrade?
+UpgradeMissing   does the chain announce an upgrade that no version covers?
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from quintant.api.meta import Condition, set_condition
 from quintant.core.text import one_line
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
+from quintant.operators.cosmos.plan.upgrades import resolve_version
 
 OVERDUE = "ProgressDeadlineExceeded"
 _MESSAGE_LENGTH = 1024
@@ -53,6 +55,7 @@ def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionC
     yield _volumes(observed, outcome)
     yield _warning(observed)
     yield _upgrading(observed)
+    yield _missing_upgrade(observed)
 
 
 def _ready(observed: Observed) -> ConditionClaim:
@@ -118,3 +121,16 @@ def _upgrading(observed: Observed) -> ConditionClaim:
         names = ", ".join(node.name for node in halted)
         return ConditionClaim("Upgrading", True, "Halted", f"{names} halted for height {height}")
     return ConditionClaim("Upgrading", False, "NotHalted", "")
+
+
+def _missing_upgrade(observed: Observed) -> ConditionClaim:
+    planned, chain = observed.status.planned_upgrade, observed.crd.spec.chain
+    if planned is None or not chain.watch_upgrade_plans:
+        return ConditionClaim("UpgradeMissing", False, "NothingPlanned", "")
+    now = max((node.progress.height for node in observed.nodes), default=0)
+    said = f"upgrade {planned.name} at height {planned.height}"
+    then = resolve_version(chain.versions, planned.height)
+    if now > planned.height or (then is not None and then != resolve_version(chain.versions, now)):
+        return ConditionClaim("UpgradeMissing", False, "Covered", f"There is a version for {said}")
+    text = f"The chain announces {said}; no version covers it: add one to spec.chain.versions"
+    return ConditionClaim("UpgradeMissing", True, "UpgradeMissing", text)

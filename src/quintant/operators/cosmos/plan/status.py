@@ -83,6 +83,7 @@ def _merged(
         before.self_healing,
         pvc_auto_scaler=_kept(before.self_healing.pvc_auto_scaler, claims),
         restarted_at=_kept(before.self_healing.restarted_at, names),
+        rebuilt_at=_kept(before.self_healing.rebuilt_at, names),
     )
     return replace(
         said,
@@ -90,6 +91,7 @@ def _merged(
         self_healing=healing,
         height=heights,
         upgrade_info=_kept(before.upgrade_info, names - fresh),
+        planned_upgrade=before.planned_upgrade,
     )
 
 

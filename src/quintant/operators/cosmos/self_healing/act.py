@@ -1,50 +1,68 @@
-"""Carries out what heals: sizes go into the status, and pods that fell behind are deleted."""
+"""Carries out what heals: sizes go into the status, pods are restarted, instances begin anew.
+
+What is done to a node is noted in the status first: whoever goes on after a crash must not do it
+again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import timestamp
 from quintant.core.errors import ApiError, Conflict
 from quintant.core.object import Request, replace
 from quintant.core.text import one_line
-from quintant.operators.cosmos.api.full_node import CosmosFullNode, PvcAutoScale
-from quintant.operators.cosmos.api.status import FullNodeStatus, PvcAutoScaling
+from quintant.operators.cosmos.api.full_node import (
+    CosmosFullNode,
+    CrashLoopRebuild,
+    PvcAutoScale,
+    SelfHeal,
+)
+from quintant.operators.cosmos.api.status import (
+    FullNodeStatus,
+    PvcAutoScaling,
+    SelfHealingStatus,
+)
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
 from quintant.operators.cosmos.observe import ChainNode, Observed, reread
 from quintant.operators.cosmos.pod_control import DisruptionLocks
 from quintant.operators.cosmos.remote import NodeRemote
-from quintant.operators.cosmos.self_healing.observe import ask_usage
+from quintant.operators.cosmos.self_healing.observe import ask_peers, ask_usage
 from quintant.operators.cosmos.self_healing.plan import (
-    DriftSighting,
+    DRIFT,
+    FirstSeen,
+    NodeTrouble,
     plan_growth,
     plan_restarts,
     sightings,
+    troubles,
+)
+from quintant.operators.cosmos.self_healing.rules import (
+    Restarts,
+    noted,
+    plan_rebuild,
+    restart_count,
 )
 from quintant.runtime.controller.context import Context
 
-DRIFT = "HeightDriftMitigation"
+HealingContext = Context[CosmosFullNode]
+HealingChange = Callable[[SelfHealingStatus], SelfHealingStatus]
+TOLD = {DRIFT: "HeightDriftMitigation", "stall": "StallRestart"}
+"""The event that tells of a restart, by what was wrong."""
 
 
-async def ask_growth(ctx: Context[CosmosFullNode], wanted: Mapping[str, PvcAutoScaling]) -> None:
-    """Have volumes grow: the controller of the CosmosFullNode reads it from the status."""
+async def change_healing(ctx: HealingContext, change: HealingChange) -> None:
+    """Change what the status says of healing, and nothing else."""
 
-    def larger(status: FullNodeStatus | None) -> FullNodeStatus:
+    def changed(status: FullNodeStatus | None) -> FullNodeStatus:
         known = status or FullNodeStatus()
-        sizes = {**known.self_healing.pvc_auto_scaler, **wanted}
-        return replace(known, self_healing=replace(known.self_healing, pvc_auto_scaler=sizes))
+        return replace(known, self_healing=change(known.self_healing))
 
-    try:
-        await ctx.update_status(larger)
-    except Conflict:
-        raise
-    except ApiError as error:
-        ctx.event("PVCAutoScaleSignalResize", one_line(error.message), type="Warning")
-        return
-    sizes = ", ".join(f"{name} to {each.requested_size}" for name, each in sorted(wanted.items()))
-    ctx.event("PVCAutoScale", f"Volumes fill up and grow: {sizes}")
+    await ctx.update_status(changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +72,7 @@ class GrowthControl:
     remote: NodeRemote
     metrics: CosmosMetrics
 
-    async def __call__(
-        self, ctx: Context[CosmosFullNode], observed: Observed, scale: PvcAutoScale
-    ) -> None:
+    async def __call__(self, ctx: HealingContext, observed: Observed, scale: PvcAutoScale) -> None:
         """Ask how full the volumes are, and for larger ones."""
         used, failed = await ask_usage(observed, self.remote)
         if not used:
@@ -65,58 +81,126 @@ class GrowthControl:
             return
         self.metrics.show_disks(observed, used)
         if sizes := plan_growth(observed, scale, used):
-            await ask_growth(ctx, sizes)
+            await self._ask(ctx, sizes)
+
+    async def _ask(self, ctx: HealingContext, wanted: Mapping[str, PvcAutoScaling]) -> None:
+        """The controller of the CosmosFullNode reads from the status what it is to ask for."""
+        try:
+            await change_healing(
+                ctx, lambda it: replace(it, pvc_auto_scaler={**it.pvc_auto_scaler, **wanted})
+            )
+        except Conflict:
+            raise
+        except ApiError as error:
+            ctx.event("PVCAutoScaleSignalResize", one_line(error.message), type="Warning")
+            return
+        sizes = ", ".join(f"{name} to {it.requested_size}" for name, it in sorted(wanted.items()))
+        ctx.event("PVCAutoScale", f"Volumes fill up and grow: {sizes}")
 
 
 @dataclass(frozen=True, slots=True)
-class DriftControl:
-    """Restarts nodes that fell behind, within the budget of everybody."""
+class RestartControl:
+    """Restarts nodes with which something is wrong, within the budget of everybody."""
+
+    remote: NodeRemote
+    cache: CometCache
+    locks: DisruptionLocks
+    metrics: CosmosMetrics
+    seen: dict[Request, Mapping[str, FirstSeen]] = field(default_factory=dict)
+    """What was first seen of nodes."""
+    alone: dict[Request, dict[str, datetime]] = field(default_factory=dict)
+    """Since when nodes have no peers, by the uid of their pods."""
+
+    async def __call__(self, ctx: HealingContext, observed: Observed, wanted: SelfHeal) -> bool:
+        """Restart what is due; whether something was seen that is to be confirmed soon."""
+        before, key = self.seen.get(ctx.request, {}), ctx.request
+        if wanted.stall is not None:
+            self.alone[key] = await ask_peers(observed, self.remote, self.alone.get(key, {}))
+        await self._restart_due(ctx, wanted, before)
+        found = sightings(troubles(observed, wanted, self.alone.get(key, {})), before)
+        self.seen[key] = found
+        return bool(found.keys() - before.keys())
+
+    def forget(self, request: Request) -> None:
+        """Remember nothing of a CosmosFullNode."""
+        self.seen.pop(request, None)
+        self.alone.pop(request, None)
+
+    async def _restart_due(
+        self, ctx: HealingContext, wanted: SelfHeal, seen: Mapping[str, FirstSeen]
+    ) -> None:
+        async with self.locks.of(ctx.request):
+            now = await reread(ctx, self.cache)
+            alone = self.alone.get(ctx.request, {})
+            due = plan_restarts(now, wanted, alone, seen) if now is not None else []
+            done = [each for each in due if await self._restart(ctx, each)]
+        for each in done:
+            self.metrics.restarts.labels(each.reason).inc()
+            ctx.event(TOLD[each.reason], f"Restarted {each.node.name}: {each.said}")
+
+    async def _restart(self, ctx: HealingContext, found: NodeTrouble) -> bool:
+        pod, moment = found.node.pod, timestamp(ctx.clock.now())
+        if pod is None:
+            return False
+        await change_healing(
+            ctx,
+            lambda it: replace(it, restarted_at={**it.restarted_at, found.node.name: moment}),
+        )
+        try:
+            await ctx.client.delete(pod, foreground=True)
+        except Conflict:
+            raise
+        except ApiError as error:
+            said = one_line(error.message)
+            ctx.event(f"{TOLD[found.reason]}DeletePod", said, type="Warning")
+            return False
+        self.cache.invalidate(pod.metadata.uid)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildControl:
+    """Lets an instance that ends again and again begin anew, from a copy."""
 
     cache: CometCache
     locks: DisruptionLocks
     metrics: CosmosMetrics
-    seen: dict[Request, Mapping[str, DriftSighting]] = field(default_factory=dict)
-    """When nodes were first seen behind."""
+    restarts: dict[str, Restarts] = field(default_factory=dict)
+    """By the uid of pods."""
+    refused: dict[Request, str] = field(default_factory=dict)
+    """What was last told of one that cannot."""
 
     async def __call__(
-        self, ctx: Context[CosmosFullNode], observed: Observed, threshold: int
-    ) -> bool:
-        """Delete the pods of nodes that are behind; whether others are to be confirmed soon."""
-        before = self.seen.get(ctx.request, {})
-        await self._restart_due(ctx, threshold, before)
-        found = self.seen[ctx.request] = sightings(observed, threshold, before)
-        return bool(found.keys() - before.keys())
-
-    async def _restart_due(
-        self, ctx: Context[CosmosFullNode], threshold: int, seen: Mapping[str, DriftSighting]
+        self, ctx: HealingContext, observed: Observed, wanted: CrashLoopRebuild
     ) -> None:
+        """Look how often programs were restarted, and rebuild one instance if it is due."""
+        for node in observed.nodes:
+            if node.pod is not None:
+                uid = node.pod.metadata.uid
+                known = self.restarts.get(uid, ())
+                self.restarts[uid] = noted(known, restart_count(node), wanted, observed.now)
         async with self.locks.of(ctx.request):
             now = await reread(ctx, self.cache)
-            due = plan_restarts(now, threshold, seen) if now is not None else []
-            for node in due:
-                await self._restart(ctx, node)
-        if due:
-            names = ", ".join(node.name for node in due)
-            ctx.event(DRIFT, f"Restarted, because {threshold} blocks behind or more: {names}")
+            if now is None:
+                return
+            plan = plan_rebuild(now, wanted, self.restarts)
+            if plan.node is not None:
+                await self._rebuild(ctx, plan.node)
+        if plan.refused != self.refused.get(ctx.request, ""):
+            self.refused[ctx.request] = plan.refused
+            if plan.refused:
+                ctx.event("CrashLoopRebuildRefused", plan.refused, type="Warning")
 
-    async def _restart(self, ctx: Context[CosmosFullNode], node: ChainNode) -> None:
-        if node.pod is None:
-            return
-        moment = timestamp(ctx.clock.now())
-
-        def noted(status: FullNodeStatus | None) -> FullNodeStatus:
-            known = status or FullNodeStatus()
-            times = {**known.self_healing.restarted_at, node.name: moment}
-            return replace(known, self_healing=replace(known.self_healing, restarted_at=times))
-
-        # First the note: whoever goes on after a crash must not restart it again.
-        await ctx.update_status(noted)
-        try:
+    async def _rebuild(self, ctx: HealingContext, node: ChainNode) -> None:
+        name, moment, place = node.name, timestamp(ctx.clock.now()), ctx.request.namespace
+        await change_healing(
+            ctx, lambda it: replace(it, rebuilt_at={**it.rebuilt_at, name: moment})
+        )
+        claim = await ctx.client.find(PersistentVolumeClaim, node.instance.claim, place)
+        if claim is not None:
+            await ctx.client.delete(claim, foreground=True)
+        if node.pod is not None:
             await ctx.client.delete(node.pod, foreground=True)
-        except Conflict:
-            raise
-        except ApiError as error:
-            ctx.event(f"{DRIFT}DeletePod", one_line(error.message), type="Warning")
-            return
-        self.cache.invalidate(node.pod.metadata.uid)
-        self.metrics.restarts.labels("drift").inc()
+            self.restarts.pop(node.pod.metadata.uid, None)
+        self.metrics.restarts.labels("rebuild").inc()
+        ctx.event("CrashLoopRebuild", f"{name} ends again and again; it begins anew from a copy")

@@ -1,46 +1,75 @@
-"""How full the volumes of a CosmosFullNode are, as the sidecars of its pods tell."""
+"""What SelfHealing asks of pods beside their status: how full volumes are, and how many peers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
 
 from quintant.operators.cosmos.init_container_builder import chain_home
 from quintant.operators.cosmos.observe import ChainNode, Observed
-from quintant.operators.cosmos.remote import NodeRemote, NodeUnreachable, ask_disk
+from quintant.operators.cosmos.remote import NodeRemote, NodeUnreachable, ask_disk, ask_once
 
 _MOST_AT_ONCE = 16
+T = TypeVar("T")
+
+
+class _Peers(msgspec.Struct):
+    n_peers: str
+
+
+class _Answer(msgspec.Struct):
+    result: _Peers
 
 
 async def ask_usage(observed: Observed, remote: NodeRemote) -> tuple[dict[str, int], list[str]]:
     """How full each volume is in percent, by claim; and why others did not tell."""
+    folder = chain_home(observed.crd)
+
+    async def usage(node: ChainNode, address: str) -> int:
+        return (await ask_disk(remote, address, folder)).percent
+
+    told, failed = await _each(observed, usage)
+    return {node.pod.claim: used for node, used in told if node.pod and node.pod.claim}, failed
+
+
+async def ask_peers(
+    observed: Observed, remote: NodeRemote, before: dict[str, datetime]
+) -> dict[str, datetime]:
+    """Since when nodes have no peers, by the uid of their pods; a node that is silent stays so."""
+
+    async def peers(node: ChainNode, address: str) -> int:
+        port = node.pod.rpc_port if node.pod is not None else 0
+        body = await ask_once(remote, address, port, "/net_info")
+        try:
+            return int(msgspec.json.decode(body, type=_Answer).result.n_peers)
+        except (msgspec.DecodeError, ValueError):
+            raise NodeUnreachable("it told no peers") from None
+
+    told, _ = await _each(observed, peers)
+    alone = [node.pod.metadata.uid for node, count in told if node.pod and count == 0]
+    return {uid: before.get(uid, observed.now) for uid in alone}
+
+
+async def _each(
+    observed: Observed, ask: Callable[[ChainNode, str], Awaitable[T]]
+) -> tuple[list[tuple[ChainNode, T]], list[str]]:
+    """What the pods that there are answer, and why others did not; not too many at once."""
     there = [
         node for node in observed.nodes if node.present and node.pod and node.pod.status.pod_ip
     ]
-    gate = asyncio.Semaphore(_MOST_AT_ONCE)
-    folder = chain_home(observed.crd)
-    answers = await asyncio.gather(*(_usage(node, remote, folder, gate) for node in there))
-    return _sorted(there, answers)
+    gate, failed = asyncio.Semaphore(_MOST_AT_ONCE), []
 
+    async def answer(node: ChainNode) -> list[tuple[ChainNode, T]]:
+        try:
+            async with gate:
+                return [(node, await ask(node, node.pod.status.pod_ip if node.pod else ""))]
+        except NodeUnreachable as error:
+            failed.append(f"{node.name}: {error}")
+            return []
 
-async def _usage(
-    node: ChainNode, remote: NodeRemote, folder: str, gate: asyncio.Semaphore
-) -> int | str:
-    address = node.pod.status.pod_ip if node.pod is not None else ""
-    try:
-        async with gate:
-            return (await ask_disk(remote, address, folder)).percent
-    except NodeUnreachable as error:
-        return f"{node.name}: {error}"
-
-
-def _sorted(
-    nodes: Sequence[ChainNode], answers: Sequence[int | str]
-) -> tuple[dict[str, int], list[str]]:
-    used, failed = {}, []
-    for node, answer in zip(nodes, answers, strict=True):
-        if isinstance(answer, str):
-            failed.append(answer)
-        elif node.pod is not None and node.pod.claim:
-            used[node.pod.claim] = answer
-    return used, failed
+    found = await asyncio.gather(*map(answer, there))
+    return [each for part in found for each in part], failed

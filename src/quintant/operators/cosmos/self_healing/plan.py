@@ -1,14 +1,18 @@
 """What is mended of a CosmosFullNode, if its user asks for it. Pure.
 
-volumes    one that is fuller than the mark is to be larger; not while it is growing already
-drift      a node that claims to be in sync and is far behind its siblings is restarted, if that
-           was seen twice, its pod is no newcomer, it was not restarted lately, and the budget
-           of the CosmosFullNode allows it
+    volumes      one that is fuller than the mark is to be larger; not while it is growing already
+    drift        a node claims to be in sync and is far behind its siblings
+    stall        its height stands still while others advance, it is silent, or it has no peers
+    crash loop   its program ends again and again: it begins anew, from the newest copy
+
+A node is restarted if that was seen twice, its pod is no newcomer, it was not restarted lately, and
+the budget of the CosmosFullNode allows it. Times are those of our own clock: a chain's clock may be
+wrong by a day.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,24 +20,36 @@ from decimal import Decimal
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import parse_timestamp, timestamp
-from quintant.operators.cosmos.api.full_node import PvcAutoScale
+from quintant.operators.cosmos.api import NODE_CONTAINER
+from quintant.operators.cosmos.api.full_node import PvcAutoScale, SelfHeal
 from quintant.operators.cosmos.api.status import PvcAutoScaling
 from quintant.operators.cosmos.observe import ChainNode, Observed
-from quintant.operators.cosmos.plan.rollout import disruption_budget
+from quintant.operators.cosmos.plan.rollout import disruption_budget, max_unavailable
 from quintant.operators.cosmos.pvc_builder import STORAGE, increased, quantity_of
 
 COOLDOWN = timedelta(minutes=10)
 """After a restart a node is left alone for so long: it may be on its way back."""
 NEWCOMER = timedelta(minutes=2)
+DRIFT, STALL = "drift", "stall"
 _GROWING = ("Resizing", "FileSystemResizePending")
 
 
 @dataclass(frozen=True, slots=True)
-class DriftSighting:
-    """When a pod was first seen behind, by the time of the answer that said so."""
+class FirstSeen:
+    """When something was first seen of a pod, by the time of the answer that said so."""
 
     uid: str
+    reason: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTrouble:
+    """What is wrong with a node, for a restart."""
+
+    node: ChainNode
+    reason: str
+    said: str
 
 
 def plan_growth(
@@ -75,6 +91,18 @@ def is_growing(claim: PersistentVolumeClaim) -> bool:
     return told or not claim.status.capacity or parse_quantity(asked) > _capacity(claim)
 
 
+def troubles(
+    observed: Observed, wanted: SelfHeal, alone: Mapping[str, datetime]
+) -> Iterator[NodeTrouble]:
+    """The nodes with which something is wrong; `alone` is since when those without peers are."""
+    if wanted.height_drift_mitigation is not None:
+        threshold = wanted.height_drift_mitigation.threshold
+        for node in lagging(observed.nodes, threshold):
+            yield NodeTrouble(node, DRIFT, f"{threshold} blocks behind or more")
+    if wanted.stall is not None:
+        yield from _stalled(observed, timedelta(seconds=wanted.stall.seconds), alone)
+
+
 def lagging(nodes: Iterable[ChainNode], threshold: int) -> list[ChainNode]:
     """The nodes that say they are in sync, and are so many blocks behind, by ordinal."""
     told = [(node, _height(node)) for node in nodes if node.in_sync]
@@ -82,23 +110,52 @@ def lagging(nodes: Iterable[ChainNode], threshold: int) -> list[ChainNode]:
     return [node for node, height in told if highest - height >= threshold]
 
 
+def _stalled(
+    observed: Observed, limit: timedelta, alone: Mapping[str, datetime]
+) -> Iterator[NodeTrouble]:
+    highest = max(
+        (_height(node) for node in observed.nodes if _advances(node, observed, limit)), default=0
+    )
+    for node in observed.nodes:
+        if not node.present or node.halted or node.pod is None or node.item is None:
+            continue
+        silent = node.item.failing_since if node.item.error else None
+        since = alone.get(node.pod.metadata.uid)
+        if silent is not None and observed.now - silent >= limit and _runs(node):
+            yield NodeTrouble(node, STALL, f"silent: {node.item.error}")
+        elif node.reachable and not _advances(node, observed, limit) and _height(node) < highest:
+            yield NodeTrouble(node, STALL, f"at height {_height(node)} while others advance")
+        elif node.reachable and since is not None and observed.now - since >= limit:
+            yield NodeTrouble(node, STALL, "without peers")
+
+
 def plan_restarts(
-    observed: Observed, threshold: int, seen: Mapping[str, DriftSighting]
-) -> list[ChainNode]:
-    """The nodes to restart now; `seen` is when each was first behind, by name."""
+    observed: Observed,
+    wanted: SelfHeal,
+    alone: Mapping[str, datetime],
+    seen: Mapping[str, FirstSeen],
+) -> list[NodeTrouble]:
+    """The nodes to restart now; `seen` is what was first seen of each, by name."""
     due = [
-        node
-        for node in lagging(observed.nodes, threshold)
-        if confirmed(node, seen.get(node.name)) and may_restart(node, observed)
+        each
+        for each in troubles(observed, wanted, alone)
+        if confirmed(each, seen.get(each.node.name)) and may_restart(each.node, observed)
     ]
-    return due[: disruption_budget(observed)]
+    first = list({each.node.name: each for each in reversed(due)}.values())[::-1]
+    working = [each for each in first if each.node.available]
+    down = [each for each in first if not each.node.available]
+    returning = observed.desired - observed.available - len(down)
+    most = max_unavailable(observed.crd.spec.strategy.max_unavailable, observed.desired)
+    return [*down[: max(most - returning, 0)], *working[: disruption_budget(observed)]]
 
 
-def confirmed(node: ChainNode, before: DriftSighting | None) -> bool:
+def confirmed(found: NodeTrouble, before: FirstSeen | None) -> bool:
     """Whether an earlier answer of the same pod said so, too."""
+    node = found.node
     if before is None or node.pod is None or node.item is None:
         return False
-    return before.uid == node.pod.metadata.uid and node.item.asked_at > before.at
+    same = (before.uid, before.reason) == (node.pod.metadata.uid, found.reason)
+    return same and node.item.asked_at > before.at
 
 
 def may_restart(node: ChainNode, observed: Observed) -> bool:
@@ -111,17 +168,30 @@ def may_restart(node: ChainNode, observed: Observed) -> bool:
 
 
 def sightings(
-    observed: Observed, threshold: int, before: Mapping[str, DriftSighting]
-) -> dict[str, DriftSighting]:
-    """When each node that is behind now was first seen so."""
-    found = {}
-    for node in lagging(observed.nodes, threshold):
-        if node.pod is None or node.item is None:
+    found: Iterable[NodeTrouble], before: Mapping[str, FirstSeen]
+) -> dict[str, FirstSeen]:
+    """What was first seen of each node, and is still so."""
+    kept: dict[str, FirstSeen] = {}
+    for each in found:
+        node = each.node
+        if node.pod is None or node.item is None or node.name in kept:
             continue
         known, uid = before.get(node.name), node.pod.metadata.uid
-        first = DriftSighting(uid, node.item.asked_at)
-        found[node.name] = known if known is not None and known.uid == uid else first
-    return found
+        same = known is not None and (known.uid, known.reason) == (uid, each.reason)
+        first = FirstSeen(uid, each.reason, node.item.asked_at)
+        kept[node.name] = known if known is not None and same else first
+    return kept
+
+
+def _advances(node: ChainNode, observed: Observed, limit: timedelta) -> bool:
+    since = node.item.advanced_at if node.item is not None else None
+    return node.reachable and since is not None and observed.now - since < limit
+
+
+def _runs(node: ChainNode) -> bool:
+    """Whether the node's program runs, though it does not answer."""
+    told = node.pod.status.container_statuses if node.pod is not None else ()
+    return any(each.name == NODE_CONTAINER and each.state.running is not None for each in told)
 
 
 def _height(node: ChainNode) -> int:

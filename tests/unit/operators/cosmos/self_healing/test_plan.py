@@ -9,19 +9,37 @@ import pytest
 
 from quintant.api.meta import Condition
 from quintant.core.clock import timestamp
-from quintant.operators.cosmos.api.full_node import PvcAutoScale
+from quintant.operators.cosmos.api.full_node import (
+    HeightDriftMitigation,
+    PvcAutoScale,
+    SelfHeal,
+    StallRestart,
+)
+from quintant.operators.cosmos.cache.plan import CometItem
+from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.remote import DiskUsage
 from quintant.operators.cosmos.self_healing.plan import (
-    DriftSighting,
+    FirstSeen,
     lagging,
     plan_growth,
     plan_restarts,
     sightings,
+    troubles,
 )
 from unit.operators.cosmos.observations import NOW, claim, observed
 
 SCALE = PvcAutoScale(used_space_percentage=80, increase_quantity="20Gi")
-EARLIER = {f"hub-{at}": DriftSighting(f"uid-{at}", NOW - timedelta(seconds=5)) for at in range(4)}
+EARLIER = {
+    f"hub-{at}": FirstSeen(f"uid-{at}", "drift", NOW - timedelta(seconds=5)) for at in range(4)
+}
+
+
+def drift(threshold: int) -> SelfHeal:
+    return SelfHeal(height_drift_mitigation=HeightDriftMitigation(threshold=threshold))
+
+
+def restarts(seen: Observed, threshold: int, before: dict[str, FirstSeen]) -> list[str]:
+    return [each.node.name for each in plan_restarts(seen, drift(threshold), {}, before)]
 
 
 def sizes(used: int, scale: PvcAutoScale = SCALE, **given: Any) -> dict[str, str]:
@@ -68,7 +86,7 @@ def test_nodes_that_are_behind_are_restarted_within_the_budget(
     threshold: int, most: int, names: list[str]
 ) -> None:
     seen = observed("++++", {0: 100, 1: 100, 2: 95, 3: 90}, strategy={"maxUnavailable": most})
-    assert [node.name for node in plan_restarts(seen, threshold, EARLIER)] == names
+    assert restarts(seen, threshold, EARLIER) == names
 
 
 def test_a_node_that_catches_up_is_not_behind() -> None:
@@ -78,10 +96,10 @@ def test_a_node_that_catches_up_is_not_behind() -> None:
 
 def test_no_node_is_restarted_on_one_answer() -> None:
     seen = observed("+++", {2: 10})
-    assert plan_restarts(seen, 10, {}) == []
-    found = sightings(seen, 10, {})
+    assert restarts(seen, 10, {}) == []
+    found = sightings(troubles(seen, drift(10), {}), {})
     assert list(found) == ["hub-2"]
-    assert plan_restarts(seen, 10, found) == []
+    assert restarts(seen, 10, found) == []
 
 
 def test_a_node_that_was_restarted_is_left_alone_for_a_while() -> None:
@@ -89,7 +107,7 @@ def test_a_node_that_was_restarted_is_left_alone_for_a_while() -> None:
         moment = timestamp(NOW - timedelta(minutes=minutes))
         status = {"selfHealing": {"restartedAt": {"hub-2": moment}}}
         seen = observed("+++", {2: 10}, status=status)
-        return [node.name for node in plan_restarts(seen, 10, EARLIER)]
+        return restarts(seen, 10, EARLIER)
 
     assert due(9) == []
     assert due(10) == ["hub-2"]
@@ -97,9 +115,45 @@ def test_a_node_that_was_restarted_is_left_alone_for_a_while() -> None:
 
 def test_a_newcomer_is_left_alone() -> None:
     young = {"pod2": {"created": NOW - timedelta(seconds=119)}}
-    assert plan_restarts(observed("+++", {2: 10}, **young), 10, EARLIER) == []
+    assert restarts(observed("+++", {2: 10}, **young), 10, EARLIER) == []
 
 
 def test_without_a_budget_nobody_is_restarted() -> None:
     seen = observed("++~", {1: 10}, strategy={"maxUnavailable": 1})
-    assert plan_restarts(seen, 10, EARLIER) == []
+    assert restarts(seen, 10, EARLIER) == []
+
+
+def stall(states: str, ages: dict[int, int], **given: Any) -> list[str]:
+    """The nodes that are stalled for a minute; ages are those of their heights, in seconds."""
+    seen = observed(states, **given)
+    items = dict(seen.items)
+    for at, age in ages.items():
+        known = items[f"uid-{at}"]
+        since = NOW - timedelta(seconds=age)
+        items[f"uid-{at}"] = CometItem(known.asked_at, known.status, NOW, since, known.error,
+                                       known.failures, known.failing_since)  # fmt: skip
+    seen = Observed(crd=seen.crd, pods=seen.pods, items=items, now=NOW)
+    wanted = SelfHeal(stall=StallRestart(seconds=60))
+    alone = given.get("alone", {})
+    return [each.node.name for each in troubles(seen, wanted, alone)]
+
+
+def test_a_node_that_stands_still_while_others_advance_is_stalled() -> None:
+    assert stall("+++", {0: 61}, heights={1: 200}) == ["hub-0"]
+    assert stall("+++", {0: 59}, heights={1: 200}) == []
+    assert stall("+++", {0: 61, 1: 61, 2: 61}, heights={1: 200}) == []
+
+
+def test_a_silent_node_is_stalled_after_a_while() -> None:
+    assert stall("!++", {}) == ["hub-0"]
+    assert stall("#++", {}) == []
+    assert stall("?++", {}) == []
+
+
+def test_a_node_that_is_down_is_restarted_though_the_budget_is_spent_by_itself() -> None:
+    wanted = SelfHeal(stall=StallRestart(seconds=60))
+    before = {"hub-0": FirstSeen("uid-0", "stall", NOW - timedelta(seconds=5))}
+    seen = observed("!++", strategy={"maxUnavailable": 1})
+    assert [each.node.name for each in plan_restarts(seen, wanted, {}, before)] == ["hub-0"]
+    busy = observed("!~+", strategy={"maxUnavailable": 1})
+    assert plan_restarts(busy, wanted, {}, before) == []

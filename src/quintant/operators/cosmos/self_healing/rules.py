@@ -1,0 +1,81 @@
+"""When an instance begins anew from a copy: which, and why not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from quintant.operators.cosmos.api import NODE_CONTAINER
+from quintant.operators.cosmos.api.full_node import CrashLoopRebuild
+from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.pvc_builder import SourceCandidates, choose_source, claim_template
+
+Restarts = tuple[tuple[datetime, int], ...]
+"""How often a program was restarted, by when it was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildPlan:
+    """The instance that begins anew, or why none does though one should."""
+
+    node: ChainNode | None = None
+    refused: str = ""
+
+
+def restart_count(node: ChainNode) -> int:
+    """How often the node's program was restarted in its pod."""
+    told = node.pod.status.container_statuses if node.pod is not None else ()
+    return next((each.restart_count for each in told if each.name == NODE_CONTAINER), 0)
+
+
+def noted(before: Restarts, count: int, wanted: CrashLoopRebuild, now: datetime) -> Restarts:
+    """What is remembered of a pod's restarts: those of the window, and the last before it."""
+    since = now - timedelta(seconds=wanted.window_seconds)
+    recent = tuple(each for each in before if each[0] >= since)
+    older = tuple(each for each in before if each[0] < since)[-1:]
+    return (*older, *recent, (now, count))
+
+
+def is_crashing(known: Restarts, wanted: CrashLoopRebuild) -> bool:
+    """Whether a program was restarted so often within the window."""
+    return bool(known) and known[-1][1] - known[0][1] >= wanted.restarts
+
+
+def plan_rebuild(
+    observed: Observed, wanted: CrashLoopRebuild, known: Mapping[str, Restarts]
+) -> RebuildPlan:
+    """Which instance begins anew; `known` are restarts by the uid of pods."""
+    crashing = [
+        node
+        for node in observed.nodes
+        if node.present
+        and node.pod is not None
+        and not node.available
+        and is_crashing(known.get(node.pod.metadata.uid, ()), wanted)
+    ]
+    if not crashing:
+        return RebuildPlan()
+    node = crashing[0]
+    why = _refusal(observed, node)
+    return RebuildPlan(refused=f"{node.name}: {why}") if why else RebuildPlan(node)
+
+
+def _refusal(observed: Observed, node: ChainNode) -> str:
+    if observed.crd.spec.volume_retention_policy == "Retain":
+        return "volumeRetentionPolicy is Retain"
+    if not any(each.in_sync for each in observed.nodes if each.name != node.name):
+        return "no other node is in sync"
+    if busy := _rebuilding(observed, observed.nodes):
+        return f"{busy} is on its way back"
+    template = claim_template(observed.crd, node.instance)
+    found = choose_source(template, node.instance, SourceCandidates(observed.snapshots))
+    return "" if found.data_source is not None else "there is no VolumeSnapshot to begin from"
+
+
+def _rebuilding(observed: Observed, nodes: Sequence[ChainNode]) -> str:
+    begun = observed.status.self_healing.rebuilt_at
+    for node in nodes:
+        if node.name in begun and not node.available:
+            return node.name
+    return next((each.metadata.name for each in observed.claims if each.deleting), "")
