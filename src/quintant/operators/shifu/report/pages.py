@@ -30,6 +30,7 @@ log = get_logger()
 
 _JSON = {"content-type": "application/json", "cache-control": "no-store"}
 _EVENTS = {"content-type": "text/event-stream", "cache-control": "no-store"}
+OFF = "off"
 MOST_STREAMS = 64
 """Clients that follow the map at once."""
 
@@ -44,7 +45,7 @@ class EdgeMapPages:
 
     async def __call__(self, client: Client) -> None:
         address = self.topology.options.edgemap_addr
-        if not address:
+        if address in ("", OFF):
             return
         async with listen(self.handler(), BindAddress.parse(address)) as bound:
             log.info("serving edgemap", address=str(bound))
