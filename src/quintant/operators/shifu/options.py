@@ -85,7 +85,7 @@ class Options(ManagerOptions, frozen=True, kw_only=True):
     crd_flavor: Literal["ours", "upstream"] = "ours"
     """CRD_FLAVOR: `upstream` is EdgeDevice without a status subresource, for its agents."""
     edgemap_addr: str = "127.0.0.1:8090"
-    """EDGEMAP_ADDR: host:port of edgeMap, or `off`; for this machine only, unless told otherwise."""
+    """EDGEMAP_ADDR: host:port of edgeMap, or `off`; for this machine only unless told otherwise."""
     enable_webhooks: bool = False
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -80,8 +81,8 @@ def _status(
     node = record.node
     return EdgeNodeStatus(
         phase=phase_word(record),
-        capacity=_resources(dict(node.status.capacity) if node else {}),
-        allocatable=_resources(dict(node.status.allocatable) if node else {}),
+        capacity=_resources(node.status.capacity if node else {}),
+        allocatable=_resources(node.status.allocatable if node else {}),
         free=_free(record, now),
         used=_used(record),
         device_shifus=DeviceShifuCounts(
@@ -117,7 +118,9 @@ def _apart(status: EdgeNodeStatus) -> EdgeNodeStatus:
     return replace(status, free=None, used=None, last_heartbeat=None)
 
 
-def _resources(amounts: dict[str, Quantity]) -> NodeResources:
+def _resources(amounts: Mapping[str, Quantity]) -> NodeResources | None:
+    if not amounts:
+        return None
     return NodeResources(
         cpu=amounts.get("cpu"), memory=amounts.get("memory"), pods=amounts.get("pods")
     )

@@ -11,11 +11,12 @@ from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.mirror.reconcile import MirrorReconciler
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import ShifuNode
+from quintant.operators.shifu.observe.wakes import WakeSource
 from quintant.runtime.controller import predicates
 from quintant.runtime.manager.manager import Manager
 
 
-def controllers(manager: Manager, topology: Topology) -> None:
+def controllers(manager: Manager, topology: Topology, wakes: WakeSource) -> None:
     """Declare the mirror."""
     (
         manager.part("mirror", on=topology.options.edgenode_mirror)
@@ -23,6 +24,7 @@ def controllers(manager: Manager, topology: Topology) -> None:
         .watches(ShifuNode, to=_itself, when=predicates.labels)
         .watches(EdgeNode, to=_itself, when=predicates.labels)
         .uses(EdgeNode, "create", "delete")
+        .on(wakes)
         .reconcile(MirrorReconciler(topology))
     )
 

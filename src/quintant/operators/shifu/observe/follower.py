@@ -7,13 +7,12 @@ it reaches the cache. A node's phase also changes by itself, so it is looked at 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.shifu.api.node import EdgeNode
-from quintant.operators.shifu.observe.nodes import EdgeNodeRecord, node_name
+from quintant.operators.shifu.observe.nodes import node_name
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuNode, ShifuPod
 from quintant.operators.shifu.observe.wakes import WakeSource
@@ -30,8 +29,12 @@ TICK_SECONDS = 1.0
 class TopologyFollower:
     """Keeps the topology true, and wakes whom a change concerns."""
 
-    def __init__(self, topology: Topology, devices: WakeSource, nodes: WakeSource) -> None:
+    def __init__(
+        self, topology: Topology, devices: WakeSource, nodes: Sequence[WakeSource]
+    ) -> None:
         self._topology, self._devices, self._nodes = topology, devices, nodes
+        self._offers: dict[str, NodeOffer] = {}
+        """What each node had to offer when it was last looked at."""
 
     async def __call__(self, client: Client) -> None:
         """Follow for as long as the manager runs; a runnable."""
@@ -65,24 +68,28 @@ class TopologyFollower:
         seen = change.new or change.old
         if seen is not None:
             name = seen.metadata.name
-            self._look(name, partial(self._topology.nodes.set_node, name, change.new))
+            self._topology.nodes.set_node(name, change.new)
+            self._look(name)
+            if change.old is None or change.new is None:
+                # A control plane is an edge node as long as it is the only node.
+                for other in self._topology.nodes.control_planes():
+                    self._look(other)
 
     def _on_edge_node(self, change: ObjectChange[EdgeNode]) -> None:
         old, new, nodes = change.old, change.new, self._topology.nodes
         if old is not None and (new is None or node_name(new) != node_name(old)):
-            self._look(node_name(old), partial(nodes.set_edge, old, gone=True))
+            self._look(nodes.set_edge(old, gone=True))
         if new is not None:
-            self._look(node_name(new), partial(nodes.set_edge, new))
+            self._look(nodes.set_edge(new))
 
-    def _look(self, name: str, change: Callable[[], object] = lambda: None) -> None:
-        """Change what is known of a node, and see what follows."""
-        nodes, topology = self._topology.nodes, self._topology
-        before = _offered(nodes.find(name))
-        change()
-        record = nodes.find(name)
+    def _look(self, name: str) -> None:
+        """See how a node is now, and what follows from that."""
+        topology, before = self._topology, self._offers.pop(name, None)
+        record = topology.nodes.find(name)
         if record is not None:
             record.advance(monotonic(), topology.clock.now(), topology.options.phase_times)
-        after = _offered(record)
+            self._offers[name] = record.offer()
+        after = self._offers.get(name)
         if before == after:
             return
         topology.nodes_changed()
@@ -90,7 +97,8 @@ class TopologyFollower:
             self._devices.wake_all(topology.edgemap.remove_node(name))
         elif before is None:
             topology.add_node(name, record.created)
-        self._nodes.wake(Request(name))
+        for source in self._nodes:
+            source.wake(Request(name))
         self._concerned(name, before, after)
 
     def _concerned(self, name: str, before: NodeOffer | None, after: NodeOffer | None) -> None:
@@ -102,10 +110,6 @@ class TopologyFollower:
         if _refusal(before) != _refusal(after):
             self._devices.wake_all(self._topology.edgemap.devices_of(name))
             self._devices.wake_all(self._topology.devices_with_pods_on(name))
-
-
-def _offered(record: EdgeNodeRecord | None) -> NodeOffer | None:
-    return record.offer() if record is not None else None
 
 
 def _refusal(offer: NodeOffer | None) -> str:

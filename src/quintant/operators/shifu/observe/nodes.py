@@ -255,6 +255,11 @@ class EdgeNodes:
         self._drop(record)
         return name
 
+    def control_planes(self) -> list[str]:
+        """The names of the nodes that are edge nodes only if there is no other."""
+        found = ((name, each.node) for name, each in self._records.items())
+        return [name for name, node in found if node and CONTROL_PLANE in node.metadata.labels]
+
     def counts(self, record: EdgeNodeRecord) -> bool:
         """Whether a node is one that deviceShifus can run on."""
         if record.edge is not None and record.edge.metadata.labels.get(MIRRORED_LABEL) != "true":
