@@ -62,7 +62,8 @@ class Explorer:
 
         ConfigError if its point never comes, though nothing else is changed before it.
         """
-        record = self._runner.run(token)
+        with no_real_time(f"{self.title} {token}", most=LOADING_SECONDS):
+            record = self._runner.run(token)
         if record.unreached and token.is_single:
             raise ConfigError(
                 f"cannot make the run {token}",

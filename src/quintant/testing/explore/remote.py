@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar
@@ -27,6 +28,9 @@ from quintant.testing.explore.injection.fault import FaultMode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# Of what a call is given, names are shown; anything else may be long, or a secret.
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 
 Effect = tuple[str, str]
 """What sort of thing, and its name."""
@@ -115,8 +119,8 @@ def effect(
             return await method(*args, **kwargs)
         model = args[0]
         assert isinstance(model, RemoteModel), "an effect is a method of a RemoteModel"
-        shown = [*map(repr, args[1:]), *(f"{key}={value!r}" for key, value in kwargs.items())]
-        text = f"{model.name}.{method.__name__}({', '.join(shown)})"
+        shown = ", ".join(filter(_NAME.fullmatch, map(str, (*args[1:], *kwargs.values()))))
+        text = f"{model.name}.{method.__name__}({shown})"
         return await caller.call(model, text, lambda: _as_remote(method(*args, **kwargs)))
 
     return call

@@ -117,7 +117,10 @@ class RunToken:
     @property
     def is_single(self) -> bool:
         """Whether nothing is changed before its one point: it must be reached."""
-        return len(self.faults) == 1 and not self.seed and self.steps is None
+        if len(self.faults) != 1 or self.seed or self.steps is not None:
+            return False
+        # Who has to be elected first may find the world further on.
+        return self.faults[0].mode is not FaultMode.HAND_OVER
 
     def __str__(self) -> str:
         text = "+".join(map(str, self.faults)) or "undisturbed"

@@ -7,6 +7,7 @@ is killed no request of it reaches the server, whatever its tasks still do until
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
@@ -55,6 +56,7 @@ class WatchedMeta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 _event = msgspec.json.Decoder(WatchedEvent)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Disturbance(Protocol):
@@ -150,7 +152,8 @@ class ManagerProcess:
         self.check()
         answer = await self._disturbance.call(self, model, text, work)
         self.check()
-        self._trace.digest_of(text.encode(), repr(answer).encode())
+        # Where an object lies in memory is no part of an answer.
+        self._trace.digest_of(text.encode(), _ADDRESS.sub("", repr(answer)).encode())
         return answer
 
     @asynccontextmanager
