@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 AGENTS: dict[str, str] = {
+    "cosmosnode": "Runs beside a node of a Cosmos chain: configuration, health, versions.",
     "echo": "A web program to try a cluster with: it fails on request.",
     "imsimulator": "A simulator of Infrastructure Manager, which makes real small clusters.",
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",

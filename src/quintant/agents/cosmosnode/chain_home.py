@@ -1,0 +1,54 @@
+"""The folders of a node, as its pod's variables name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quintant.agents.cosmosnode.last_words import NodeToolError
+
+
+@dataclass(frozen=True, slots=True)
+class ChainHome:
+    """Where everything of a node is."""
+
+    home: Path
+    config: Path
+    data: Path
+    genesis: Path
+    addrbook: Path
+    pristine: Path
+    """What the node's own `init` last made."""
+    overlays: Path
+    """The ConfigMap of the instance."""
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> ChainHome:
+        """The home that the environment names; NodeToolError if it names none."""
+
+        def place(name: str) -> Path:
+            value = environ.get(name, "")
+            if not value:
+                raise NodeToolError(
+                    "cannot find the home of the node",
+                    f"the variable {name} is not set",
+                    "run it in a pod of a CosmosFullNode, or set it",
+                )
+            return Path(value)
+
+        own = place("HOME")
+        return cls(
+            home=place("CHAIN_HOME"),
+            config=place("CONFIG_DIR"),
+            data=place("DATA_DIR"),
+            genesis=place("GENESIS_FILE"),
+            addrbook=place("ADDRBOOK_FILE"),
+            pristine=own / ".tmp",
+            overlays=own / ".config",
+        )
+
+    @property
+    def has_data(self) -> bool:
+        """Whether a node has run here: it has databases."""
+        return any(self.data.glob("*.db"))

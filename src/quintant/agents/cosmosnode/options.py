@@ -1,0 +1,95 @@
+"""The command line of `quintant agent cosmosnode`: one word for each container of a pod."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from quintant.agents.cosmosnode.last_words import NodeToolError, leave
+from quintant.agents.embedded_node import path_in_pod
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)?")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
+FETCHED = ("genesis", "addrbook", "snapshot")
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run what a command line asks for; the program ends with 1 and says why if it cannot."""
+    given = _parser().parse_args(arguments)
+    try:
+        given.run(given)
+    except NodeToolError as error:
+        leave(error)
+        sys.exit(1)
+    except OSError as error:
+        leave(NodeToolError(f"cannot {given.word}", str(error)))
+        sys.exit(1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="quintant agent cosmosnode",
+        description="Runs beside a node of a Cosmos chain, in the pods of a CosmosFullNode.",
+    )
+    words = parser.add_subparsers(dest="word", required=True, metavar="WORD")
+    clean = words.add_parser("clean", help="empty a folder")
+    clean.add_argument("folder")
+    clean.set_defaults(run=_clean)
+    merge = words.add_parser("config-merge", help="write config.toml, app.toml and the node key")
+    merge.set_defaults(run=_config_merge)
+    _add_healthcheck(words.add_parser("healthcheck", help="say whether the node is in sync"))
+    return parser
+
+
+def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rpc-host", default="http://localhost:26657", metavar="URL")
+    parser.add_argument("--timeout", type=_seconds, default=5.0, help="such as 5s")
+    parser.add_argument("--addr", type=_place, default=("", 1251), help="such as :1251")
+    parser.add_argument("--log-format", choices=("console", "json"), help="has no effect")
+    parser.set_defaults(run=_healthcheck)
+
+
+def _clean(given: argparse.Namespace) -> None:
+    from quintant.agents.cosmosnode.clean import clean
+
+    clean(Path(path_in_pod(given.folder)))
+
+
+def _config_merge(_: argparse.Namespace) -> None:
+    from quintant.agents.cosmosnode.chain_home import ChainHome
+    from quintant.agents.cosmosnode.config_merge import config_merge
+
+    for path in config_merge(ChainHome.find(os.environ), os.environ):
+        print(f"wrote {path}", flush=True)
+
+
+def _healthcheck(given: argparse.Namespace) -> None:
+    from quintant.agents.cosmosnode.healthcheck import HealthOptions, serve
+    from quintant.agents.multiplex.program import run as run_until_signalled
+
+    host, port = given.addr
+    options = HealthOptions(given.rpc_host, given.timeout, host, port)
+
+    async def work(stopped: asyncio.Event) -> None:
+        await serve(options, stopped)
+
+    run_until_signalled(work)
+
+
+def _seconds(text: str) -> float:
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration such as 5s")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _place(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdigit() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as :1251")
+    return host, int(port)
