@@ -78,7 +78,7 @@ def _healthcheck(given: argparse.Namespace) -> None:
     async def work(stopped: asyncio.Event) -> None:
         await serve(options, stopped)
 
-    run_until_signalled(work)
+    run_until_signalled(work, small=True)
 
 
 def _seconds(text: str) -> float:

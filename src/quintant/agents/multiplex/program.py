@@ -16,11 +16,14 @@ GARBAGE_OBJECTS = 10_000
 """How many more there are before cycles are looked for: a request makes dozens, and frees them."""
 
 
-def run(work: Work) -> None:
-    """Do some work; its event is set by SIGTERM and SIGINT."""
+def run(work: Work, *, small: bool = False) -> None:
+    """Do some work; its event is set by SIGTERM and SIGINT.
+
+    A small program does without the fast loop, which is four megabytes.
+    """
     gc.freeze()  # What was imported stays.
     gc.set_threshold(GARBAGE_OBJECTS)
-    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=None if small else loop_factory()) as runner:
         runner.run(_until_signalled(work))
 
 
