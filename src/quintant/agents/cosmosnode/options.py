@@ -43,7 +43,22 @@ def _parser() -> argparse.ArgumentParser:
     merge = words.add_parser("config-merge", help="write config.toml, app.toml and the node key")
     merge.set_defaults(run=_config_merge)
     _add_healthcheck(words.add_parser("healthcheck", help="say whether the node is in sync"))
+    _add_versioncheck(words.add_parser("versioncheck", help="tell height and upgrade of the node"))
     return parser
+
+
+def _add_versioncheck(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-d", "--daemon", action="store_true", help="go on beside the node")
+    parser.add_argument("-b", "--backend", default="", help="of the databases: goleveldb")
+    parser.add_argument(
+        "-c",
+        "--continue",
+        dest="without_data",
+        action="store_true",
+        help="data that are not there are no error",
+    )
+    parser.add_argument("--interval", type=_seconds, default=30.0, help="of looks at the data")
+    parser.set_defaults(run=_versioncheck)
 
 
 def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
@@ -74,11 +89,31 @@ def _healthcheck(given: argparse.Namespace) -> None:
 
     host, port = given.addr
     options = HealthOptions(given.rpc_host, given.timeout, host, port)
+    run_until_signalled(lambda stopped: serve(options, stopped), small=True)
 
-    async def work(stopped: asyncio.Event) -> None:
-        await serve(options, stopped)
 
-    run_until_signalled(work, small=True)
+def _versioncheck(given: argparse.Namespace) -> None:
+    from quintant.agents.apiclient.errors import ApiRefused, ApiUnreachable
+    from quintant.agents.apiclient.pod_account import PodAccount
+    from quintant.agents.cosmosnode.chain_home import ChainHome
+    from quintant.agents.cosmosnode.versioncheck import VersionOptions, check_once, keep_checking
+    from quintant.agents.multiplex.program import run as run_until_signalled
+
+    try:
+        options = VersionOptions(
+            pod=os.environ.get("POD_NAME") or os.environ.get("HOSTNAME", ""),
+            namespace=os.environ.get("POD_NAMESPACE") or PodAccount.find().namespace,
+            data=ChainHome.find(os.environ).data,
+            backend=given.backend,
+            without_data=given.without_data,
+            interval=given.interval,
+        )
+        if given.daemon:
+            run_until_signalled(lambda stopped: keep_checking(options, stopped), small=True)
+        else:
+            asyncio.run(check_once(options))
+    except (ApiRefused, ApiUnreachable) as error:
+        raise NodeToolError("cannot check the version", str(error)) from None
 
 
 def _seconds(text: str) -> float:
