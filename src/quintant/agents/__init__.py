@@ -11,6 +11,7 @@ from importlib import import_module
 
 AGENTS: dict[str, str] = {
     "cosmosnode": "Runs beside a node of a Cosmos chain: configuration, health, versions.",
+    "deviceshifu": "Speaks a device's protocol on one side, and HTTP on the other (shifu).",
     "echo": "A web program to try a cluster with: it fails on request.",
     "imsimulator": "A simulator of Infrastructure Manager, which makes real small clusters.",
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",

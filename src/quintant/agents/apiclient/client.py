@@ -107,6 +107,11 @@ class ApiClient:
         listed = _object(status, body).get("resources")
         return frozenset(str(each.get("name")) for each in listed or () if isinstance(each, dict))
 
+    async def create(self, path: ObjectPath, body: Mapping[str, Any]) -> Plain:
+        """Create an object that has a name: sent twice, the second is refused as a conflict."""
+        data = json.dumps(body, separators=(",", ":")).encode()
+        return _object(*await self._send(_Call("POST", path.collection, JSON, data)))
+
     async def merge_status(
         self, path: ObjectPath, status: Mapping[str, Any], *, manager: str, sub: str = "status"
     ) -> Plain:

@@ -8,6 +8,7 @@ is changed.
     message       DNS on the wire
     resolver      from a name to addresses and ports
     getaddrinfo   the standard library's, with names of the cluster
+    host_resolver for programs that connect by themselves, whatever their loop
 
 Only the standard library is loaded.
 """

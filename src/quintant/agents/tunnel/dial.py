@@ -8,9 +8,9 @@ from functools import cache
 from random import Random
 from urllib.parse import SplitResult, urlsplit
 
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.multiplex.websocket import KEY_BYTES, accept_key, fresh_key
-from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.options import RelayEndpoint
 from quintant.http.head import (
     ProtocolError,

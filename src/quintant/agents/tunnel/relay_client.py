@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 import msgspec
 
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.connection import Keepalive, MultiplexConnection
 from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.tunnel.backoff import ConnectAttempt, ReconnectBackoff
 from quintant.agents.tunnel.dial import CONNECT_SECONDS, UpgradeRefused, dial_relay
-from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.options import RelayEndpoint
 from quintant.agents.tunnel.status import TunnelStatus
 from quintant.wire.portal import (

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.stream import MultiplexStream, StreamState
-from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.options import CONNECT_SECONDS, ServiceTarget
 from quintant.wire.portal import Fault
 

@@ -6,10 +6,10 @@ import asyncio
 from datetime import UTC, datetime
 from random import Random, SystemRandom
 
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.program import say
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.tunnel.admin import serving
-from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.metrics import TunnelMetrics
 from quintant.agents.tunnel.options import TunnelOptions
 from quintant.agents.tunnel.relay_client import RelayClient

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.tunnel.dial import UpgradeRefused, dial_relay
-from quintant.agents.tunnel.host_resolver import HostResolver
 from quintant.agents.tunnel.options import RelayEndpoint
 from testbeds.relays import DOMAIN, RelayTestbed, answering, saying
 

@@ -20,6 +20,8 @@ OURS = (
     PolicyRule(api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "watch")),
     PolicyRule(api_groups=(GROUP,), resources=(f"{_DEVICES}/status",), verbs=("patch",)),
     PolicyRule(api_groups=(GROUP,), resources=(_SERVICES,), verbs=("get",)),
+    # What is wrong with a ConfigMap is told of the device.
+    PolicyRule(api_groups=("events.k8s.io",), resources=("events",), verbs=("create",)),
 )
 UPSTREAM = (
     # They get the whole device and put it back, every second.

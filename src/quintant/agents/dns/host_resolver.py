@@ -1,8 +1,8 @@
-"""From a host and a port to addresses: for relays and for the Service alike.
+"""From a host and a port to addresses, for programs in pods that connect by themselves.
 
-In this order: PORTAL_RESOLVE; `localhost` and what is below it (RFC 6761, which the system's
-resolver does not always keep); names of the embedded cluster; the system. Asked anew for every
-connection, because Services and relays move.
+In this order: what the program was told; `localhost` and what is below it (RFC 6761, which the
+system's resolver does not always keep); names of the embedded cluster; the system. Asked anew for
+every connection, because Services move.
 """
 
 from __future__ import annotations

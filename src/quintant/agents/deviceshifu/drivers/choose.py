@@ -1,0 +1,76 @@
+"""The driver of a device, its module and library loaded only now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
+from quintant.agents.deviceshifu.device import DeviceSpec
+from quintant.agents.deviceshifu.drivers.address import BadAddress, DeviceDialer, device_address
+from quintant.agents.deviceshifu.drivers.driver import Answer, Driver, not_connected
+from quintant.agents.deviceshifu.options import AgentOptions
+from quintant.http.request import Request
+
+
+class DriverParts(NamedTuple):
+    """What drivers are made from."""
+
+    options: AgentOptions
+    spec: DeviceSpec
+    dialer: DeviceDialer
+
+
+Make = Callable[[DriverParts], Driver]
+
+
+class NoDriver:
+    """Stands where no driver can: says why, to whoever asks."""
+
+    counts_readings = True
+    busy = False
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def configure(self, config: DeviceConfig) -> None:
+        """Nothing changes for it."""
+
+    async def run(self) -> None:
+        """There is no session."""
+
+    async def call(self, request: Request, instruction: Instruction) -> Answer:
+        """Say why."""
+        raise not_connected(self._why)
+
+    async def read(self, instruction: str, seconds: float | None) -> bytes:
+        """Say why."""
+        raise not_connected(self._why)
+
+    async def check(self, seconds: float | None) -> None:
+        """Say why."""
+        raise not_connected(self._why)
+
+
+def choose(parts: DriverParts) -> Driver:
+    """The driver for a device; one that says why, where there is none."""
+    spec = parts.spec
+    if not spec.protocol:
+        return NoDriver("the EdgeDevice names no protocol")
+    if spec.protocol not in DRIVERS:
+        return NoDriver(f"protocol {spec.protocol[:32]} is not served")
+    try:
+        return DRIVERS[spec.protocol](parts)
+    except BadAddress as error:
+        return NoDriver(str(error))
+    except ImportError as error:
+        return NoDriver(f"{error.name} is not installed: pip install quintant[devices]")
+
+
+def _http(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.http import PORT, HttpDriver
+
+    return HttpDriver(parts.dialer, device_address(parts.spec.address, PORT))
+
+
+DRIVERS: dict[str, Make] = {"HTTP": _http}

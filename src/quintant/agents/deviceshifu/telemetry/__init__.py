@@ -1,0 +1,1 @@
+"""Readings of a device: taken at intervals, the newest kept, and sent on where that is wanted."""
