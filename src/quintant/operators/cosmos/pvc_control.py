@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from quintant.api.events import PlannedEvent
 from quintant.api.volume import PersistentVolumeClaim
-from quintant.core.errors import ApiError, Conflict, NotFound
+from quintant.core.errors import ApiError, Conflict, NotFound, ServerError, TooManyRequests
 from quintant.core.object import replace
 from quintant.core.text import one_line
 from quintant.operators.cosmos.builders import MARK, instances
@@ -120,8 +120,8 @@ class PvcControl:
             return before.text
         try:
             await client.patch(_changed(update), since=update.have)
-        except (Conflict, NotFound):
-            raise
+        except (Conflict, NotFound, ServerError, TooManyRequests):
+            raise  # it is no answer to what was asked
         except ApiError as error:
             text = one_line(error.message)
             self.refusals[uid] = _Refusal(wanted, now, text)

@@ -46,8 +46,10 @@ def status_change(observed: Observed, outcome: FullNodeOutcome) -> StatusChange:
     def change(before: FullNodeStatus | None) -> FullNodeStatus:
         known = before or FullNodeStatus()
         after = _merged(known, said, observed, outcome)
-        if before is None or not _recent(before, observed):
+        if before is None:
             return after
+        if not _recent(before, observed):
+            return before if _timeless(after) == _timeless(before) else after
         versions = observed.crd.spec.chain.versions
         return before if _lasting(after, versions) == _lasting(before, versions) else after
 
@@ -142,6 +144,12 @@ def _lasting(status: FullNodeStatus, versions: Sequence[ChainVersion]) -> FullNo
     calm = {name: replace(each, timestamp="", height=None) for name, each in status.sync.items()}
     eras = {name: _era(versions, height) for name, height in status.height.items()}
     return replace(status, sync=calm, height=eras)
+
+
+def _timeless(status: FullNodeStatus) -> FullNodeStatus:
+    """A status without when it was asked: the same answer again is no news."""
+    calm = {name: replace(each, timestamp="") for name, each in status.sync.items()}
+    return replace(status, sync=calm)
 
 
 def _era(versions: Sequence[ChainVersion], height: int) -> int:

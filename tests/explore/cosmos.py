@@ -1,0 +1,169 @@
+"""The Cosmos operator, disturbed at every point: a life of nodes, and a copy of a volume.
+
+A modelled kubelet binds claims, starts pods and lets them go; modelled nodes are in sync as soon as
+their pods run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import msgspec
+
+from quintant.api.meta import Condition
+from quintant.api.pod import ContainerState, ContainerStatus, Pod, PodStatus, Running
+from quintant.api.quantity import Quantity
+from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
+from quintant.api.volume import ClaimStatus, PersistentVolumeClaim
+from quintant.cluster.volumes.crds import first_objects
+from quintant.core import codec
+from quintant.core.errors import ApiError
+from quintant.core.object import replace
+from quintant.operators.cosmos import controllers
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.options import Options
+from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
+    FullNodeRef,
+    ScheduledVolumeSnapshot,
+    SnapshotScheduleSpec,
+)
+from quintant.runtime.manager.manager import Manager
+from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
+from testbeds.cosmos import full_node
+
+STEP_SECONDS = 1.0
+READY = Condition(type="Ready", status="True", last_transition_time="2026-01-01T00:00:00Z")
+STATUS = msgspec.json.encode(
+    {
+        "result": {
+            "node_info": {"network": "cosmoshub-4"},
+            "sync_info": {"latest_block_height": "7", "catching_up": False},
+            "validator_info": {},
+        }
+    }
+)
+
+
+class QuietNodes:
+    """Nodes that are always in sync, and always at the same height."""
+
+    def connect(self, address: str, port: int) -> QuietNodes:
+        return self
+
+    def seed(self) -> bytes:
+        return bytes(32)
+
+    async def get(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
+        return 200, STATUS
+
+    async def close(self) -> None:
+        pass
+
+
+async def kubelet(world: ScenarioWorld) -> None:
+    """Bind claims, run pods, make copies ready."""
+    while True:
+        for claim in world.all(PersistentVolumeClaim):
+            if claim.status.phase != "Bound":
+                size = claim.spec.resources.requests.get("storage", Quantity("0"))
+                status = ClaimStatus(phase="Bound", capacity={"storage": size})
+                with suppress(ApiError):
+                    await world.set_status(claim, status)
+        for pod in world.all(Pod):
+            if not pod.status.pod_ip and not pod.deleting:
+                with suppress(ApiError):
+                    await world.set_status(pod, _running(pod))
+        for copy in world.all(VolumeSnapshot):
+            if copy.status is None:
+                status = SnapshotStatus(
+                    ready_to_use=True, restore_size=Quantity("1Gi"),
+                    creation_time="2026-01-01T00:00:00Z",
+                )  # fmt: skip
+                with suppress(ApiError):
+                    await world.set_status(copy, status)
+        await asyncio.sleep(STEP_SECONDS)
+
+
+def _running(pod: Pod) -> PodStatus:
+    told = tuple(
+        ContainerStatus(name=each.name, ready=True, state=ContainerState(running=Running()))
+        for each in pod.spec.containers
+    )
+    return PodStatus(
+        phase="Running", pod_ip="10.0.0.1", conditions=(READY,), container_statuses=told
+    )
+
+
+class _Nodes(Scenario):
+    """One operator, and two nodes."""
+
+    calm = 20.0
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("cosmos-operator")
+        controllers(manager, Options(), QuietNodes())
+        return [manager]
+
+    async def prepare(self, cluster: InProcessCluster) -> None:
+        for each in first_objects():
+            await cluster.client.apply(each)
+        await cluster.install(CosmosFullNode, ScheduledVolumeSnapshot)
+
+    def always(self, world: ScenarioWorld) -> None:
+        names = [pod.metadata.name for pod in world.all(Pod)]
+        assert len(names) == len(set(names)), "a pod is there twice"
+
+
+def _full_node(**given: object) -> CosmosFullNode:
+    plain = full_node(metadata={"namespace": "default"}, **given)  # type: ignore[arg-type]
+    return codec.decode(CosmosFullNode, msgspec.json.encode(plain))
+
+
+class NodesLive(_Nodes):
+    """Made, scaled, given another image, gone."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        world.spawn(kubelet(world))
+        await world.create(_full_node(replicas=1))
+        await world.quiet()
+        await world.edit(
+            CosmosFullNode, "hub", lambda it: replace(it, spec=_full_node(replicas=2).spec)
+        )
+        await world.quiet()
+        await world.edit(
+            CosmosFullNode,
+            "hub",
+            lambda it: replace(it, spec=_full_node(replicas=1, image="gaia:v2").spec),
+        )
+        await world.quiet()
+
+
+class VolumeCopied(_Nodes):
+    """Two nodes; the volume of one is copied, with its pod away, and the schedule goes."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        world.spawn(kubelet(world))
+        await world.create(_full_node(replicas=3))
+        await world.quiet()
+        await world.create(_schedule())
+        await world.advance(70)
+        await world.quiet()
+        await world.delete(ScheduledVolumeSnapshot, "nightly")
+        await world.quiet()
+
+    def settled(self, world: ScenarioWorld) -> None:
+        assert len(world.all(Pod)) == 3, "a pod did not come back"
+        assert len(world.all(VolumeSnapshot)) == 1, "not one copy"
+
+
+def _schedule() -> ScheduledVolumeSnapshot:
+    return ScheduledVolumeSnapshot(
+        metadata=named("nightly"),
+        spec=SnapshotScheduleSpec(
+            full_node_ref=FullNodeRef(name="hub"),
+            schedule="1 0 * * *",
+            volume_snapshot_class_name="standard",
+            delete_pod=True,
+        ),
+    )
