@@ -21,6 +21,7 @@ from quintant.core import codec
 from quintant.core.errors import ApiError
 from quintant.core.object import replace
 from quintant.operators.cosmos import controllers
+from quintant.operators.cosmos.api import ORDINAL
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.options import Options
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
@@ -30,6 +31,7 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
 )
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
+from quintant.testing.explore.scenario import Document
 from testbeds.cosmos import full_node
 
 STEP_SECONDS = 1.0
@@ -76,12 +78,12 @@ async def kubelet(world: ScenarioWorld) -> None:
                     await world.set_status(pod, _running(pod))
         for copy in world.all(VolumeSnapshot):
             if copy.status is None:
-                status = SnapshotStatus(
+                ready = SnapshotStatus(
                     ready_to_use=True, restore_size=Quantity("1Gi"),
                     creation_time="2026-01-01T00:00:00Z",
                 )  # fmt: skip
                 with suppress(ApiError):
-                    await world.set_status(copy, status)
+                    await world.set_status(copy, ready)
         await asyncio.sleep(STEP_SECONDS)
 
 
@@ -113,6 +115,12 @@ class _Nodes(Scenario):
     def always(self, world: ScenarioWorld) -> None:
         names = [pod.metadata.name for pod in world.all(Pod)]
         assert len(names) == len(set(names)), "a pod is there twice"
+
+    def normalise(self, document: Document) -> Document | None:
+        # An ordinal alone is no reason to write: the RPC Service keeps the one it was made with.
+        if document["kind"] == "Service":
+            document["metadata"].get("annotations", {}).pop(ORDINAL, None)
+        return document
 
 
 def _full_node(**given: object) -> CosmosFullNode:

@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "agent": "Run a program that pods are made of.",
     "completion": "Print the completion script of a shell.",
+    "cosmos": "Look at what a change of a CosmosFullNode would do.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "demo": "Show every operator at work on an embedded cluster.",
     "doctor": "Say what is wrong with this set-up, and what to do.",

@@ -13,6 +13,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r",
 }  # fmt: skip
@@ -100,6 +101,8 @@ def _number(value: float) -> str:
 
 
 def _text(value: str) -> str:
+    if _SPECIAL.search(value) is None:
+        return f'"{value}"'
     return '"' + "".join(map(_character, value)) + '"'
 
 

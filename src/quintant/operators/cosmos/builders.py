@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.api import (
@@ -49,11 +50,13 @@ def trim_middle(text: str, limit: int) -> str:
     return text[: limit // 2] + text[len(text) - (limit - limit // 2) :]
 
 
+@lru_cache(8192)  # names are made in every pass, and there are few
 def to_name(text: str) -> str:
     """A text as the name of an object."""
     return trim_middle(re.sub(r"[^A-Za-z0-9.-]", "", text).strip(".-"), NAME_LENGTH)
 
 
+@lru_cache(1024)
 def to_label_key(text: str) -> str:
     """A text as the key of a label or an annotation."""
     return trim_middle(re.sub(r"[^A-Za-z0-9._/-]", "", text).strip("._-/"), LABEL_LENGTH)

@@ -12,7 +12,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from quintant.api.core import ConfigMap
 from quintant.operators.cosmos.api import APP_OVERLAY, CONFIG_OVERLAY, NODE_KEY, PRIVVAL_PORT
@@ -28,7 +31,7 @@ from quintant.operators.cosmos.builders import (
 )
 from quintant.operators.cosmos.node_key_builder import NodeKey
 from quintant.operators.cosmos.peer_builder import PeerAddress
-from quintant.runtime.apply import fnv1
+from quintant.runtime.apply import digest
 from quintant.wire import toml
 
 RPC_ADDRESS = "tcp://0.0.0.0:26657"
@@ -92,17 +95,20 @@ def _config(
 ) -> InstanceConfig:
     siblings = [peer for name, peer in peers.items() if name != instance.name]
     external = override_of(crd, instance.name).external_address or peers[instance.name].external
-    comet = comet_overlay(crd, siblings, external)
-    app = app_overlay(crd.spec.chain, height)
+    comet = toml.dumps(comet_overlay(crd, siblings, external))
+    app = toml.dumps(app_overlay(crd.spec.chain, height))
     config_map = ConfigMap(
         metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
         data={CONFIG_OVERLAY: comet, APP_OVERLAY: app, NODE_KEY: key.text},
     )
-    alone = comet_overlay(crd, (), external)
-    return InstanceConfig(config_map, fnv1("\0".join((alone, app, key.node_id)).encode()))
+    # JSON, for nobody reads it: it is made in every pass, and TOML is slow to write.
+    alone = msgspec.json.encode(comet_overlay(crd, (), external), order="sorted")
+    return InstanceConfig(
+        config_map, digest(b"\0".join((alone, app.encode(), key.node_id.encode())))
+    )
 
 
-def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> str:
+def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> Table:
     """What is laid over config.toml."""
     chain = crd.spec.chain
     decided: Table = {
@@ -115,10 +121,10 @@ def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external
         decided["priv_validator_laddr"] = f"tcp://0.0.0.0:{PRIVVAL_PORT}"
         decided["tx_index"] = {"indexer": "null"}
     merged = toml.merge(_COMET, _both(decided))
-    return toml.dumps(toml.merge(merged, parse_overrides(chain.config.overrides)))
+    return toml.merge(merged, parse_overrides(chain.config.overrides))
 
 
-def app_overlay(chain: ChainSpec, height: int) -> str:
+def app_overlay(chain: ChainSpec, height: int) -> Table:
     """What is laid over app.toml, of a node at a height."""
     app = chain.app
     decided: Table = {"minimum-gas-prices": app.min_gas_price if app else ""}
@@ -129,7 +135,7 @@ def app_overlay(chain: ChainSpec, height: int) -> str:
     if chain.versions:
         decided["halt-height"] = halt_height(chain.versions, height)
     merged = toml.merge(_APP, decided)
-    return toml.dumps(toml.merge(merged, parse_overrides(app.overrides if app else "")))
+    return toml.merge(merged, parse_overrides(app.overrides if app else ""))
 
 
 def halt_height(versions: Iterable[ChainVersion], height: int) -> int:
@@ -138,6 +144,7 @@ def halt_height(versions: Iterable[ChainVersion], height: int) -> int:
     return ahead.height if ahead is not None and ahead.set_halt_height else 0
 
 
+@lru_cache(1024)  # asked in every pass; nobody changes what it gives
 def parse_overrides(text: str) -> Table:
     """The overrides of a user; ValueError says what is no TOML."""
     return tomllib.loads(text) if text else {}

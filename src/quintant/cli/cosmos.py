@@ -1,0 +1,119 @@
+"""`quintant cosmos`: what a change of a CosmosFullNode would do.
+
+quintant cosmos plan -f FILE                     what would change; writes nothing
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from quintant.api.core import Service
+from quintant.cli.client import open_client
+from quintant.client.config.config import Config
+from quintant.core import codec
+from quintant.core.errors import ConfigError
+from quintant.core.object import replace
+from quintant.core.yaml import load_all
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.views import NodeConfig
+from quintant.operators.cosmos.builders import instances
+from quintant.operators.cosmos.node_key_builder import DamagedNodeKey, NodeKey, parse_node_key
+from quintant.operators.cosmos.options import Options
+from quintant.operators.cosmos.plan.preview import PreviewInputs, PreviewLine, preview
+from quintant.operators.cosmos.plan.rollout import max_unavailable
+from quintant.operators.cosmos.rules import validate, warn
+from quintant.runtime.apply import controlled
+from quintant.runtime.cache.client import Client
+
+_WIDTH = 8
+
+
+@click.group("cosmos")
+def command() -> None:
+    """Look at what a change of a CosmosFullNode would do."""
+
+
+@command.command("plan")
+@click.option(
+    "--filename", "-f", "path", required=True, type=click.Path(path_type=Path, exists=True),
+    help="A manifest with a CosmosFullNode.",
+)  # fmt: skip
+@click.option("--namespace", "-n", default="", help="Instead of the kubeconfig's.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
+def plan_command(path: Path, namespace: str, kubeconfig: Path | None) -> None:
+    """Show what a manifest would make, change and restart, and because of which field.
+
+    Nothing is written, and no key is shown.
+    """
+    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
+
+    async def run() -> None:
+        async with open_client(config, "quintant-cosmos") as client:
+            for line in await planned(client, path, namespace or config.namespace):
+                click.echo(line)
+
+    asyncio.run(run())
+
+
+async def planned(client: Client, path: Path, namespace: str) -> list[str]:
+    """The lines to show; ConfigError if the manifest makes no sense."""
+    wanted = _full_node_in(path)
+    place = wanted.metadata.namespace or namespace
+    found = await client.find(CosmosFullNode, wanted.metadata.name, place, live=True)
+    meta = found.metadata if found is not None else replace(wanted.metadata, namespace=place)
+    after = replace(
+        wanted,
+        metadata=replace(meta, labels=wanted.metadata.labels),
+        status=found.status if found is not None else None,
+    )
+    _check(after)
+    lines = preview(found, after, await _inputs(client, after))
+    return [*map(_shown, lines), *_summary(after, lines), *(f"warning: {it}" for it in warn(after))]
+
+
+def _check(crd: CosmosFullNode) -> None:
+    wrong = [f"{each.field}: {each.message}" for each in validate(crd)]
+    if wrong:
+        raise ConfigError(
+            f"CosmosFullNode {crd.metadata.name} makes no sense", because="; ".join(wrong)
+        )
+
+
+async def _inputs(client: Client, crd: CosmosFullNode) -> PreviewInputs:
+    place, keys = crd.metadata.namespace, dict[str, NodeKey]()
+    for instance in instances(crd):
+        config = await client.find(NodeConfig, instance.name, place, live=True)
+        if config is not None and controlled(config, crd):
+            try:
+                keys[instance.name] = parse_node_key(config.data.node_key)
+            except DamagedNodeKey as error:
+                raise ConfigError(f"ConfigMap {instance.name}: {error}") from None
+    services = await client.list(Service, place, live=True)
+    own = tuple(each for each in services if controlled(each, crd))
+    return PreviewInputs(Options().tools, keys, own)
+
+
+def _shown(line: PreviewLine) -> str:
+    because = f"  because of {', '.join(line.because)}" if line.because else ""
+    return f"{line.action:<{_WIDTH}} {line.kind} {line.name}{because}"
+
+
+def _summary(crd: CosmosFullNode, lines: list[PreviewLine]) -> list[str]:
+    restarts = sum(line.action == "restart" for line in lines)
+    if not lines:
+        return ["nothing would change"]
+    most = max_unavailable(crd.spec.strategy.max_unavailable, crd.spec.replicas)
+    return [f"{restarts} pods are restarted, at most {most} at a time"] if restarts else []
+
+
+def _full_node_in(path: Path) -> CosmosFullNode:
+    documents = [each for each in load_all(path.read_bytes(), path.name) if isinstance(each, dict)]
+    for document in documents:
+        if document.get("kind") == "CosmosFullNode":
+            return codec.decode(CosmosFullNode, codec.encode(document))
+    raise ConfigError(
+        f"{path} has no CosmosFullNode", hint="kubectl get cosmosfullnode NAME -o yaml > FILE"
+    )
