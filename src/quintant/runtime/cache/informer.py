@@ -274,8 +274,11 @@ class Informer(Generic[K]):
         self._deliver(ObjectChange(old, obj, initial))
 
     def _vanish(self, key: Request, version: str) -> None:
-        old = self.overlay.delivered(key)
+        old, shown = self.overlay.delivered(key), self.store.get(key)
         self.overlay.observe_absence(key, version)
+        if old is None and self.store.get(key) is None:
+            # What we wrote is gone, and the watch never told of it: its end is news all the same.
+            old = shown
         if old is not None:
             self.managed.forget(old.metadata.uid)
             self._deliver(ObjectChange(old, None, final=False))

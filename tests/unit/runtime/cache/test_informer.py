@@ -253,6 +253,18 @@ async def test_what_we_wrote_after_a_state_was_read_stays(world: World) -> None:
     assert world.versions() == {"a": "9", "b": "10"}
 
 
+async def test_what_we_wrote_and_is_gone_before_the_watch_told_of_it_is_reported_deleted(
+    world: World,
+) -> None:
+    asked = await world.state()
+    world.informer.record_write(ship("b", "10"))
+
+    await world.anew(asked, version="12")
+
+    assert world.told == ["b:10>~"]
+    assert world.versions() == {}
+
+
 # Own writes.
 
 

@@ -53,7 +53,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
             name = target.rpartition(":")[2]
             say(f"explore {name}")
             runs = sizes.objects if path.name == "greeter.py" else fewer
-            found = answer("explore", target, str(runs), to=Figures, env=_paths())
+            found = answer("exploration", target, str(runs), to=Figures, env=_paths())
             rate, growth = found.runs / found.seconds, found.late_mb - found.early_mb
             memory = (f"{found.late_mb:.0f} MB", f"{growth:+.1f} MB")
             rows.append((name, str(found.planned), f"{rate:.0f}", *memory))
