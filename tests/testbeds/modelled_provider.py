@@ -122,8 +122,12 @@ class ModelledProvider(RemoteModel):
         )
 
     def state(self) -> Any:
+        """What there is, whatever its id."""
         self.settle()
-        return super().state()
+        return {
+            "infrastructures": sorted(each.name for each in self.infrastructures.values()),
+            "machines": sorted(each.node for each in self.cloud.values()),
+        }
 
     # What time brings.
 

@@ -1,0 +1,163 @@
+"""infra at every point: create, update, heal, delete, adopt. One infrastructure, and none left.
+
+The provider is modelled with its habits: it forgets what is deleted too early, and launches twice
+what is asked for twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.api.core import Secret
+from quintant.core import codec
+from quintant.core.object import Object, replace
+from quintant.operators.infra import controllers
+from quintant.operators.infra.api import Cloud, Cluster, InfrastructureProvider
+from quintant.operators.infra.remote import Remote
+from quintant.runtime.manager.manager import Manager
+from quintant.testing import InProcessCluster, RemoteModel, Scenario, ScenarioWorld
+from testbeds.infra import KINDS, OPTIONS, PASSWORD, ModelledTargets, template
+from testbeds.modelled_provider import ModelledProvider
+
+API = "infra.quintant.dev/v1alpha1"
+SOON = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 9}}
+
+
+def made(kind: type[Object], name: str, spec: dict[str, Any]) -> Any:
+    """An object of ours."""
+    body = {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    return codec.decode(kind, codec.encode(body))
+
+
+class _Infra(Scenario):
+    """A provider and a cloud, and a Cluster to come."""
+
+    bound = 7200.0
+    secrets = (PASSWORD,)
+
+    def remotes(self) -> dict[str, RemoteModel]:
+        return {"im": ModelledProvider()}
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("infra")
+        controllers(manager, OPTIONS, Remote(self.im(world).at, ModelledTargets()))
+        return [manager]
+
+    def im(self, world: ScenarioWorld) -> ModelledProvider:
+        found = world.remotes["im"]
+        assert isinstance(found, ModelledProvider)
+        return found
+
+    async def prepare(self, cluster: InProcessCluster) -> None:
+        await cluster.install(*KINDS)
+        meta = {"name": "im-cred", "namespace": "default"}
+        labels = {"infra.quintant.dev/watch": "true"}
+        body = {"metadata": {**meta, "labels": labels}}
+        body["stringData"] = {"username": "us", "password": PASSWORD}  # type: ignore[assignment]
+        await cluster.create(codec.decode(Secret, codec.encode(body)))
+        im = {"url": "http://im:8800", "credentialsSecretRef": {"name": "im-cred"}}
+        await cluster.create(made(InfrastructureProvider, "im", {"type": "im", "im": im}))
+        await cluster.create(made(Cloud, "here", {"type": "dummy", "providerRef": {"name": "im"}}))
+
+    async def rest(self, world: ScenarioWorld) -> None:
+        """Wait until everything is done: what is looked at twice is no change in between."""
+        await world.advance(900)
+        await world.quiet()
+
+    async def start(self, world: ScenarioWorld, **spec: Any) -> None:
+        """Create the Cluster, and wait until it is online."""
+        await world.create(made(Cluster, "one", {"tosca": template(), **SOON, **spec}))
+        await self.rest(world)
+
+    def always(self, world: ScenarioWorld) -> None:
+        model = self.im(world)
+        assert len(model.infrastructures) <= 1, "two infrastructures"
+        assert not [each for each in model.cloud.values() if not each.listed], "a lost machine"
+
+    def settled(self, world: ScenarioWorld) -> None:
+        model = self.im(world)
+        known = {each.status.cluster_id for each in world.all(Cluster) if each.status}
+        assert set(model.infrastructures) == known - {""}, "an infrastructure without a Cluster"
+
+    def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        status = document.get("status") or {}
+        status.pop("lastErrors", None)
+        status.pop("fingerprint", None)  # of uids
+        if status.get("clusterID"):
+            # One that was made anew has another.
+            status["clusterID"] = "an infrastructure"
+        # Which of them was ever said depends on what went wrong on the way.
+        told = [each for each in status.get("conditions", []) if each["type"] != "Stalled"]
+        status["conditions"] = sorted(told, key=lambda each: str(each["type"]))
+        return document
+
+
+class Create(_Infra):
+    """A Cluster is made."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world)
+        found = world.one(Cluster, "one")
+        assert found is not None
+        assert found.status is not None
+        assert found.status.state == "ONLINE", found.status.state
+
+
+class Update(_Infra):
+    """A Cluster is scaled up and down."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world)
+        for workers in (3, 1):
+            tosca = made(Cluster, "one", {"tosca": template(workers)}).spec.tosca
+            await world.edit(
+                Cluster, "one", lambda it, to=tosca: replace(it, spec=replace(it.spec, tosca=to))
+            )
+            await self.rest(world)
+            assert len(self.im(world).running) == workers + 1
+
+
+class Heal(_Infra):
+    """What is not configured is configured again."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world)
+        for machine in self.im(world).only().machines.values():
+            machine.state = "unconfigured"
+        await world.advance(70)
+        await self.rest(world)
+        assert {each.state for each in self.im(world).only().machines.values()} == {"configured"}
+
+
+class Delete(_Infra):
+    """A Cluster is deleted."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world)
+        await world.delete(Cluster, "one")
+        await self.rest(world)
+        assert not self.im(world).running
+
+
+class DeleteEarly(_Infra):
+    """A Cluster is deleted while the provider prepares its machines."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        self.im(world).faults.prepare = 20
+        await world.create(made(Cluster, "one", {"tosca": template(), **SOON}))
+        await world.advance(2)
+        await world.delete(Cluster, "one")
+        await self.rest(world)
+        assert not self.im(world).running
+
+
+class Adopt(_Infra):
+    """A Cluster is let go, and another one takes its infrastructure over."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world, deletionPolicy="Orphan")
+        await world.delete(Cluster, "one")
+        await self.rest(world)
+        spec = {"tosca": template(), "adoptInfrastructureID": "inf-1", **SOON}
+        await world.create(made(Cluster, "two", spec))
+        await self.rest(world)
