@@ -6,16 +6,17 @@ what is asked for twice.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from quintant.api.core import Secret
 from quintant.core import codec
-from quintant.core.object import Object, replace
+from quintant.core.object import Object, Opaque, replace
 from quintant.operators.infra import controllers
 from quintant.operators.infra.api import Cloud, Cluster, InfrastructureProvider
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.manager.manager import Manager
-from quintant.testing import InProcessCluster, RemoteModel, Scenario, ScenarioWorld
+from quintant.testing import FaultMode, InProcessCluster, RemoteModel, Scenario, ScenarioWorld
 from testbeds.infra import KINDS, OPTIONS, PASSWORD, ModelledTargets, template
 from testbeds.modelled_provider import ModelledProvider
 
@@ -27,6 +28,10 @@ def made(kind: type[Object], name: str, spec: dict[str, Any]) -> Any:
     """An object of ours."""
     body = {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
     return codec.decode(kind, codec.encode(body))
+
+
+def _with_template(cluster: Cluster, tosca: Opaque | None) -> Cluster:
+    return replace(cluster, spec=replace(cluster.spec, tosca=tosca))
 
 
 class _Infra(Scenario):
@@ -53,7 +58,7 @@ class _Infra(Scenario):
         meta = {"name": "im-cred", "namespace": "default"}
         labels = {"infra.quintant.dev/watch": "true"}
         body = {"metadata": {**meta, "labels": labels}}
-        body["stringData"] = {"username": "us", "password": PASSWORD}  # type: ignore[assignment]
+        body["stringData"] = {"username": "us", "password": PASSWORD}
         await cluster.create(codec.decode(Secret, codec.encode(body)))
         im = {"url": "http://im:8800", "credentialsSecretRef": {"name": "im-cred"}}
         await cluster.create(made(InfrastructureProvider, "im", {"type": "im", "im": im}))
@@ -87,7 +92,8 @@ class _Infra(Scenario):
             # One that was made anew has another.
             status["clusterID"] = "an infrastructure"
         # Which of them was ever said depends on what went wrong on the way.
-        told = [each for each in status.get("conditions", []) if each["type"] != "Stalled"]
+        said = status.get("conditions", [])
+        told = [each for each in said if each["type"] not in ("Stalled", "InUse")]
         status["conditions"] = sorted(told, key=lambda each: str(each["type"]))
         return document
 
@@ -110,9 +116,7 @@ class Update(_Infra):
         await self.start(world)
         for workers in (3, 1):
             tosca = made(Cluster, "one", {"tosca": template(workers)}).spec.tosca
-            await world.edit(
-                Cluster, "one", lambda it, to=tosca: replace(it, spec=replace(it.spec, tosca=to))
-            )
+            await world.edit(Cluster, "one", partial(_with_template, tosca=tosca))
             await self.rest(world)
             assert len(self.im(world).running) == workers + 1
 
@@ -141,6 +145,8 @@ class Delete(_Infra):
 
 class DeleteEarly(_Infra):
     """A Cluster is deleted while the provider prepares its machines."""
+
+    modes = tuple(each for each in FaultMode if each is not FaultMode.PARENT_DELETED)
 
     async def script(self, world: ScenarioWorld) -> None:
         self.im(world).faults.prepare = 20

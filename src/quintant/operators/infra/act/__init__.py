@@ -54,9 +54,9 @@ class Performer:
         memory = decision.memory or seen.memory
         act = decision.act
         if act is None or provider is None:
-            await write_status(ctx, decision.change)
+            known = await write_status(ctx, decision.change)
             ctx.tell(*decision.events)
-            return replace(decision, memory=memory)
+            return replace(decision, memory=memory, after=decision.after if known else None)
         if act.record is not None:
             seen = replace(seen, cluster=await record_status(ctx, seen.cluster, act.record))
         ctx.tell(*decision.events)

@@ -15,12 +15,16 @@ from quintant.runtime.controller.context import Context
 from quintant.runtime.events.transitions import transition_events
 
 
-async def write_status(ctx: Context[Cluster], change: StatusChange) -> None:
-    """Make a change, and tell of it; nothing is sent if everything is so already."""
+async def write_status(ctx: Context[Cluster], change: StatusChange) -> bool:
+    """Make a change, and tell of it; nothing is sent if everything is so already.
+
+    False if the Cluster is gone, and only an old cache has it.
+    """
     now, known = ctx.clock.now(), ctx.obj
     if change.on(known, known.status, now) == known.status:
-        return
-    await _update(ctx, lambda status: change.on(known, status, now))
+        return True
+    written = await _update(ctx, lambda status: change.on(known, status, now))
+    return written is not None and written.metadata.uid == known.metadata.uid
 
 
 async def record_status(ctx: Context[Cluster], cluster: Cluster, change: StatusChange) -> Cluster:

@@ -27,6 +27,7 @@ from quintant.operators.infra.observe.observed import (
 )
 from quintant.operators.infra.plan.decision import (
     RARELY,
+    SOON,
     Act,
     Action,
     PassDecision,
@@ -163,7 +164,7 @@ def _looked_for(seen: Observed, operation: Operation) -> PassDecision:
             StatusChange(claims=(reachable(seen),)), after=min(rest + 0.5, SETTLE_PAUSE)
         )
     over = changed(operation, last_attempt_at=None, hash=wanted_hash(seen))
-    return PassDecision(StatusChange({"operation": over}), after=0.0)
+    return PassDecision(StatusChange({"operation": over}), after=SOON)
 
 
 def failed_search(seen: Observed, failure: Failure) -> PassDecision:

@@ -14,6 +14,7 @@ from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (
     RARELY,
+    SOON,
     PassDecision,
     backoff,
     later,
@@ -86,7 +87,7 @@ def denied(seen: Observed, failure: Failure) -> PassDecision:
     )
     event = note(GONE, f"{said}; another one is created", warning=True)
     return PassDecision(
-        StatusChange(fields, claims), events=(event,), after=0.0, memory=ClusterMemory()
+        StatusChange(fields, claims), events=(event,), after=SOON, memory=ClusterMemory()
     )
 
 

@@ -33,6 +33,7 @@ from quintant.operators.infra.observe.observed import (
 )
 from quintant.operators.infra.plan.create import wanted_hash
 from quintant.operators.infra.plan.decision import (
+    SOON,
     Act,
     Action,
     PassDecision,
@@ -169,7 +170,7 @@ def _under_way(seen: Observed, operation: Operation) -> PassDecision:
 def _unknown(seen: Observed) -> PassDecision:
     """Whether it was carried out is to be found out."""
     verifying = advance(seen, phase="Verifying")
-    return PassDecision(StatusChange({"operation": verifying}), after=0.0, memory=ClusterMemory())
+    return PassDecision(StatusChange({"operation": verifying}), after=SOON, memory=ClusterMemory())
 
 
 def _not_applied(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
