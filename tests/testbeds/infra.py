@@ -107,17 +107,23 @@ class InfraTestbed:
     options: Options = OPTIONS
     model: ModelledProvider = field(default_factory=ModelledProvider)
     targets: ModelledTargets = field(default_factory=ModelledTargets)
+    url: str = "http://im.example.com:8800"
+    """Of the provider."""
     account: GrantedAccount | None = None
     engine: Engine | None = None
 
     async def start(self) -> Engine:
         """Start the operator under its generated role."""
         manager = Manager("infra")
-        controllers(manager, self.options, Remote(self.model.at, self.targets))
+        controllers(manager, self.options, self.remote())
         self.account = self.account or await grant(self.cluster, manager)
         environment = self.cluster.environment(self.account.credentials)
         self.engine = await self.cluster.run(manager, environment=environment)
         return self.engine
+
+    def remote(self) -> Remote:
+        """What is outside."""
+        return Remote(self.model.at, self.targets)
 
     async def crash(self) -> None:
         """Kill the operator."""
@@ -152,13 +158,15 @@ class InfraTestbed:
         meta = ObjectMeta(name=name, namespace=namespace, labels={f"{GROUP}/watch": "true"})
         await self.cluster.create(Secret(metadata=meta, string_data=values))
 
-    async def provider(self, name: str = "im", namespace: str = "default") -> None:
+    async def provider(
+        self, name: str = "im", namespace: str = "default", *, password: str = PASSWORD
+    ) -> None:
         """Create a provider and its Secret."""
         where = namespace or "infra-secrets"
-        await self.secret(f"{name}-cred", where, username="us", password=PASSWORD)
+        await self.secret(f"{name}-cred", where, username="us", password=password)
         ref = {"name": f"{name}-cred"} | ({} if namespace else {"namespace": where})
         kind = "InfrastructureProvider" if namespace else "GlobalInfrastructureProvider"
-        im = {"url": "http://im.example.com:8800", "credentialsSecretRef": ref}
+        im = {"url": self.url, "credentialsSecretRef": ref}
         await self.create(_part(kind, name, namespace, {"type": "im", "im": im}))
 
     async def cloud(self, name: str = "here", namespace: str = "default", **spec: Any) -> None:
