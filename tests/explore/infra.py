@@ -24,6 +24,10 @@ API = "infra.quintant.dev/v1alpha1"
 SOON = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 9}}
 
 
+_MODES = tuple(each for each in FaultMode if each is not FaultMode.PARENT_DELETED)
+"""For what deletes the Cluster itself, or leaves its infrastructure on purpose."""
+
+
 def made(kind: type[Object], name: str, spec: dict[str, Any]) -> Any:
     """An object of ours."""
     body = {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
@@ -94,6 +98,8 @@ class _Infra(Scenario):
         # Which of them was ever said depends on what went wrong on the way.
         said = status.get("conditions", [])
         told = [each for each in said if each["type"] not in ("Stalled", "InUse")]
+        for each in told:
+            each.pop("observedGeneration", None)  # one that was made anew has seen fewer
         status["conditions"] = sorted(told, key=lambda each: str(each["type"]))
         return document
 
@@ -146,7 +152,7 @@ class Delete(_Infra):
 class DeleteEarly(_Infra):
     """A Cluster is deleted while the provider prepares its machines."""
 
-    modes = tuple(each for each in FaultMode if each is not FaultMode.PARENT_DELETED)
+    modes = _MODES
 
     async def script(self, world: ScenarioWorld) -> None:
         self.im(world).faults.prepare = 20
@@ -159,6 +165,8 @@ class DeleteEarly(_Infra):
 
 class Adopt(_Infra):
     """A Cluster is let go, and another one takes its infrastructure over."""
+
+    modes = _MODES
 
     async def script(self, world: ScenarioWorld) -> None:
         await self.start(world, deletionPolicy="Orphan")
