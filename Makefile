@@ -18,7 +18,7 @@ NOTHING_RAN := 5
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real prepare foreign conformance interop lint format manifests \
+.PHONY: help demo test rest coverage test-real prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
@@ -41,7 +41,9 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) $(if $(COVERAGE),coverage) ## Run the tests (K=word selects, COVERAGE=1 measures too)
+test: $(READY) $(if $(COVERAGE),coverage) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
+
+rest: $(READY) # All tests, or with COVERAGE=1 those that are not measured: -j2 runs both at once
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
 
 coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
