@@ -70,17 +70,17 @@ def explore_scenarios(
     progress: Progress = lambda report: None,
 ) -> Iterator[ExplorationReport]:
     """Explore scenarios, by the targets under which other processes find them, one by one."""
+    began = time.perf_counter()
     campaigns = [_Campaign(target, scenario, options) for target, scenario in scenarios.items()]
     count = sum(len(each.tokens) for each in campaigns)
     jobs = options.jobs if count >= FEW_RUNS and all(scenarios) else 1
     with WorkerPool(jobs) as pool:
-        left = options.budget
         for number, campaign in enumerate(campaigns):
-            needs = sum(each.needs for each in campaigns[number:])
-            share = None if left is None else left * campaign.needs / needs if needs else 0.0
+            share = None
+            if options.budget is not None:
+                left = max(0.0, options.budget - (time.perf_counter() - began))
+                share = left * campaign.share_of(campaigns[number:])
             yield campaign.explore(pool, jobs, share, progress)
-            if left is not None:
-                left = max(0.0, left - campaign.report.seconds)
 
 
 class _Campaign:
@@ -101,6 +101,11 @@ class _Campaign:
     def needs(self) -> float:
         """About how many seconds of one core all of it takes."""
         return self._run_seconds * len(self.tokens)
+
+    def share_of(self, campaigns: Sequence[_Campaign]) -> float:
+        """Which part of what is left for some campaigns is this one's, from 0 to 1."""
+        needs = sum(each.needs for each in campaigns)
+        return self.needs / needs if needs else 0.0
 
     def explore(
         self, pool: WorkerPool, jobs: int, share: float | None, progress: Progress

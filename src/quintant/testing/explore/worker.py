@@ -37,7 +37,7 @@ class WorkResult(msgspec.Struct, frozen=True):
 
 @cache
 def _explorer(target: str) -> Explorer:
-    explorer = Explorer(load_scenario(target), target=target)
+    explorer = Explorer(load_scenario(target), target=target, proven=True)
     # What is there now stays: nobody has to look through it again and again.
     gc.collect()
     gc.freeze()

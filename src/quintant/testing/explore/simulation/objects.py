@@ -63,14 +63,14 @@ class ObjectView:
         found = self.server.catalog.find(wanted.group, wanted.version, wanted.plural)
         if found is None:
             return []
-        objects = (self._decoded(kind, found, entry) for _, entry in self.entries(found.table))
+        encoder = stored_json.ObjectEncoder(found)
+        objects = (codec.decode(kind, encoder.encode(e)) for _, e in self.entries(found.table))
         return [each for each in objects if namespace in ("", each.metadata.namespace)]
 
     def find(self, kind: type[K], name: str, namespace: str = "default") -> K | None:
         """One object of a kind; None if it is absent."""
         spaced = namespace if resource_of(kind).namespaced else ""
-        found = (each for each in self.all(kind, spaced) if each.metadata.name == name)
-        return next(found, None)
+        return next((it for it in self.all(kind, spaced) if it.metadata.name == name), None)
 
     def entries(self, table: str) -> list[tuple[str, StoredEntry]]:
         """The entries of a table, by key."""
@@ -88,9 +88,6 @@ class ObjectView:
             for key in sorted({*before, *now}):
                 if now.get(key) is not before.get(key):
                     yield kind, key, now.get(key)
-
-    def _decoded(self, kind: type[K], found: Kind, entry: StoredEntry) -> K:
-        return codec.decode(kind, msgspec.json.encode(stored_json.unpack(found, entry)))
 
 
 def metadata(entry: StoredEntry) -> StoredMeta:
