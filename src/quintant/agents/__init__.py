@@ -9,22 +9,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+DEVICES: dict[str, str] = {
+    "agv": "a guided vehicle",
+    "camera": "a camera, with pictures and a stream of them",
+    "hello-world": "it says hello",
+    "plate-reader": "a plate reader",
+    "plc": "a PLC",
+    "robot-arm": "a robot arm",
+    "socket": "it echoes, over a socket",
+    "thermometer": "a thermometer",
+}
+"""Simulated devices, each an agent `mockdevice-NAME`."""
+
 AGENTS: dict[str, str] = {
+    "broker": "A simulator of an MQTT broker (3.1.1), for demos and tests.",
     "cosmosnode": "Runs beside a node of a Cosmos chain: configuration, health, versions.",
     "deviceshifu": "Speaks a device's protocol on one side, and HTTP on the other (shifu).",
     "echo": "A web program to try a cluster with: it fails on request.",
     "imsimulator": "A simulator of Infrastructure Manager, which makes real small clusters.",
+    **{f"mockdevice-{name}": f"A simulated device: {what}." for name, what in DEVICES.items()},
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",
     "lightpeer": "A member of a light chain, joined to others by klight.",
     "relay": "Stands in public and leads visitors through tunnels to Services.",
+    "telemetryservice": "Takes readings of devices, and publishes them by MQTT (shifu).",
     "tunnel": "Connects a Service to relays (Portal Expose).",
 }
 """Every agent, with what it is for."""
+
+_MOCK = "mockdevice-"
+_MODULES = {
+    "hello-world": "hello_world", "plate-reader": "plate_reader", "robot-arm": "robot_arm",
+    "socket": "socket_echo",
+}  # fmt: skip
+"""Of simulated devices whose names are no names of modules."""
 
 Main = Callable[[Sequence[str]], None]
 
 
 def main_of(name: str) -> Main:
     """The program of an agent, loaded when it is asked for."""
-    found: Main = import_module(f"{__name__}.{name}").main
+    device = name.removeprefix(_MOCK)
+    module = f"devices.{_MODULES.get(device, device)}" if device != name else name
+    found: Main = import_module(f"{__name__}.{module}").main
     return found

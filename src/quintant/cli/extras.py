@@ -10,13 +10,14 @@ from importlib.util import find_spec
 
 from quintant.core.errors import ConfigError
 
-EXTRAS = {"klight": ("grpc",)}
+EXTRAS = {"devices": ("aiomqtt",), "klight": ("grpc",)}
 """Every extra of the package, and the modules that it brings."""
 
 NEEDED_BY = {
     "klight": "klight",
     "klightpeer": "klight",
     "lightpeer": "klight",
+    "telemetryservice": "devices",
 }
 """The operators, agents and commands that need an extra, by their names."""
 

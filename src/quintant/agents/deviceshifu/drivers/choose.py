@@ -73,4 +73,25 @@ def _http(parts: DriverParts) -> Driver:
     return HttpDriver(parts.dialer, device_address(parts.spec.address, PORT))
 
 
-DRIVERS: dict[str, Make] = {"HTTP": _http}
+def _mqtt(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.mqtt import PORT, MqttDriver, login
+
+    place = device_address(parts.spec.address, PORT)
+    return MqttDriver(parts.options.name, parts.dialer, place, login(parts.spec.settings))
+
+
+def _socket(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.socket import SocketDriver, socket_format
+
+    form = socket_format(parts.spec.settings)
+    return SocketDriver(parts.dialer, device_address(parts.spec.address), form)
+
+
+def _tcp(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.tcp import TcpDriver, listen_port
+
+    port = listen_port(parts.spec.settings)
+    return TcpDriver(parts.dialer, device_address(parts.spec.address), parts.options.listen, port)
+
+
+DRIVERS: dict[str, Make] = {"HTTP": _http, "MQTT": _mqtt, "Socket": _socket, "TCP": _tcp}

@@ -21,7 +21,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path, PurePath
 
-from quintant.agents import AGENTS
+from quintant.agents import AGENTS, DEVICES
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
 from quintant.cluster.host.yaml_file import read_documents
@@ -39,6 +39,14 @@ IN_PODS = ("agent", "operator")
 """Our commands that pods may run; others run files, or act on a cluster as whoever is asked for."""
 _STANDINS = {"lightpeer": "lightpeer", "klight.peer": "klightpeer"}
 """Images that others build, and the agent that stands in for the program of its name in each."""
+_DEVICES = {
+    "edgehub/deviceshifu-*": ("deviceshifu",),
+    "edgehub/telemetryservice": ("telemetryservice",),
+    "helloworld-device": ("mockdevice-hello-world",),
+    "eclipse-mosquitto": ("broker", "--prefer-mosquitto"),
+    **{f"edgehub/mockdevice-{name}": (f"mockdevice-{name}",) for name in DEVICES},
+}
+"""Images of Shifu's samples: agents, demo devices, and the broker between them."""
 _BLOCKS = ("-repo=./blockrepo",)
 """What those images are run with."""
 
@@ -210,6 +218,8 @@ def _builtin() -> Iterator[ImageProgram]:
     # The original's image of tunnels, whose arguments ours understands.
     for image in ("portal-tunnel", "*/portal-tunnel"):
         yield _ours(image, "agent", "tunnel")
+    for image, words in _DEVICES.items():
+        yield _ours(image, "agent", *words)
     # The original's image of the klight controller, and the command of its manifest.
     for image, command in product(
         ("klight.controller", "*/klight.controller"), ("", "./controller")

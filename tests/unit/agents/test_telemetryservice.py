@@ -1,0 +1,65 @@
+"""Readings that go by HTTP to the service, and from there by MQTT to a broker."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+
+import aiomqtt
+import pytest
+
+import patience
+from quintant.agents.broker.broker import Broker
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.telemetry.deliver import PushFailed, Sender
+from quintant.agents.dns.host_resolver import HostResolver
+from quintant.agents.telemetryservice import TelemetryServer, read_mqtt
+from quintant.http.server import serving
+from testbeds.devices import ask
+
+pytestmark = pytest.mark.realtime
+
+
+async def test_a_reading_of_an_agent_arrives_at_the_broker() -> None:
+    broker, dialer = Broker(), DeviceDialer(HostResolver({}))
+    listening = await asyncio.start_server(broker.serve, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    async with (
+        serving(TelemetryServer(dialer).handle, "127.0.0.1", 0) as (_, service),
+        aiomqtt.Client("127.0.0.1", port) as client,
+    ):
+        await client.subscribe("t", qos=1)
+        mqtt = {"MQTTTopic": "t", "MQTTServerAddress": f"127.0.0.1:{port}"}
+        spec = {
+            "telemetryServiceEndpoint": f"http://127.0.0.1:{service}",
+            "serviceSettings": {"MQTTSetting": mqtt},
+        }
+        await Sender("d", dialer).send(spec, b"21.5")
+        async with patience.within(10):
+            message = await anext(aiter(client.messages))
+        assert message.payload == b"21.5"
+        away = {**spec, "serviceSettings": {"MQTTSetting": {**mqtt, "MQTTServerAddress": "h:x"}}}
+        with pytest.raises(PushFailed, match="answered 400"):
+            await Sender("d", dialer).send(away, b"x")
+    listening.close()
+    broker.close()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{}", b'{"rawData": "?", "mqttSetting": {}}', b"[" * 9999]
+)
+async def test_what_is_no_reading_is_400(body: bytes) -> None:
+    handle = TelemetryServer(DeviceDialer(HostResolver({}))).handle
+    async with serving(handle, "127.0.0.1", 0) as (_, port):
+        status, _, said = await ask("127.0.0.1", port, "/mqtt", "POST", body)
+        assert (status, said[:17]) == (400, b"expected rawData ")
+        assert (await ask("127.0.0.1", port, "/sql", "POST", body))[0] == 400
+
+
+def test_a_password_is_in_no_repr() -> None:
+    settings = {"MQTTTopic": "t", "MQTTServerAddress": "h", "MQTTServerPassword": "hunter2"}
+    body = {"rawData": base64.b64encode(b"x").decode(), "mqttSetting": settings}
+    reading = read_mqtt(json.dumps(body).encode())
+    assert reading.password == "hunter2"
+    assert "hunter2" not in repr(reading)
