@@ -59,7 +59,7 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.ERROR: "it is refused with 500",
     FaultMode.UNAVAILABLE: "it is refused with 503, or, by a remote, as one that is away",
     FaultMode.TIMEOUT: "it is not applied, and no answer comes in time",
-    FaultMode.HAND_OVER: "the process stands still, a standby takes over, and then it goes on",
+    FaultMode.HAND_OVER: "the leader is cut off, its lease runs out, and a standby takes over",
     FaultMode.CHILD_EDITED: "just before, somebody else edits a child",
     FaultMode.CHILD_DELETED: "just before, somebody else deletes a child",
     FaultMode.CHILD_RECREATED: "just before, somebody else deletes a child and makes it anew",
