@@ -279,3 +279,20 @@ async def test_global_cloud_needs_a_global_provider(testbed: InfraTestbed) -> No
     with pytest.raises(Invalid) as refused:
         await testbed.cloud("far", "", providerRef={"kind": "InfrastructureProvider", "name": "im"})
     assert "spec.providerRef.kind" in {cause.field for cause in refused.value.causes}
+
+
+async def test_what_happens_is_counted(testbed: InfraTestbed) -> None:
+    await testbed.everything()
+    testbed.model.faults.lost_answers = 1
+    await testbed.make("two")
+    await testbed.state("ONLINE", "two")
+    assert testbed.engine is not None
+    text = testbed.engine.metrics.render().decode()
+    for line in (
+        'infra_cluster_state{state="ONLINE"} 2',
+        'infra_bound_clusters{cloud="Cloud/here"} 2',
+        'infra_provider_up{namespace="default",provider="im"} 1',
+        "infra_adoptions_total 1",
+        "infra_operation_seconds_count 2",
+    ):
+        assert line in text, line

@@ -7,11 +7,13 @@ somebody asks.
 from __future__ import annotations
 
 from collections import Counter as Tally
+from datetime import datetime
 from typing import get_args
 
+from quintant.core.clock import parse_timestamp
 from quintant.metrics import Collector, Counter, Gauge, Histogram
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.api.cluster import State
+from quintant.operators.infra.api.cluster import Operation, State
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 # Seconds: from a call that is answered at once to an update of many machines.
@@ -61,6 +63,12 @@ class InfraMetrics:
             self.requests, self.seconds, self.up, self.operations, self.reconfigurations,
             self.adoptions, self.observer_failures, self.gauges,
         )  # fmt: skip
+
+    def ended(self, operation: Operation, now: datetime) -> None:
+        """Note an operation that is over."""
+        if operation.started_at is not None:
+            began = parse_timestamp(operation.started_at)
+            self.operations.observe(max((now - began).total_seconds(), 0.0))
 
     def requested(self, op: str, code: str, seconds: float) -> None:
         """Note a call to a provider."""

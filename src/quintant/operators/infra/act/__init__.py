@@ -54,8 +54,7 @@ class Performer:
         memory = decision.memory or seen.memory
         act = decision.act
         if act is None or provider is None:
-            known = await write_status(ctx, decision.change)
-            ctx.tell(*decision.events)
+            known = await self._write(ctx, seen, decision)
             return replace(decision, memory=memory, after=decision.after if known else None)
         if act.record is not None:
             seen = replace(seen, cluster=await record_status(ctx, seen.cluster, act.record))
@@ -64,10 +63,20 @@ class Performer:
             return replace(decision, memory=self._begin(ctx, seen, act, provider, memory))
         answer = await self._answer(ctx, seen, act, provider)
         ended = conclude(replace(seen, memory=memory), act, answer)
-        await write_status(ctx, ended.change)
-        ctx.tell(*ended.events)
+        await self._write(ctx, seen, ended)
         after = ended.after if ended.after is not None else decision.after
         return replace(ended, after=after, memory=ended.memory or memory)
+
+    async def _write(self, ctx: Context[Cluster], seen: Observed, decision: PassDecision) -> bool:
+        """Write what was decided, tell of it, and count what it ends."""
+        known = await write_status(ctx, decision.change)
+        ctx.tell(*decision.events)
+        operation, fields = seen.status.operation, decision.change.fields
+        if operation is not None and fields.get("operation", operation) is None:
+            self.metrics.ended(operation, seen.now)
+        if any(each.reason == "Adopted" for each in decision.events):
+            self.metrics.adoptions.inc()
+        return known
 
     def _begin(
         self,
