@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from testbeds.cosmos import FULL_NODES, CosmosTestbed, full_node
+from quintant.api.snapshot import VolumeSnapshot
+from testbeds.cosmos import FULL_NODES, NAMESPACE, CosmosTestbed, full_node
 
 V1, V2 = {"height": 0, "image": "gaia:v1"}, {"height": 300, "image": "gaia:v2"}
 
@@ -158,3 +159,43 @@ async def test_versions_out_of_order_are_refused_and_mended(testbed: CosmosTestb
     assert testbed.deleted == []
     await testbed.apply(full_node(replicas=1, chain={"versions": [V1, V2]}))
     await testbed.settled()
+
+
+async def test_a_volume_is_copied_before_the_program_changes(testbed: CosmosTestbed) -> None:
+    last = {**V2, "snapshotBefore": "standard"}
+    await testbed.run(replicas=3, **chain(V1, last))
+    halt(testbed, 300, "hub-0", "hub-1", "hub-2")
+    await testbed.cluster.advance(400)
+    for name in ("hub-0", "hub-1", "hub-2"):
+        await told(testbed, name, 300)
+    seen: set[str] = set()
+    for _ in range(100):
+        await testbed.cluster.advance(0.1)
+        copies = await testbed.cluster.client.list(VolumeSnapshot, NAMESPACE)
+        ready = any(each.status and each.status.ready_to_use for each in copies)
+        if not ready:
+            seen |= set(await images(testbed))
+            assert {name for _, name in testbed.deleted} <= {"hub-0"}
+        if copies and not ready:
+            assert "hub-0" not in await testbed.pods()
+    assert seen == {"gaia:v1"}
+    halt(testbed, 0, "hub-0", "hub-1", "hub-2")
+    await testbed.settled()
+    assert await images(testbed) == ["gaia:v2"] * 3
+    (copy,) = await testbed.cluster.client.list(VolumeSnapshot, NAMESPACE)
+    assert copy.metadata.name == "hub-before-300"
+    assert copy.spec.source.persistent_volume_claim_name == "pvc-hub-0"
+
+
+async def test_a_copy_that_cannot_be_made_holds_no_upgrade_back_for_ever(
+    testbed: CosmosTestbed,
+) -> None:
+    last = {**V2, "snapshotBefore": "missing"}
+    await testbed.run(replicas=2, **chain(V1, last))
+    halt(testbed, 300, "hub-0", "hub-1")
+    await testbed.cluster.advance(300)
+    for name in ("hub-0", "hub-1"):
+        await told(testbed, name, 300)
+    halt(testbed, 0, "hub-0", "hub-1")
+    await testbed.settled(within=2500)
+    assert await images(testbed) == ["gaia:v2"] * 2

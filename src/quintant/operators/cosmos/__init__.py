@@ -100,6 +100,7 @@ def _full_nodes(manager: Manager, options: Options, reconcile: FullNodeReconcile
     (
         builder.uses(Pod, "create", "patch", "delete")
         .uses(PersistentVolumeClaim, "create", "patch", "delete")
+        .uses(VolumeSnapshot, "create")
         .uses(Service, "delete")
         .uses(RoleBinding, "delete")
         .on(reconcile.cache.news)
@@ -142,7 +143,9 @@ def _snapshots(manager: Manager, reconcile: SnapshotReconcile) -> None:
     nodes = predicates.changed(snapshots.full_node_aspects)
     (
         manager.controls(
-            ScheduledVolumeSnapshot, name="cosmos-snapshot", when=predicates.generation
+            ScheduledVolumeSnapshot,
+            name="cosmos-snapshot",
+            when=predicates.generation | predicates.changed(snapshots.phase_of),
         )
         .index(snapshots.FULL_NODE_INDEX, snapshots.full_node_key)
         .watches(CosmosFullNode, to=index, when=nodes)

@@ -9,13 +9,22 @@ the ConfigMaps are not known to be right, while claims go on.
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from quintant.core.errors import ApiError, Conflict, NotFound, Terminal, TransportError
+from quintant.core.errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    NotFound,
+    Terminal,
+    TransportError,
+)
 from quintant.core.object import Request
 from quintant.core.text import one_line
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.views import NodePod
 from quintant.operators.cosmos.config_map_control import control_config_maps
 from quintant.operators.cosmos.node_key_builder import DamagedNodeKey
 from quintant.operators.cosmos.node_key_control import control_node_keys
@@ -54,6 +63,7 @@ class FullNodeControl:
             made = control_config_maps(client, observed, keys, peers)
             checksums = await steps.run("config maps", made)
         await steps.run("account", control_account(client, observed))
+        await steps.run("snapshot before upgrade", self._copy_before_upgrade(ctx, observed))
         pods = PodOutcome()
         if checksums is not None:
             rolled = await steps.run("pods", self._pods(ctx, checksums))
@@ -62,13 +72,27 @@ class FullNodeControl:
         ctx.tell(*claims.events)
         return FullNodeOutcome(
             failures=tuple(steps.failures),
-            progressing=pods.progressing or claims.progressing,
+            progressing=pods.progressing
+            or claims.progressing
+            or observed.pre_upgrade.version is not None,
             peers=peers,
             pending=pending_services(crd, services or ()),
             overdue=pods.overdue,
             refused=claims.refused,
             fresh=claims.fresh,
         )
+
+    async def _copy_before_upgrade(self, ctx: Context[CosmosFullNode], observed: Observed) -> None:
+        """Copy the volume of a halted node, once nothing writes to it."""
+        copy, candidate = observed.pre_upgrade.create, observed.pre_upgrade.candidate
+        if copy is None or candidate is None:
+            return
+        place = ctx.request.namespace
+        if await ctx.client.find(NodePod, candidate.name, place, live=True) is None:
+            with suppress(AlreadyExists):
+                await ctx.client.create(copy)
+                said = f"{candidate.claim} is copied as {copy.metadata.name} before the upgrade"
+                ctx.event("SnapshotBeforeUpgrade", said)
 
     async def _pods(self, ctx: Context[CosmosFullNode], checksums: dict[str, str]) -> PodOutcome:
         async with self.locks.of(Request(*ctx.request)):

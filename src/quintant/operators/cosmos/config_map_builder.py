@@ -34,6 +34,7 @@ from quintant.operators.cosmos.peer_builder import PeerAddress
 from quintant.runtime.apply import digest
 from quintant.wire import toml
 
+TRUST_PERIOD = "168h0m0s"
 RPC_ADDRESS = "tcp://0.0.0.0:26657"
 _COMET: dict[str, Any] = {
     "log_level": "info",
@@ -117,6 +118,12 @@ def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external
         "p2p": _p2p(chain, siblings, external),
         "rpc": _rpc(chain),
     }
+    if chain.state_sync is not None:
+        decided["statesync"] = {
+            "enable": True,
+            "rpc_servers": ",".join(chain.state_sync.rpc_servers),
+            "trust_period": chain.state_sync.trust_period or TRUST_PERIOD,
+        }
     if is_sentry(crd):
         decided["priv_validator_laddr"] = f"tcp://0.0.0.0:{PRIVVAL_PORT}"
         decided["tx_index"] = {"indexer": "null"}

@@ -43,6 +43,8 @@ class Tools:
             "image": self.image,
             "command": list(self.command),
             "args": list(args),
+            # What it says at its end is the reason that the status shows.
+            "terminationMessagePolicy": "FallbackToLogsOnError",
         }
 
     @property

@@ -27,6 +27,7 @@ from quintant.operators.cosmos.api.views import NodeConfig, NodePod
 from quintant.operators.cosmos.builders import Instance, instances, override_of
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.cache.plan import CometItem, SyncState, state_of
+from quintant.operators.cosmos.plan.pre_upgrade import PreUpgrade, plan_pre_upgrade
 from quintant.operators.cosmos.plan.upgrades import NodeProgress, is_halted, version_height
 from quintant.operators.cosmos.rules import validate, warn
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
@@ -123,6 +124,12 @@ class Observed:
         found = {each.metadata.name: each for each in main_pods(self.pods)}
         return tuple(self._node(each, found.get(each.name)) for each in instances(self.crd))
 
+    @cached_property
+    def pre_upgrade(self) -> PreUpgrade:
+        """The copy that an upgrade waits for."""
+        images = {pod.metadata.name: node_image(pod) for pod in main_pods(self.pods)}
+        return plan_pre_upgrade(self.crd, images, self.snapshots, self.now)
+
     @property
     def desired(self) -> int:
         """How many nodes there should be; one that is away for a snapshot is one of them."""
@@ -135,15 +142,17 @@ class Observed:
     def _node(self, instance: Instance, pod: NodePod | None) -> ChainNode:
         item = self.items.get(pod.metadata.uid) if pod is not None else None
         progress, chain = self._progress(instance, pod, item), self.crd.spec.chain
+        height = version_height(chain.versions, progress, chain.upgrade_grace_seconds)
+        held, waited = self.pre_upgrade.held_below, self.pre_upgrade.candidate
         return ChainNode(
             instance=instance,
             disabled=override_of(self.crd, instance.name).disable is not None,
-            away=instance.name in self.away,
+            away=instance.name in self.away or instance == waited,
             pod=pod,
             item=item,
             progress=progress,
             halted=is_halted(chain.versions, progress),
-            version_height=version_height(chain.versions, progress, chain.upgrade_grace_seconds),
+            version_height=height if held is None else min(height, held - 1),
         )
 
     def _progress(

@@ -21,6 +21,7 @@ from quintant.operators.cosmos.pvc_builder import STORAGE, increased
 
 _PERCENT = re.compile(r"[0-9]{1,9}%", re.ASCII)
 _PEER = re.compile(r"[0-9a-fA-F]{40}@[^\s@:,]+:[0-9]{1,5}")
+_SERVER = re.compile(r"(?:https?|tcp)://[^\s/@,]+(?:/[^\s,]*)?")
 _DISABLE = ("Pod", "All")
 
 
@@ -30,6 +31,7 @@ def validate(crd: CosmosFullNode) -> Iterator[Cause]:
     yield from _versions(spec.chain)
     yield from _images(crd)
     yield from _toml(spec.chain)
+    yield from _state_sync(spec.chain)
     most = spec.strategy.max_unavailable
     if isinstance(most, str) and not _PERCENT.fullmatch(most):
         yield _invalid("spec.strategy.maxUnavailable", f"{most!r} is neither a number nor N%")
@@ -98,6 +100,13 @@ def _toml(chain: ChainSpec) -> Iterator[Cause]:
             parse_overrides(text)
         except ValueError as error:
             yield _invalid(f"spec.chain.{part}.overrides", f"no TOML: {error}")
+
+
+def _state_sync(chain: ChainSpec) -> Iterator[Cause]:
+    for at, server in enumerate(chain.state_sync.rpc_servers if chain.state_sync else ()):
+        if not _SERVER.fullmatch(server):
+            said = f"{server!r} is no address such as https://rpc.example.com:443"
+            yield _invalid(f"spec.chain.stateSync.rpcServers[{at}]", said)
 
 
 def _claim(path: str, template: NodeVolumeClaimTemplate, *, required: bool) -> Iterator[Cause]:

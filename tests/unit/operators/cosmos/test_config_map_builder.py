@@ -136,3 +136,12 @@ def test_a_config_map_has_three_keys_and_is_the_instances() -> None:
     assert list(found.data) == ["config-overlay.toml", "app-overlay.toml", "node_key.json"]
     assert found.metadata.name == "hub-1"
     assert found.metadata.annotations["app.kubernetes.io/ordinal"] == "1"
+
+
+def test_state_sync_names_its_servers_and_leaves_trust_to_the_start() -> None:
+    servers = ["https://a.example.com:443", "https://b.example.com:443"]
+    found = comet(crd(chain={"stateSync": {"rpcServers": servers}}))["statesync"]
+    assert found["enable"] is True
+    assert found["rpc_servers"] == found["rpc-servers"] == ",".join(servers)
+    assert found["trust_period"] == "168h0m0s"
+    assert "statesync" not in comet(crd())

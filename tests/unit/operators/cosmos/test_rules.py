@@ -20,6 +20,8 @@ A, B = {"height": 0, "image": "a"}, {"height": 9, "image": "b"}
         ({"chain": {"versions": [A, B, B]}}, "spec.chain.versions[2].height"),
         ({"chain": {"versions": [B, A]}}, "spec.chain.versions[1].height"),
         ({"chain": {"versions": [{"height": 0, "image": ""}]}}, "spec.chain.versions[0].image"),
+        ({"chain": {"stateSync": {"rpcServers": ["https://a:1", "nobody"]}}},
+         "spec.chain.stateSync.rpcServers[1]"),
         ({"image": ""}, "spec.podTemplate.image"),
         ({"image": "", "chain": {"versions": [B]}}, "spec.podTemplate.image"),
         ({"strategy": {"maxUnavailable": "abc"}}, "spec.strategy.maxUnavailable"),

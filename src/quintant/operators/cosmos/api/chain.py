@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from quintant.core.markers import duration
 from quintant.core.object import Model
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -65,8 +66,22 @@ class ChainVersion(Model):
     """Images of further init containers, by name."""
     containers: Mapping[str, str] = {}
     """Images of further containers, by name."""
+    snapshot_before: str = ""
+    """A VolumeSnapshotClass: the volume of one halted node is copied before its program changes."""
     set_halt_height: bool = False
     """Have the version before it halt at this height by itself (halt-height of app.toml)."""
+
+
+class StateSync(Model):
+    """A new volume without a source joins at a recent height, from the states that others serve.
+
+    Trust height and hash are read when a pod starts, from the first two servers, which must agree.
+    """
+
+    rpc_servers: Annotated[tuple[Text, ...], Meta(min_length=2)]
+    """RPC addresses of nodes that are trusted, such as https://rpc.example.com:443."""
+    trust_period: Annotated[str, duration()] | None = None
+    """168h if not given: two thirds of the usual unbonding time, at most."""
 
 
 class ChainSpec(Model):
@@ -87,6 +102,7 @@ class ChainSpec(Model):
     addrbook_script: str = ""
     snapshot_url: str = msgspec.field(default="", name="snapshotURL")
     snapshot_script: str = ""
+    state_sync: StateSync | None = None
     skip_invariants: bool = False
     privval_sleep_seconds: Count | None = None
     """Of sentries: how long a node waits for its signer before it starts; 10 if not given."""

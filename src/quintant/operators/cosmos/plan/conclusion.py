@@ -30,6 +30,7 @@ TOLD = (
     Transition("Progressing", status="False", reason=OVERDUE),
     Transition("Upgrading", status="True", reason="Halted", type="Normal"),
     Transition("UpgradeMissing", status="True", reason="UpgradeMissing"),
+    Transition("Initialised", status="False", reason="InitContainerFailed"),
 )
 """What users are told when a condition takes on a reason."""
 

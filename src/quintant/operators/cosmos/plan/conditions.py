@@ -5,6 +5,7 @@ Degraded         is something in the way?          PeersReady    are addresses o
 VolumesReady     have volumes what they should?    SpecWarning   is something probably not meant?
 Upgrading        does a node halt for an upgrade?
 UpgradeMissing   does the chain announce an upgrade that no version covers?
+Initialised      could the homes of nodes be prepared?
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionC
     yield _warning(observed)
     yield _upgrading(observed)
     yield _missing_upgrade(observed)
+    yield _initialised(observed)
 
 
 def _ready(observed: Observed) -> ConditionClaim:
@@ -134,3 +136,19 @@ def _missing_upgrade(observed: Observed) -> ConditionClaim:
         return ConditionClaim("UpgradeMissing", False, "Covered", f"There is a version for {said}")
     text = f"The chain announces {said}; no version covers it: add one to spec.chain.versions"
     return ConditionClaim("UpgradeMissing", True, "UpgradeMissing", text)
+
+
+def _initialised(observed: Observed) -> ConditionClaim:
+    """Whether homes could be prepared; the last words of what could not are the reason."""
+    told = [
+        f"{node.name} {each.name}: {ended.message or ended.reason or 'it failed'}"
+        for node in observed.nodes
+        if node.pod is not None and node.present
+        for each in node.pod.status.init_container_statuses
+        if (ended := each.state.terminated or each.last_state.terminated) is not None
+        and ended.exit_code
+        and not each.ready
+    ]
+    if told:
+        return ConditionClaim("Initialised", False, "InitContainerFailed", "; ".join(told))
+    return ConditionClaim("Initialised", True, "Prepared", "")

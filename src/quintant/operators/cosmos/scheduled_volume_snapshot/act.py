@@ -39,7 +39,7 @@ async def act(
         if done.take_away:
             reason = "DeletePodError"
             if not await _take_away(ctx, done.take_away, cache, locks):
-                return SnapshotStep(replace(done.status, phase="FindingCandidate"), after=0.0)
+                return SnapshotStep(replace(done.status, phase="FindingCandidate"))
         if done.give_back:
             reason = "RestorePodError"
             await give_back(ctx.statuses, seen.schedule)

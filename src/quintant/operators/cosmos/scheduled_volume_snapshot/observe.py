@@ -102,6 +102,11 @@ def schedule_of(snapshot: VolumeSnapshot) -> Sequence[Request]:
     return (Request(name, snapshot.metadata.namespace),) if name else ()
 
 
+def phase_of(schedule: ScheduledVolumeSnapshot) -> object:
+    """What of its own status leads to the next step."""
+    return schedule.status.phase if schedule.status is not None else None
+
+
 def full_node_aspects(crd: CosmosFullNode) -> object:
     """What of a CosmosFullNode matters here."""
     status = crd.status

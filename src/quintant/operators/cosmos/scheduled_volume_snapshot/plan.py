@@ -68,7 +68,7 @@ class SnapshotStep:
     result: str = ""
     """How a copy ended, to be counted: success or failure."""
     after: float | None = None
-    """Seconds until the next look; None leaves it to changes."""
+    """Seconds until the next look; None leaves it to changes, such as that of the phase."""
     problem: tuple[str, str] = field(default=("", ""))
     """A reason of REASONS, and what to say."""
 
@@ -201,7 +201,7 @@ def _wait(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     status = replace(before, next_schedule_time=timestamp(due))
     if wait > 0:
         return SnapshotStep(status, delete=old, after=wait, problem=running)
-    return SnapshotStep(_to(status, "FindingCandidate"), delete=old, after=0.0, problem=running)
+    return SnapshotStep(_to(status, "FindingCandidate"), delete=old, problem=running)
 
 
 _RUNNING = (
@@ -223,26 +223,24 @@ def _find(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     )
     status = replace(before, candidate=chosen)
     if view.schedule.spec.delete_pod:
-        return _stay(_to(status, "DeletingPod"), after=0.0)
-    return _stay(_named(view, status), after=0.0)
+        return _stay(_to(status, "DeletingPod"))
+    return _stay(_named(view, status))
 
 
 def _take(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     if before.candidate is None:
-        return _stay(_to(before, "FindingCandidate"), after=0.0)
+        return _stay(_to(before, "FindingCandidate"))
     if view.held:
-        return _stay(_to(before, "WaitingForPodDeletion"), after=0.0)
-    return SnapshotStep(
-        _to(before, "WaitingForPodDeletion"), take_away=before.candidate.pod_name, after=0.0
-    )
+        return _stay(_to(before, "WaitingForPodDeletion"))
+    return SnapshotStep(_to(before, "WaitingForPodDeletion"), take_away=before.candidate.pod_name)
 
 
 def _await_pod(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     if not view.held:
-        return _stay(_to(before, "RestoringPod"), after=0.0)
+        return _stay(_to(before, "RestoringPod"))
     if not view.pod_gone:
         return _stay(before, after=RETRY_SECONDS)
-    return _stay(_named(view, before), after=0.0)
+    return _stay(_named(view, before))
 
 
 def _named(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotScheduleStatus:
@@ -255,7 +253,7 @@ def _named(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotSchedu
 def _create(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     last, chosen = before.last_snapshot, before.candidate
     if last is None or chosen is None or not chosen.pvc_name:
-        return _stay(_to(before, "RestoringPod"), after=0.0)
+        return _stay(_to(before, "RestoringPod"))
     copy = build_snapshot(view.schedule, last.name, chosen)
     return SnapshotStep(_to(before, "WaitingForSnapshotCreation"), create=copy)
 
@@ -282,7 +280,7 @@ def build_snapshot(
 def _await_snapshot(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     last = before.last_snapshot
     if last is None:
-        return _stay(_to(before, "RestoringPod"), after=0.0)
+        return _stay(_to(before, "RestoringPod"))
     found = next((each for each in view.snapshots if each.metadata.name == last.name), None)
     told = found.status if found is not None else None
     status = replace(before, last_snapshot=replace(last, status=told))
@@ -290,7 +288,7 @@ def _await_snapshot(view: SnapshotView, before: SnapshotScheduleStatus) -> Snaps
     left = parse_timestamp(last.started_at) + timedelta(seconds=limit) - view.now
     if told is not None and told.ready_to_use:
         done = replace(_to(status, "RestoringPod"), last_success=timestamp(view.now), failures=None)
-        return SnapshotStep(done, after=0.0, result="success")
+        return SnapshotStep(done, result="success")
     if told is not None and told.error is not None:
         return _failed(status, f"VolumeSnapshot {last.name}: {told.error.message or 'it failed'}")
     if left <= timedelta(0):
@@ -302,7 +300,6 @@ def _failed(status: SnapshotScheduleStatus, said: str) -> SnapshotStep:
     failures = (status.failures or 0) + 1
     return SnapshotStep(
         replace(_to(status, "RestoringPod"), failures=failures),
-        after=0.0,
         result="failure",
         problem=("VolumeSnapshotReadyError", said),
     )
@@ -312,7 +309,7 @@ def _restore(
     view: SnapshotView, before: SnapshotScheduleStatus, then: SnapshotPhase
 ) -> SnapshotStep:
     status = replace(_to(before, then), candidate=None)
-    return SnapshotStep(status, give_back=view.held, after=0.0)
+    return SnapshotStep(status, give_back=view.held)
 
 
 def _moment(status: SnapshotStatus | None) -> str:
