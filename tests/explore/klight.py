@@ -1,0 +1,280 @@
+"""klight, explored: five peers join, leave, restart, and are brought together again.
+
+Peers are a model: joins, leaves and repairs are calls that can be lost, refused, or be the last
+thing that the controller did. Some are of another make: they cannot tell that they were joined
+before, and whoever joins one twice lists it twice. A small kubelet, which is no part of the test,
+runs the pods and their peers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quintant import Context, Manager, Request, replace
+from quintant.api.core import Container, Pod, PodSpec
+from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
+from quintant.core.clock import timestamp
+from quintant.operators.klight import controllers
+from quintant.operators.klight.api import JOINED_VIA, LABEL
+from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.join_result import Answer, Contents, PeerHealth
+from quintant.operators.klight.rules import object_name
+from quintant.testing import RemoteModel, Scenario, ScenarioWorld, effect, named
+from quintant.wire.lightpeer import PORT
+from quintant.wire.peeradmin import StatusResponse
+from testbeds.modelled_peers import Model, ModelledPeers, Mood
+
+NET = "a"
+NAMES = ("p1", "p2", "p3", "p4", "p5")
+# A join of unknown outcome is left alone for half a minute, and nothing happens meanwhile.
+CALM_SECONDS = 45.0
+
+
+class PeerNetwork(RemoteModel):
+    """The peers; what changes them is a point of an exploration."""
+
+    def __init__(self, own: bool) -> None:
+        self.peers, self._own = ModelledPeers(), own
+        self._lives: dict[str, str] = {}
+
+    def start(self, address: str, life: str) -> None:
+        """Let a peer run; another life is another peer at the same address."""
+        if self._lives.get(address) != life:
+            self.stop(address)
+            self._lives[address] = life
+            self.peers.add(address, own=self._own)
+
+    def stop(self, address: str) -> None:
+        """End a peer."""
+        if self._lives.pop(address, None) is not None:
+            self.peers.kill(address)
+
+    @property
+    def serving(self) -> list[Model]:
+        return [each for each in self.peers.models.values() if each.mood is Mood.SERVING]
+
+    @effect
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        self.ledger.changes += 1
+        return await self.peers.join(address, contact, within)
+
+    @effect
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        self.ledger.changes += 1
+        return await self.peers.leave(address, reason, within)
+
+    @effect
+    async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
+        self.ledger.changes += 1
+        return await self.peers.regroup(members, port, within)
+
+    @effect
+    async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
+        self.ledger.changes += 1
+        return await self.peers.collect(contact, members, within)
+
+    def state(self) -> Any:
+        return {
+            each.address: {"members": sorted(each.view), "contents": sorted(each.contents)}
+            for each in self.serving
+        }
+
+
+class PeerCalls:
+    """The peers as klight calls them: whatever happens to a call is an answer."""
+
+    def __init__(self, network: PeerNetwork) -> None:
+        self._network, self._peers = network, network.peers
+
+    async def check(self, address: str, within: float) -> PeerHealth:
+        return await self._peers.check(address, within)
+
+    async def inspect(self, address: str, within: float) -> PeerHealth:
+        return await self._peers.inspect(address, within)
+
+    async def status(self, address: str, within: float) -> StatusResponse | None:
+        return await self._peers.status(address, within)
+
+    async def contents(self, address: str, within: float) -> Contents:
+        return await self._peers.contents(address, within)
+
+    async def newest(self, address: str, within: float) -> bytes:
+        return await self._peers.newest(address, within)
+
+    async def blank(self, address: str, within: float) -> bool | None:
+        return await self._peers.blank(address, within)
+
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        try:
+            return await self._network.join(address, contact, within)
+        except OSError as error:
+            return answer_of(error)
+
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        try:
+            return await self._network.leave(address, reason, within)
+        except OSError as error:
+            return answer_of(error)
+
+    async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
+        try:
+            return await self._network.regroup(members, port, within)
+        except OSError as error:
+            return dict.fromkeys(members, answer_of(error))
+
+    async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
+        try:
+            return await self._network.collect(contact, members, within)
+        except OSError as error:
+            return answer_of(error)
+
+
+def answer_of(error: OSError) -> Answer:
+    """What gRPC makes of a broken or silent connection."""
+    late = isinstance(error, TimeoutError)
+    return Answer("DEADLINE_EXCEEDED" if late else "UNAVAILABLE", str(error))
+
+
+def address_of(name: str) -> str:
+    return f"10.0.0.{name.removeprefix('p')}:{PORT}"
+
+
+def kubelet(network: PeerNetwork) -> Manager:
+    """Runs every pod, and the peer in it."""
+
+    async def reconcile(pod: Pod, ctx: Context[Pod]) -> None:
+        network.start(address_of(pod.metadata.name), pod.metadata.uid)
+        if pod.status.phase != "Running":
+            await ctx.client.set_status(pod, running(pod, timestamp(ctx.clock.now())))
+
+    def forget(request: Request) -> None:
+        network.stop(address_of(request.name))
+
+    manager = Manager("kubelet")
+    manager.controls(Pod).on_deleted(forget).reconcile(reconcile)
+    return manager
+
+
+def running(pod: Pod, since: str, life: int = 1) -> PodStatus:
+    """The status of a pod that runs; another life is another incarnation of its container."""
+    container = ContainerStatus(
+        name="lightpeer",
+        restart_count=life - 1,
+        container_id=f"test://{pod.metadata.uid}-{life}",
+        state=ContainerState(running=Running(started_at=since)),
+        image="lightpeer",
+        image_id="lightpeer",
+    )
+    address = address_of(pod.metadata.name).partition(":")[0]
+    return PodStatus(phase="Running", pod_ip=address, container_statuses=(container,))
+
+
+class _Klight(Scenario):
+    """A network of five."""
+
+    calm = CALM_SECONDS
+    own = True
+
+    def remotes(self) -> Mapping[str, RemoteModel]:
+        return {"peers": PeerNetwork(self.own)}
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("klight")
+        controllers(manager, Options(), PeerCalls(network_of(world)))
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.run(kubelet(network_of(world)))
+        for name in NAMES:
+            spec = PodSpec(containers=(Container(name="lightpeer", image="lightpeer"),))
+            await world.create(Pod(metadata=named(name, labels={LABEL: NET}), spec=spec))
+        await world.quiet()
+
+    def always(self, world: ScenarioWorld) -> None:
+        for each in network_of(world).serving:
+            assert len(each.view) == len({*each.view}), f"{each.address} lists somebody twice"
+
+    def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        """Who came after whom, and through which member, may differ."""
+        document["metadata"].get("annotations", {}).pop(JOINED_VIA, None)
+        if document["kind"] == "LightNetwork":
+            shown = document["status"]
+            shown.pop("contact", None)
+            shown["stack"] = sorted(shown.get("stack", ()))
+            peers = [{**each, "joinedVia": ""} for each in shown.get("peers", ())]
+            shown["peers"] = sorted(peers, key=lambda each: str(each["address"]))
+        return document
+
+
+def network_of(world: ScenarioWorld) -> PeerNetwork:
+    found = world.remotes["peers"]
+    assert isinstance(found, PeerNetwork)
+    return found
+
+
+class KlightJoin(_Klight):
+    """Five peers of our own find each other."""
+
+
+class KlightJoinOriginals(_Klight):
+    """Five peers of another make, which cannot tell a second join, find each other."""
+
+    own = False
+
+
+class KlightLeave(_Klight):
+    """One pod goes, another one loses its label."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await super().script(world)
+        await world.delete(Pod, "p5")
+        await world.quiet()
+        unlabelled = {"labels": {}}
+        await world.edit(
+            Pod, "p4", lambda it: replace(it, metadata=replace(it.metadata, **unlabelled))
+        )
+        await world.quiet()
+
+
+class KlightRestart(_Klight):
+    """A peer and the controller are restarted."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await super().script(world)
+        network, address = network_of(world), address_of("p3")
+        pod = await world.client.get(Pod, "p3", "default")
+        network.start(address, f"{pod.metadata.uid} again")
+        since = timestamp(world.cluster.clock.now())
+        await world.set_status(pod, running(pod, since, life=2))
+        await world.quiet()
+        await world.restart()
+        await world.quiet()
+
+
+class KlightRepair(_Klight):
+    """A network that came apart is brought together when somebody asks."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await super().script(world)
+        first, second = map(address_of, NAMES[:2])
+        for each in network_of(world).serving:
+            part = {first, second}
+            inside = each.address in part
+            each.view = [other for other in each.view if (other in part) == inside]
+            each.contents = [f"of {each.view[0]}"]
+        await world.quiet()
+        asked = {"annotations": {REPAIR: "now"}}
+        await world.edit(
+            LightNetwork,
+            object_name(NET),
+            lambda it: replace(it, metadata=replace(it.metadata, **asked)),
+        )
+        await world.quiet()
+
+
+class KlightRepairOriginals(KlightRepair):
+    """The same of another make."""
+
+    own = False
