@@ -18,6 +18,7 @@ from quintant.cluster.controllers import deployment, replicaset
 from quintant.core.clock import micro_timestamp, timestamp
 from quintant.core.object import ObjectMeta
 from quintant.operators.portal import controllers
+from quintant.operators.portal.act import MARK
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass, TunnelClassSpec
 from quintant.operators.portal.options import Options
 from quintant.runtime.controller.follower import Unreachable
@@ -113,15 +114,14 @@ class _Portal(Scenario):
         await world.quiet()
 
     def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
-        """What the workload controllers remember of roll-outs is theirs."""
-        document["metadata"].get("annotations", {}).pop(REVISION, None)
-        match document["kind"]:
-            case "ReplicaSet":
-                return None
-            case "Pod":
-                return {"spec": document["spec"]}
-            case "Deployment":
-                document["status"] = {**document.get("status", {}), "conditions": ()}
+        """What workload controllers remember of roll-outs is theirs; hashes are of uids, too."""
+        for key in (REVISION, MARK.key):
+            document["metadata"].get("annotations", {}).pop(key, None)
+        if document["kind"] in ("ReplicaSet", "Pod"):
+            return None
+        if document["kind"] == "Deployment":
+            told = document.get("status", {})
+            document["status"] = {key: told.get(key) for key in ("replicas", "readyReplicas")}
         return document
 
 

@@ -8,7 +8,11 @@ from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.core.errors import Invalid
 from quintant.operators.klight.api import PAUSED
-from testbeds.klight import GATE, KlightTestbed, Mood
+from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.plan.join_result import Answer
+from quintant.testing import InProcessCluster, path, writes
+from testbeds.klight import GATE, NET, KlightTestbed, Mood
+from testbeds.modelled_peers import ModelledPeers
 
 
 async def test_two_networks_never_meet(testbed: KlightTestbed) -> None:
@@ -135,6 +139,65 @@ async def test_pod_that_loses_its_label_leaves(testbed: KlightTestbed) -> None:
     assert await testbed.record("p2") is None
     assert testbed.peers.models[await testbed.address("p1")].view == [await testbed.address("p1")]
     assert "Left" in await testbed.events("p2")
+
+
+def states(shown: LightNetwork) -> dict[str, str]:
+    return {each.pod: each.state for each in shown.status.peers} if shown.status else {}
+
+
+class Reluctant(ModelledPeers):
+    """Peers that do not leave when they are first told to, nor at the second time."""
+
+    told = 0
+
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        self.told += 1
+        if self.told <= 2:
+            return Answer("UNAVAILABLE", "Socket closed")
+        return await super().leave(address, reason, within)
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+async def test_pod_without_its_label_is_told_to_leave_until_it_has_left(
+    cluster: InProcessCluster, crashes: bool
+) -> None:
+    testbed = KlightTestbed(cluster, Reluctant())
+    await testbed.start()
+    await testbed.add("p1", "p2", "p3")
+    await testbed.label("p2", None)
+    await testbed.cluster.eventually(
+        LightNetwork, NET, until=lambda it: states(it).get("p2") == "Moving", within=5
+    )
+    if crashes:
+        await testbed.restart()
+    await testbed.cluster.advance(60)
+    left = testbed.peers.models[await testbed.address("p2")]
+    assert left.view == [left.address]
+    assert await testbed.record("p2") is None
+    assert states(await testbed.shown()).keys() == {"p1", "p3"}
+
+
+async def test_last_pod_without_its_label_is_told_to_leave_until_it_has_left(
+    cluster: InProcessCluster,
+) -> None:
+    testbed = KlightTestbed(cluster, Reluctant())
+    await testbed.start()
+    await testbed.add("p1")
+    await testbed.label("p1", None)
+    await testbed.cluster.advance(60)
+    assert await testbed.record("p1") is None
+
+
+async def test_record_of_a_pod_that_left_is_cleared_although_the_server_meets_a_conflict(
+    testbed: KlightTestbed,
+) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2")
+    await testbed.label("p2", None)
+    refused = testbed.cluster.faults.answer(409, when=path("*/pods/p2") & writes, times=1)
+    await testbed.cluster.advance(60)
+    assert refused.hits == 1
+    assert await testbed.record("p2") is None
 
 
 async def test_label_lost_while_nobody_looked_is_noticed_later(testbed: KlightTestbed) -> None:

@@ -41,15 +41,23 @@ async def end_membership(context: JoinContext, pod: PeerPod) -> bool:
 async def end_unlabelled(context: JoinContext, shown: LightNetwork | None) -> None:
     """Find pods that are out of sight because their label was removed, and let them leave."""
     memory = context.memory
-    expected = memory.members | _listed(shown)
+    leaving = {uid: pod.key for uid, pod in memory.leaving.items()}
+    expected = memory.members | leaving | _listed(shown)
     memory.asked &= expected.keys()
     for uid, key in expected.items():
-        if uid not in memory.asked and not await _seen(context, uid, key):
-            found = await context.ctx.client.find(PeerPod, *key, live=True)
-            lives = found is not None and found.metadata.uid == uid and _released(context, found)
-            if found is None or not lives or await end_membership(context, found):
-                memory.asked.add(uid)
-                memory.members.pop(uid, None)
+        if uid in memory.asked or await _seen(context, uid, key):
+            memory.leaving.pop(uid, None)
+            continue
+        found = await context.ctx.client.find(PeerPod, *key, live=True)
+        lives = found is not None and found.metadata.uid == uid and _released(context, found)
+        if found is not None and lives:
+            # Whatever happens now, it is tried again until it is over.
+            memory.leaving[uid] = found
+            if not await end_membership(context, found):
+                continue
+        memory.asked.add(uid)
+        memory.members.pop(uid, None)
+        memory.leaving.pop(uid, None)
 
 
 async def _seen(context: JoinContext, uid: str, key: Request) -> bool:

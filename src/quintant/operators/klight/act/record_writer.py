@@ -98,6 +98,9 @@ class RecordWriter:
         try:
             await self.ctx.client.apply(PeerPod(metadata=meta))
         except (Conflict, Invalid, NotFound):
+            found = await self.ctx.client.find(PeerPod, *pod.key, live=True)
+            if found is not None and found.metadata.uid == pod.metadata.uid:
+                raise
             # This very pod is gone; its namesake is somebody else.
             self.memory.unsaved.pop(pod.metadata.uid, None)
 

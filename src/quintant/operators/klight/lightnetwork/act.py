@@ -16,7 +16,7 @@ from quintant.runtime.controller.result import Result
 async def show(context: JoinContext, observed: Observed) -> Result | None:
     """Tell what a network is like now; None once it is no more."""
     memory, writer = context.memory, context.writer
-    memory.retain(observed.uids)
+    memory.retain(observed.uids | memory.leaving.keys())
     memory.members = {peer.uid: peer.key for peer in observed.peers if marked(peer.pod)}
     context.metrics.show(context.key, states(observed, memory), len(observed.stack))
     for peer in observed.stack:
@@ -24,7 +24,7 @@ async def show(context: JoinContext, observed: Observed) -> Result | None:
     for peer in (*observed.candidates, *observed.excluded):
         waits = peer.obstacle or f"not in {context.key.name} yet"
         await writer.open_gate(peer.pod, waits)
-    if not observed.peers:
+    if not observed.peers and not memory.leaving:
         return await _retire(context)
     memory.empty = None
     due = next_look(observed, memory, monotonic())

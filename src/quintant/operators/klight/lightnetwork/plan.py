@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.core.object import Request
 from quintant.operators.klight.lightnetwork.api import (
     WRITABLE,
     LightNetwork,
@@ -171,6 +172,10 @@ def _conditions(
 
 
 def _peers(observed: Observed, memory: Memory) -> Iterator[NetworkPeer]:
+    for pod in memory.leaving.values():
+        # Whoever starts after a crash goes on with those that stand here.
+        name, uid = _named(observed, pod.key), pod.metadata.uid
+        yield NetworkPeer(pod=name, uid=uid, state="Moving", message="it has not left yet")
     for peer in observed.stack:
         yield _shown(observed, peer, "Suspect" if peer.uid in memory.misses else "Up")
     for peer in observed.candidates:
@@ -185,7 +190,7 @@ def _peers(observed: Observed, memory: Memory) -> Iterator[NetworkPeer]:
 def _shown(observed: Observed, peer: PeerView, state: str, message: str = "") -> NetworkPeer:
     record = peer.record if peer.current else None
     return NetworkPeer(
-        pod=str(peer.key) if observed.key.namespace == EVERYWHERE else peer.key.name,
+        pod=_named(observed, peer.key),
         uid=peer.uid,
         address=peer.address,
         state=state,
@@ -193,6 +198,10 @@ def _shown(observed: Observed, peer: PeerView, state: str, message: str = "") ->
         joined_via=record.joined_via if record else None,
         message=message or None,
     )
+
+
+def _named(observed: Observed, key: Request) -> str:
+    return str(key) if observed.key.namespace == EVERYWHERE else key.name
 
 
 def states(observed: Observed, memory: Memory) -> dict[str, int]:

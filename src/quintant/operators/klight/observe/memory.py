@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quintant.core.object import Request
+from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.observe.membership import Membership
 from quintant.operators.klight.observe.view import PeerView
 from quintant.runtime.controller.attempts import Attempts
@@ -66,6 +67,8 @@ class Memory:
     members: dict[str, Request] = field(default_factory=dict)
     """The pods of the last look that bear our annotations: whoever vanishes from sight may only
     have lost its label."""
+    leaving: dict[str, PeerPod] = field(default_factory=dict)
+    """Pods that have lost their label, and whose peers have not left yet, by uid."""
     memberless: float | None = None
     """Since when a network that had members has none."""
     unwritable: str = ""

@@ -137,7 +137,7 @@ def next_look(observed: Observed, memory: Memory, now: float) -> float:
     """Seconds until there is something to do without anybody telling us."""
     moments = [memory.next_probe]
     if not memory.paused:
-        leaving = [pod.metadata.uid for pod in observed.leavers]
+        leaving = [*(pod.metadata.uid for pod in observed.leavers), *memory.leaving]
         uids = [*(peer.uid for peer in waiting(observed)), *leaving]
         moments += [memory.attempts.due(uid) for uid in uids]
     return max(PACE_SECONDS, min(moments) - now)
