@@ -268,7 +268,7 @@ class KlightRepair(_Klight):
             part = {first, second}
             inside = each.address in part
             each.view = [other for other in each.view if (other in part) == inside]
-            each.contents = [f"of {each.view[0]}"]
+            each.contents = ["of two" if inside else "of three"]
         # Not quiet: who is restarted from an old list joins again, and so brings some together.
         await world.advance(SPLIT_SECONDS)
         asked = {"annotations": {REPAIR: "now"}}
