@@ -84,6 +84,12 @@ class PeerNetwork(RemoteModel):
         }
 
 
+class Obliging(PeerNetwork):
+    """Peers that refuse nothing; answers are lost all the same."""
+
+    refusals = ()
+
+
 class PeerCalls:
     """The peers as klight calls them: whatever happens to a call is an answer."""
 
@@ -233,7 +239,7 @@ class KlightLeave(_Klight):
         await super().script(world)
         await world.delete(Pod, "p5")
         await world.quiet()
-        unlabelled = {"labels": {}}
+        unlabelled: dict[str, Any] = {"labels": {}}
         await world.edit(
             Pod, "p4", lambda it: replace(it, metadata=replace(it.metadata, **unlabelled))
         )
@@ -259,7 +265,16 @@ class KlightRestart(_Klight):
 
 
 class KlightRepair(_Klight):
-    """A network that came apart is brought together when somebody asks."""
+    """A network that came apart is brought together when somebody asks.
+
+    One request is one repair: that it was refused is told, and somebody has to ask again. Who
+    deletes a LightNetwork deletes the request as well.
+    """
+
+    modes = frozenset(FaultMode) - {FaultMode.PARENT_DELETED}
+
+    def remotes(self) -> Mapping[str, RemoteModel]:
+        return {"peers": Obliging(self.own)}
 
     async def script(self, world: ScenarioWorld) -> None:
         await super().script(world)

@@ -22,12 +22,13 @@ from quintant.operators.portal.act import MARK
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass, TunnelClassSpec
 from quintant.operators.portal.options import Options
 from quintant.runtime.controller.follower import Unreachable
-from quintant.testing import Scenario, ScenarioWorld, named
+from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
 from testbeds.portal import PORT, exposing
 
 REVISION = "deployment.kubernetes.io/revision"
 # A tunnel is given a few seconds for its first word.
 CALM_SECONDS = 10.0
+AWAY_SECONDS = 20.0
 
 
 class Tunnels:
@@ -166,11 +167,28 @@ class PortalClassChange(_Portal):
 
 
 class PortalServiceGone(_Portal):
-    """Its Service goes, and comes back."""
+    """Its Service goes."""
+
+    # Without its Service tunnels are left as they are, whatever happens to them.
+    modes = frozenset(FaultMode) - {
+        FaultMode.CHILD_DELETED,
+        FaultMode.CHILD_EDITED,
+        FaultMode.CHILD_RECREATED,
+        FaultMode.PARENT_DELETED,
+    }
 
     async def script(self, world: ScenarioWorld) -> None:
         await super().script(world)
         await world.delete(Service, "web")
         await world.quiet()
+
+
+class PortalServiceBack(_Portal):
+    """Its Service goes for a while, and comes back."""
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await super().script(world)
+        await world.delete(Service, "web")
+        await world.advance(AWAY_SECONDS)
         await world.create(service())
         await world.quiet()
