@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "deploy" / "requirements.txt"
 PYTHON = "3.11"
 """Of the image's base."""
+EXTRAS = ("cosmos", "klight")
 MACHINES = ("x86_64", "aarch64")
 GLIBCS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28", "manylinux_2_34")
 """Debian's is newer than all of them."""
@@ -30,7 +31,8 @@ HEADER = f"# Written by scripts/hashes.py for Linux on {' and '.join(MACHINES)};
 def wanted() -> list[str]:
     """What the image installs: Quintant's own requirements, and what builds it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"]["klight"]
+    declared = project["project"]["optional-dependencies"]
+    extras = [each for name in EXTRAS for each in declared[name]]
     return [*project["project"]["dependencies"], *extras, *project["build-system"]["requires"]]
 
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from quintant.core.errors import ConfigError
 
-EXTRAS = {"devices": ("aiomqtt",), "klight": ("grpc",)}
+EXTRAS = {"cosmos": ("lz4", "zstandard"), "devices": ("aiomqtt",), "klight": ("grpc",)}
 """Every extra of the package, and the modules that it brings."""
 
 NEEDED_BY = {
@@ -20,6 +20,9 @@ NEEDED_BY = {
     "telemetryservice": "devices",
 }
 """The operators, agents and commands that need an extra, by their names."""
+
+USED_BY = {"cosmosnode": "cosmos"}
+"""Those that do most of their work without one, and name it when they lack it."""
 
 
 def missing(name: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 
 from quintant.agents import AGENTS
 from quintant.cli import COMMANDS
-from quintant.cli.extras import EXTRAS, NEEDED_BY, missing, require
+from quintant.cli.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
 from quintant.operators import OPERATORS
 
 ROOT = Path(__file__).parents[3]
@@ -101,8 +101,8 @@ def test_what_is_installed_is_not_complained_about() -> None:
 
 
 def test_only_what_exists_needs_an_extra() -> None:
-    assert set(NEEDED_BY) <= {*AGENTS, *OPERATORS, *COMMANDS}
-    assert set(NEEDED_BY.values()) == set(EXTRAS)
+    assert {*NEEDED_BY, *USED_BY} <= {*AGENTS, *OPERATORS, *COMMANDS}
+    assert {*NEEDED_BY.values(), *USED_BY.values()} == set(EXTRAS)
 
 
 def test_the_extra_all_has_every_other_but_that_of_development() -> None:

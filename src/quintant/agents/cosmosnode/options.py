@@ -43,6 +43,10 @@ def _parser() -> argparse.ArgumentParser:
     merge = words.add_parser("config-merge", help="write config.toml, app.toml and the node key")
     merge.set_defaults(run=_config_merge)
     _add_healthcheck(words.add_parser("healthcheck", help="say whether the node is in sync"))
+    fetch = words.add_parser("fetch", help="load genesis.json, addrbook.json, or a snapshot")
+    fetch.add_argument("what", choices=FETCHED)
+    fetch.add_argument("--url", default="", help="may end with #sha256=…")
+    fetch.set_defaults(run=_fetch)
     _add_versioncheck(words.add_parser("versioncheck", help="tell height and upgrade of the node"))
     return parser
 
@@ -81,6 +85,19 @@ def _config_merge(_: argparse.Namespace) -> None:
 
     for path in config_merge(ChainHome.find(os.environ), os.environ):
         print(f"wrote {path}", flush=True)
+
+
+def _fetch(given: argparse.Namespace) -> None:
+    from quintant.agents.cosmosnode import fetch
+    from quintant.agents.cosmosnode.chain_home import ChainHome
+
+    work = {
+        "genesis": fetch.fetch_genesis,
+        "addrbook": fetch.fetch_addrbook,
+        "snapshot": fetch.fetch_snapshot,
+    }[given.what]
+    told = work(ChainHome.find(os.environ), given.url)
+    print(f"{given.what}: {told}", flush=True)
 
 
 def _healthcheck(given: argparse.Namespace) -> None:
