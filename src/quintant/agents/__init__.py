@@ -13,6 +13,8 @@ DEVICES: dict[str, str] = {
     "agv": "a guided vehicle",
     "camera": "a camera, with pictures and a stream of them",
     "hello-world": "it says hello",
+    "modbus": "registers and coils, over Modbus/TCP",
+    "opcua": "an OPC UA server",
     "plate-reader": "a plate reader",
     "plc": "a PLC",
     "robot-arm": "a robot arm",

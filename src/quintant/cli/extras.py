@@ -10,13 +10,19 @@ from importlib.util import find_spec
 
 from quintant.core.errors import ConfigError
 
-EXTRAS = {"cosmos": ("lz4", "zstandard"), "devices": ("aiomqtt",), "klight": ("grpc",)}
+EXTRAS = {
+    "cosmos": ("lz4", "zstandard"),
+    "devices": ("aiomqtt", "asyncua", "pymodbus"),
+    "klight": ("grpc",),
+}
 """Every extra of the package, and the modules that it brings."""
 
 NEEDED_BY = {
     "klight": "klight",
     "klightpeer": "klight",
     "lightpeer": "klight",
+    "mockdevice-modbus": "devices",
+    "mockdevice-opcua": "devices",
     "telemetryservice": "devices",
 }
 """The operators, agents and commands that need an extra, by their names."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.options import AgentOptions
+from quintant.agents.deviceshifu.shifu import DeviceShifu
+from quintant.agents.dns.host_resolver import HostResolver
 from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.http.server import serving
-from testbeds.devices import bench, edge_device, until
+from quintant.testing.loop import advance
+from testbeds.devices import NAME, ModelledCluster, bench, edge_device, until
 
 FAST = """
 telemetrySettings:
@@ -159,3 +168,65 @@ async def test_a_device_without_telemetry_is_running_when_it_takes_connections(
         bench(tmp_path, edge_device("HTTP", f"{host}:{port}"), {}) as made,
     ):
         await until(lambda: made.cluster.phases == ["Running"])
+
+
+@asynccontextmanager
+async def modelled(
+    folder: Path, **spec: object
+) -> AsyncIterator[tuple[DeviceShifu, ModelledCluster]]:
+    """A deviceShifu under virtual time, of a device that nobody answers for."""
+    cluster = ModelledCluster(edge_device("HTTP", "127.0.0.1:1", **spec))
+    options = AgentOptions(NAME, node="n1", config=folder)
+    dialer = DeviceDialer(HostResolver({}))
+    shifu = DeviceShifu(options, cluster, dialer, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    work = asyncio.ensure_future(shifu.run())
+    try:
+        await advance(1)
+        yield shifu, cluster
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def test_an_exclusive_device_is_given_up_when_the_api_is_out_of_reach(
+    tmp_path: Path,
+) -> None:
+    exclusive = {"customMetadata": {"exclusive": "true"}}
+    async with modelled(tmp_path, **exclusive) as (shifu, cluster):
+        cluster.reachable = False
+        await advance(40)
+        assert shifu.about["protocol"] == "HTTP"
+        await advance(20)
+        assert shifu.about["protocol"] == ""
+        cluster.device["status"] = {"placement": {"nodeName": "n2"}}
+        cluster.reachable = True
+        await advance(60)
+        assert shifu.about["protocol"] == ""
+        cluster.device["status"] = {"placement": {"nodeName": "n1"}}
+        await advance(10)
+        assert shifu.about["protocol"] == "HTTP"
+
+
+async def test_any_other_device_is_kept(tmp_path: Path) -> None:
+    async with modelled(tmp_path) as (shifu, cluster):
+        cluster.reachable = False
+        await advance(600)
+        assert shifu.about["protocol"] == "HTTP"
+
+
+async def test_ten_minutes_without_a_change_write_nothing(tmp_path: Path) -> None:
+    async with modelled(tmp_path) as (_, cluster):
+        await advance(60)
+        assert cluster.phases == ["Failed"]
+        await advance(600)
+        assert cluster.phases == ["Failed"]
+
+
+async def test_a_status_that_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    async with modelled(tmp_path) as (_, cluster):
+        cluster.reachable = False
+        await advance(60)
+        assert cluster.phases == []
+        cluster.reachable = True
+        await advance(60)
+        assert cluster.phases == ["Failed"]

@@ -94,4 +94,21 @@ def _tcp(parts: DriverParts) -> Driver:
     return TcpDriver(parts.dialer, device_address(parts.spec.address), parts.options.listen, port)
 
 
-DRIVERS: dict[str, Make] = {"HTTP": _http, "MQTT": _mqtt, "Socket": _socket, "TCP": _tcp}
+def _opcua(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.opcua import OpcUaDriver, opcua_login
+
+    settings = parts.spec.settings
+    login = opcua_login(settings, parts.options.folder / "secret")
+    return OpcUaDriver(parts.dialer, parts.spec.address, settings, login)
+
+
+def _modbus(parts: DriverParts) -> Driver:
+    from quintant.agents.deviceshifu.drivers.modbus import PORT, ModbusDriver
+
+    return ModbusDriver(parts.dialer, device_address(parts.spec.address, PORT))
+
+
+DRIVERS: dict[str, Make] = {
+    "HTTP": _http, "MQTT": _mqtt, "Modbus": _modbus, "OPCUA": _opcua, "Socket": _socket,
+    "TCP": _tcp,
+}  # fmt: skip

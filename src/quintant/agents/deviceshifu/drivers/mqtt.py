@@ -26,6 +26,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     not_connected,
     whole_body,
 )
+from quintant.agents.deviceshifu.drivers.go_text import go_time
 from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
@@ -178,14 +179,14 @@ class MqttDriver:
         newest = self._newest.get(topic)
         said = {
             "mqtt_message": newest.text.decode("utf-8", "replace") if newest else "",
-            "mqtt_receive_timestamp": _go_time(newest.at) if newest else NEVER,
+            "mqtt_receive_timestamp": go_time(newest.at) if newest else NEVER,
         }
         body = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()
         return Response(200, {"content-type": "application/json"}, body)
 
     async def _publish(self, topic: str, body: bytes) -> Response:
         if self._blocked_by:
-            said = f"Device is blocked by {self._blocked_by} controlMsg now! {_go_time(_now())}"
+            said = f"Device is blocked by {self._blocked_by} controlMsg now! {go_time(_now())}"
             return text_response(one_line(said), 409)
         if self._client is None:
             raise not_connected(self._trouble)
@@ -219,11 +220,6 @@ def _told(group: BaseExceptionGroup[BaseException]) -> str:
         raise group
     error = mine.exceptions[0]
     return one_line(str(error)) or type(error).__name__
-
-
-def _go_time(at: datetime) -> str:
-    fraction = f".{at:%f}".rstrip("0").rstrip(".")
-    return f"{at:%Y-%m-%d %H:%M:%S}{fraction} +0000 UTC"
 
 
 def _now() -> datetime:
