@@ -110,6 +110,8 @@ class InfraTestbed:
     url: str = "http://im.example.com:8800"
     """Of the provider."""
     account: GrantedAccount | None = None
+    elected: GrantedAccount | None = None
+    """The account of replicas that elect a leader."""
     engine: Engine | None = None
 
     async def start(self) -> Engine:
@@ -120,6 +122,14 @@ class InfraTestbed:
         environment = self.cluster.environment(self.account.credentials)
         self.engine = await self.cluster.run(manager, environment=environment)
         return self.engine
+
+    async def replica(self, *, started: bool = True) -> Engine:
+        """Start one more of the operator; they elect who works."""
+        manager = Manager("infra", leader_elect=True)
+        controllers(manager, self.options, self.remote())
+        self.elected = self.elected or await grant(self.cluster, manager)
+        environment = self.cluster.environment(self.elected.credentials)
+        return await self.cluster.run(manager, environment=environment, started=started)
 
     def remote(self) -> Remote:
         """What is outside."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.operators.infra.api import Cluster
+from quintant.operators.infra.observe.session import ProviderSession
 from quintant.operators.infra.plan.diff import digest
 from quintant.testing.faults.match import path, writes
 from testbeds.infra import InfraTestbed, condition
@@ -303,3 +304,49 @@ async def test_paused_cluster_is_left_alone_and_held(testbed: InfraTestbed) -> N
     await testbed.edit(paused=False)
     await testbed.gone()
     assert testbed.model.running == []
+
+
+async def test_second_infrastructure_with_our_token_is_deleted(testbed: InfraTestbed) -> None:
+    await ready(testbed)
+    testbed.model.faults.lost_answers = 1
+    await testbed.make()
+    await asked_for(testbed)
+    model = testbed.model
+    session = ProviderSession("http://im.example.com:8800", {}, {})
+    first = model.only()
+    # As if a proxy had sent the request twice.
+    await model.create(session, first.owner, first.template)
+    await testbed.state("ONLINE", within=200)
+    await testbed.cluster.advance(30)
+    assert list(model.infrastructures) == [first.id]
+    assert model.running == ["front", "wn"]
+    assert "DuplicateInfrastructure" in await testbed.reasons()
+    await testbed.delete()
+    await testbed.gone()
+    assert model.running == []
+
+
+@pytest.mark.parametrize("moment", ["create", "update"])
+async def test_replica_that_takes_over_makes_nothing_twice(
+    testbed: InfraTestbed, moment: str
+) -> None:
+    await testbed.crash()
+    leader = await testbed.replica()
+    await testbed.replica(started=False)
+    testbed.model.faults.launch = 5
+    await testbed.provider()
+    await testbed.cloud()
+    await testbed.make()
+    if moment == "update":
+        await testbed.state("ONLINE")
+        await testbed.scale(3)
+    for _ in range(2000):
+        if testbed.model.count(moment):
+            break
+        await testbed.cluster.advance(0.02)
+    await testbed.cluster.crash(leader)
+    await testbed.cluster.advance(60)
+    await testbed.state("ONLINE", within=400)
+    workers = 3 if moment == "update" else 1
+    assert testbed.model.running == ["front", *["wn"] * workers]
+    assert testbed.model.creations() == 1

@@ -47,6 +47,13 @@ def test_every_step_is_in_the_table() -> None:
     assert [row[0] for row in rows("Steps")] == [each.value for each in Step]
 
 
+def test_page_has_the_same_table_of_steps() -> None:
+    page = (FOLDER.parents[3] / "docs/infra.md").read_text()
+    part = README.split("## Steps\n")[1].split("\n## ")[0]
+    table = "\n".join(line for line in part.splitlines() if line.startswith("|"))
+    assert table in page
+
+
 def test_every_state_is_in_the_table() -> None:
     assert {row[0] for row in rows("States")} == set(get_args(State)) - {"FAILING_METRICS"}
 
