@@ -85,9 +85,9 @@ async def _device(client: Client, number: int, node: str, now: str) -> None:
     placed = PlacedDevice(
         device, hints, node, "Memory", now, placement_digest(hints), "", config_name(device.key)
     )
-    await client.create(_child(generated_config(device, SHIFUS), device))
-    await client.create(_child(service(device, SHIFUS, OPTIONS.service_type), device))
-    made = await client.create(_child(deployment(placed, OPTIONS.agent, SHIFUS), device))
+    await client.apply(_child(generated_config(device, SHIFUS), device))
+    await client.apply(_child(service(device, SHIFUS, OPTIONS.service_type), device))
+    made = await client.apply(_child(deployment(placed, OPTIONS.agent, SHIFUS), device))
     up = DeploymentStatus(
         observed_generation=1, replicas=1, updated_replicas=1, ready_replicas=1,
         available_replicas=1,
