@@ -1,7 +1,8 @@
 """A site at rest, served to whoever asks: devices, all that is composed for them, and nodes.
 
 One device is made on an embedded server, so that its objects are as a server stores them; the
-others are copies of it, each with its own name, uid and revision. It prints its port. Lists are streams that begin with everything; writes are counted, refused, and told at /writes.
+others are copies of it, each with its own name, uid and revision. It prints its port. Lists are
+streams that begin with everything; writes are counted, refused, and told at /writes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from quintant.http.request import Request as HttpRequest
 from quintant.http.response import Response, StreamingResponse, text_response
 from quintant.http.server import serving
 from quintant.operators.shifu.act.children import POLICY
-from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.builders.config import generated_config
 from quintant.operators.shifu.builders.deployment import PlacedDevice, deployment
 from quintant.operators.shifu.builders.names import base_name, config_name
 from quintant.operators.shifu.builders.ports import service
+from quintant.operators.shifu.observe.device_view import ShifuDevice
 from quintant.operators.shifu.observe.reader import Observed, SeenNode
 from quintant.operators.shifu.observe.views import ShifuDeployment
 from quintant.operators.shifu.plan.conclusion import conclude
@@ -113,7 +114,7 @@ def _device(first: dict[str, bytes], number: int, node: str) -> Iterator[tuple[s
         own = raw if kind == "device" else raw.replace(_uid(raw), _fresh(kind, number))
         return own.replace(old, _fresh("device", number)).replace(b"node-0000", node.encode())
 
-    device = from_plain(EdgeDevice, msgspec.json.decode(copy("device")))
+    device = from_plain(ShifuDevice, msgspec.json.decode(copy("device")))
     made = {kind: copy(kind) for kind in ("deployment", "pod", "service", "config")}
     for kind, want in _wanted(device, made["deployment"]).items():
         made[kind] = _marked(made[kind], want)
@@ -124,7 +125,7 @@ def _device(first: dict[str, bytes], number: int, node: str) -> Iterator[tuple[s
     yield from made.items()
 
 
-def _wanted(device: EdgeDevice, raw: bytes) -> dict[str, str]:
+def _wanted(device: ShifuDevice, raw: bytes) -> dict[str, str]:
     """The revision of each child of a device."""
     hints = resolve_hints(device)
     held = from_plain(ShifuDeployment, msgspec.json.decode(raw))
@@ -140,7 +141,7 @@ def _wanted(device: EdgeDevice, raw: bytes) -> dict[str, str]:
     return {kind: _revision(want, device) for kind, want in wanted.items()}
 
 
-def _revision(want: Object, device: EdgeDevice) -> str:
+def _revision(want: Object, device: ShifuDevice) -> str:
     made = diff((want,), (), by=device, mark=POLICY.mark, across_namespaces=True).create[0]
     return POLICY.mark.of(made)
 
@@ -151,7 +152,7 @@ def _marked(raw: bytes, revision: str) -> bytes:
     return msgspec.json.encode(plain)
 
 
-def _status(device: EdgeDevice, raw: bytes, node: str) -> object:
+def _status(device: ShifuDevice, raw: bytes, node: str) -> object:
     """What the operator would say of a device at rest."""
     hints = resolve_hints(device)
     held = from_plain(ShifuDeployment, msgspec.json.decode(raw))

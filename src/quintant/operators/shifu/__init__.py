@@ -17,6 +17,7 @@ from quintant.operators.shifu.builders.accounts import agent_accounts
 from quintant.operators.shifu.metrics import ShifuMetrics
 from quintant.operators.shifu.observe import triggers
 from quintant.operators.shifu.observe.collector import FiguresCollector
+from quintant.operators.shifu.observe.device_view import ShifuDevice, UpstreamShifuDevice
 from quintant.operators.shifu.observe.follower import TopologyFollower
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import (
@@ -41,7 +42,7 @@ def controllers(
     options = options or from_environment(Options, os.environ)
     manager.configure(**options.settings)
     manager.add_objects(*agent_accounts(options))
-    kind = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
+    kind = ShifuDevice if options.crd_flavor == "ours" else UpstreamShifuDevice
     topology, devices = Topology(options, kind), WakeSource()
     nodes, mirrors = WakeSource(), WakeSource()
     declare(manager, topology, devices)
@@ -59,6 +60,7 @@ def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
     """Declare the controller of devices."""
     metrics, watch = ShifuMetrics(topology), triggers.Triggers(topology)
     options = topology.options
+    whole = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
     here, there = options.device_namespaces, (options.shifu_namespace,)
     manager.add_collectors(*metrics.collectors())
     (
@@ -81,10 +83,7 @@ def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
             index=triggers.BY_DEVICE, namespaces=there,
         )
         .watches(ShifuConfig, to=watch.of_config, index=triggers.BY_CONFIG, namespaces=there)
-        .uses(
-            topology.kind, "patch", sub="status" if topology.kind is EdgeDevice else "",
-            namespaces=here,
-        )
+        .uses(whole, "patch", sub="status" if whole is EdgeDevice else "", namespaces=here)
         .uses(Deployment, "create", "patch", "delete", namespaces=there)
         .uses(Service, "create", "patch", "delete", namespaces=there)
         .uses(ConfigMap, "create", "patch", "delete", namespaces=there)

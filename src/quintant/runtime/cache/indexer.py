@@ -30,7 +30,8 @@ class Index(Generic[K]):
 
     def __init__(self, name: str, function: IndexFunction[K]) -> None:
         self._name, self._function = name, function
-        self._keys: dict[str, dict[Request, None]] = {}
+        # Most values have one key, and a dict for each of them would cost more than all else.
+        self._keys: dict[str, Request | dict[Request, None]] = {}
 
     def is_made_by(self, function: IndexFunction[K]) -> bool:
         """Whether this is the index of a function."""
@@ -58,23 +59,30 @@ class Index(Generic[K]):
         """File a key under other values than before."""
         for value in before:
             keys = self._keys.get(value)
-            if keys is not None:
+            if isinstance(keys, dict):
                 keys.pop(key, None)
                 if not keys:
                     del self._keys[value]
+            elif keys == key:
+                del self._keys[value]
         for value in after:
-            self._keys.setdefault(value, {})[key] = None
+            keys = self._keys.setdefault(value, key)
+            if isinstance(keys, dict):
+                keys[key] = None
+            elif keys != key:
+                self._keys[value] = {keys: None, key: None}
 
     def keys(self, value: str) -> tuple[Request, ...]:
         """The keys filed under a value, in the order they came."""
-        return tuple(self._keys.get(value, ()))
+        keys = self._keys.get(value)
+        return () if keys is None else tuple(keys) if isinstance(keys, dict) else (keys,)
 
     def values(self) -> tuple[str, ...]:
         """Every value that something is filed under."""
         return tuple(self._keys)
 
     def __len__(self) -> int:
-        return sum(len(keys) for keys in self._keys.values())
+        return sum(len(keys) if isinstance(keys, dict) else 1 for keys in self._keys.values())
 
 
 class Indexer(Generic[K]):

@@ -17,6 +17,7 @@ from msgspec.structs import force_setattr
 
 from quintant.core.codec import without_constraints
 from quintant.core.object import Custom, Metadata, Object
+from quintant.core.resource import transform_of
 
 # Strings held at most. Not sys.intern: some Pythons keep what it is given for ever.
 POOL_SIZE = 100_000
@@ -27,11 +28,18 @@ _UNIQUE = {"name", "uid", "resource_version", "generate_name", "message", "pod_i
 _OWNER = ("api_version", "kind", "name", "uid")
 
 _pool: dict[str, str] = {}
+# Absent labels and annotations: a decoder makes an empty dict for each.
+_EMPTY: dict[str, str] = {}
 
 
 @cache
 def interner(kind: type[Object]) -> Callable[[Any], None]:
-    """A function that shares the strings of one object with those of all others."""
+    """A function that shares the strings of one object with those of all others.
+
+    Of a view that is made of what is read, it shares none: its maker knows which are worth it.
+    """
+    if transform_of(kind) is not None:
+        return lambda _: None
     parts = [(name, _strings(hint)) for name, hint in _parts(kind)]
     parts = [(name, strings) for name, strings in parts if strings]
 
@@ -51,7 +59,11 @@ def _intern_meta(meta: Any) -> None:
     share = _pool.setdefault
     namespace = meta.namespace
     force_setattr(meta, "namespace", share(namespace, namespace))
-    if meta.labels:
+    if not meta.annotations:
+        force_setattr(meta, "annotations", _EMPTY)
+    if not meta.labels:
+        force_setattr(meta, "labels", _EMPTY)
+    else:
         shared = {share(name, name): share(value, value) for name, value in meta.labels.items()}
         force_setattr(meta, "labels", shared)
     for owner in meta.owner_references:

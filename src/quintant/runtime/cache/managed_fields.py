@@ -17,7 +17,7 @@ import msgspec
 
 from quintant.core.codec import BROKEN
 from quintant.core.object import Object, Request
-from quintant.core.resource import resource_of
+from quintant.core.resource import resource_of, transform_of
 from quintant.runtime.cache.applied_fields import share_fields
 
 APPLY = "Apply"
@@ -85,6 +85,8 @@ class ManagedFieldsStore:
         cached: Callable[[Request], object | None],
     ) -> None:
         self._version = resource_of(kind).api_version
+        self._written = transform_of(kind) is None
+        """A view that is made of what is read is never written."""
         self._managers, self._cached = managers, cached
         self._entries: dict[str, tuple[str, tuple[AppliedFields, ...]]] = {}
         self._shared: dict[tuple[AppliedFields, ...], tuple[AppliedFields, ...]] = {}
@@ -117,6 +119,8 @@ class ManagedFieldsStore:
         self._entries.pop(uid, None)
 
     def _wanted(self, obj: Object) -> bool:
+        if not self._written:
+            return False
         return obj.metadata.uid in self._entries or self._cached(obj.key) is None
 
     def _parse(

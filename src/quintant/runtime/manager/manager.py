@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import Object
+from quintant.core.resource import is_custom_kind
 from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
@@ -154,6 +155,9 @@ class Manager(ControllerDeclarations):
             for kind in (declared.kind, *(watch.kind for watch in declared.watches)):
                 if kind is not None:
                     found[kind] = None
+            # Who holds a view of a kind of ours writes the kind itself.
+            used = (use.kind for use in declared.uses)
+            found |= dict.fromkeys(kind for kind in used if is_custom_kind(kind))
         return list(found | dict.fromkeys(self.webhooks.kinds))
 
     def configure(self, **changes: Any) -> None:

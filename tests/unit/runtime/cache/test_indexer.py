@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from quintant.core.errors import ConfigError
-from quintant.core.object import Request
-from quintant.runtime.cache.indexer import Indexer
+from quintant.core.object import Object, Request
+from quintant.runtime.cache.indexer import Index, Indexer
 from unit.runtime.kinds import Chart, chart
 
 NAMES = ("a", "b", "c", "d")
@@ -139,3 +139,19 @@ def test_an_unknown_index_names_those_there_are() -> None:
     store.add_index("waters", waters)
     with pytest.raises(ConfigError, match="the indexes of this kind are: waters"):
         store.by_index("depth", "x")
+
+
+def test_a_value_with_one_key_and_one_with_many_are_alike_to_who_asks() -> None:
+    index: Index[Object] = Index("letters", lambda obj: obj.metadata.name)
+    one, two = Request("a"), Request("b")
+    index.move(one, (), ("x",))
+    assert (index.keys("x"), len(index)) == ((one,), 1)
+    index.move(one, (), ("x",))
+    assert (index.keys("x"), len(index)) == ((one,), 1)
+    index.move(two, (), ("x",))
+    assert (index.keys("x"), len(index)) == ((one, two), 2)
+    index.move(one, ("x",), ())
+    assert index.keys("x") == (two,)
+    index.move(one, ("x",), ())
+    index.move(two, ("x",), ())
+    assert (index.keys("x"), index.values()) == ((), ())

@@ -23,7 +23,7 @@ from quintant.operators.shifu.api.names import (
     REVISION_LABEL,
 )
 from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuService
+from quintant.operators.shifu.observe.views import ComposedObject, ShifuDeployment, ShifuService
 from quintant.operators.shifu.plan.children import WantedChildren
 from quintant.operators.shifu.rules.hints import Device
 from quintant.runtime.apply import Policy, RevisionMark, control
@@ -70,18 +70,22 @@ async def delete_objects(client: Client, objects: Iterable[Object]) -> None:
             await client.delete(each)
 
 
-async def _write(client: Client, device: Device, want: K | None, have: Object | None) -> None:
+async def _write(
+    client: Client, device: Device, want: K | None, have: ComposedObject | None
+) -> None:
     if want is None:
         return
     existing = () if have is None else (_told_whose(have, device),)
     await control(client, (want,), existing, by=device, policy=POLICY)
 
 
-def _told_whose(child: Object, device: Device) -> Object:
-    """A child with the name of its owner, which its view leaves out: it is in the index already."""
+def _told_whose(child: ComposedObject, device: Device) -> ComposedObject:
+    """A child with the labels and annotations by which it is ours: its view has them as fields."""
     place = owner_name(resource_of(type(device)), *device.key)
-    meta = replace(child.metadata, annotations={OWNER: place})
-    return replace(child, metadata=meta)
+    labels = {OWNER_UID: child.owner, REVISION_LABEL: child.revision}
+    return replace(
+        child, metadata=replace(child.metadata, labels=labels, annotations={OWNER: place})
+    )
 
 
 async def _disown(client: Client, service: ShifuService) -> None:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from quintant.operators.shifu.api.device import EdgeDevice, UpstreamEdgeDevice
+from quintant.operators.shifu.observe.device_view import (
+    DeviceView,
+    ShifuDevice,
+    UpstreamShifuDevice,
+    said_digest,
+)
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.plan.conclusion import Conclusion
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.status_writer import StatusWriter
 
+WHOLE: dict[type[DeviceView], type[Any]] = {
+    ShifuDevice: EdgeDevice,
+    UpstreamShifuDevice: UpstreamEdgeDevice,
+}
+"""What is written, by what is held of it."""
+
 
 async def say(ctx: KeyContext, observed: Observed, conclusion: Conclusion) -> None:
     """Write the status of a device, over what its agent has written meanwhile."""
     device = observed.device
-    if conclusion.over(device.status) != device.status:
-        writer = StatusWriter(ctx.client, ctx.random)
-        await writer.update(type(device), ctx.request, conclusion.over)
+    if said_digest(conclusion.over(device.status)) != device.said:
+        writer, kind = StatusWriter(ctx.client, ctx.random), WHOLE[type(device)]
+        await writer.update(kind, ctx.request, conclusion.over)
     ctx.tell(device, *conclusion.events)

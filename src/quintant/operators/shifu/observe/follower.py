@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.shifu.api.node import EdgeNode
+from quintant.operators.shifu.observe.device_view import DeviceView
 from quintant.operators.shifu.observe.nodes import node_name
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuNode, ShifuPod
 from quintant.operators.shifu.observe.wakes import WakeSource
 from quintant.operators.shifu.plan.node_phase import due_at
 from quintant.operators.shifu.plan.placement import NodeOffer
-from quintant.operators.shifu.rules.hints import Device
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import ObjectChange
 
@@ -53,7 +53,7 @@ class TopologyFollower:
                 if record.state is None or due_at(record.state, times) is not None:
                     self._look(record.name)
 
-    def _on_device(self, change: ObjectChange[Device]) -> None:
+    def _on_device(self, change: ObjectChange[DeviceView]) -> None:
         seen = change.new or change.old
         if seen is not None:
             self._topology.refresh(seen.key)

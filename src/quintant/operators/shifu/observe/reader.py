@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 from quintant.api.core import ConfigMap, Toleration
-from quintant.core.object import Object, Request
-from quintant.core.owner import OWNER_UID
+from quintant.core.object import Request
 from quintant.operators.shifu.api.device import EdgeDeviceStatus
 from quintant.operators.shifu.builders.config import find_config, wanted_words
 from quintant.operators.shifu.builders.resources import memory_request
+from quintant.operators.shifu.observe.device_view import DeviceView
 from quintant.operators.shifu.observe.edgemap import EdgeLink
 from quintant.operators.shifu.observe.nodes import EdgeNodeRecord
 from quintant.operators.shifu.observe.topology import (
@@ -23,6 +23,7 @@ from quintant.operators.shifu.observe.topology import (
     user_deployment,
 )
 from quintant.operators.shifu.observe.views import (
+    ComposedObject,
     ShifuConfig,
     ShifuDeployment,
     ShifuPod,
@@ -34,6 +35,8 @@ from quintant.operators.shifu.rules.geo import GeoPoint
 from quintant.operators.shifu.rules.hints import Device, Hints, resolve_hints
 from quintant.operators.shifu.rules.serving import beside_driver
 from quintant.runtime.controller.context import KeyContext
+
+C = TypeVar("C", bound=ComposedObject)
 
 CONFIG_INDEX = "config"
 """The index of ConfigMaps by the short names of devices that they may be for."""
@@ -59,7 +62,7 @@ class SeenNode:
 class Observed:
     """Everything that was read about one device."""
 
-    device: Device
+    device: DeviceView
     hints: Hints
     want: PlacementRequest
     now: datetime
@@ -74,7 +77,7 @@ class Observed:
     config_data: Mapping[str, str] = field(default_factory=dict)
     """What is in it, where a program of the user's own depends on it."""
     pods: tuple[ShifuPod, ...] = ()
-    stale: tuple[Object, ...] = ()
+    stale: tuple[ComposedObject, ...] = ()
     """What belonged to an earlier device of this name."""
     node: SeenNode | None = None
     """Where its Deployment, or the user's pod, is."""
@@ -96,7 +99,7 @@ class Observed:
 class Leftovers:
     """What is left of a device that is no more."""
 
-    objects: tuple[Object, ...]
+    objects: tuple[ComposedObject, ...]
 
 
 async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
@@ -123,7 +126,7 @@ async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
         config=config,
         config_data=await _data(ctx, topology, device, config),
         pods=topology.pods(key),
-        stale=tuple(each for each in mine if each.metadata.labels.get(OWNER_UID) != uid),
+        stale=tuple(each for each in mine if each.owner != uid),
         node=_node(topology, link, ours),
         intent=topology.intents.get(key),
         unplaced=topology.unplaced.get(key, ""),
@@ -132,17 +135,17 @@ async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
     )
 
 
-def _managed(topology: Topology, key: Request) -> tuple[Object, ...]:
+def _managed(topology: Topology, key: Request) -> tuple[ComposedObject, ...]:
     """Everything that we ever composed for a device of this name."""
-    found: list[Object] = [each for each in topology.deployments(key) if each.managed]
+    found: list[ComposedObject] = [each for each in topology.deployments(key) if each.managed]
     for kind in (ShifuService, ShifuConfig):
         found += topology.store(kind).by_index(DEVICE_INDEX, str(key))
     return tuple(each for each in found if not each.deleting)
 
 
-def _own(topology: Topology, kind: type[Object], device: Device) -> Any:
+def _own(topology: Topology, kind: type[C], device: Device) -> C | None:
     for each in topology.store(kind).by_index(DEVICE_INDEX, str(device.key)):
-        if each.metadata.labels.get(OWNER_UID) == device.metadata.uid and not each.deleting:
+        if each.owner == device.metadata.uid and not each.deleting:
             return each
     return None
 

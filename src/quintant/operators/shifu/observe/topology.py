@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from quintant.api.core import Toleration
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.object import K, Request
-from quintant.core.owner import OWNER_UID
-from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.builders.resources import memory_request
+from quintant.operators.shifu.observe.device_view import DeviceView, ShifuDevice
 from quintant.operators.shifu.observe.edgemap import EdgeLink, EdgeMap, LinkKind
 from quintant.operators.shifu.observe.nodes import EdgeNodes
-from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuPod
+from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuPod, device_key
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.plan.placement import (
     NodeTable,
@@ -59,7 +58,7 @@ class Intent:
 class Topology:
     """Nodes, devices, and what joins them."""
 
-    def __init__(self, options: Options, kind: type[Device] = EdgeDevice) -> None:
+    def __init__(self, options: Options, kind: type[DeviceView] = ShifuDevice) -> None:
         self.options, self.kind = options, kind
         self.clock: Clock = SystemClock()
         self.edgemap, self.nodes = EdgeMap(), EdgeNodes()
@@ -152,7 +151,7 @@ class Topology:
             avoided=self.avoided(device.key),
         )
 
-    def device(self, key: Request) -> Device | None:
+    def device(self, key: Request) -> DeviceView | None:
         """A device, as the caches have it."""
         return self.store(self.kind).get(key)
 
@@ -177,6 +176,7 @@ class Topology:
 
     def refresh(self, key: Request) -> None:
         """Bind a device where it belongs now."""
+        key = device_key(*key)
         device = self.device(key)
         if device is None or device.deleting:
             self.forget(key)
@@ -265,8 +265,7 @@ def own_deployment(
 ) -> ShifuDeployment | None:
     """The Deployment that was composed for this very device."""
     for each in deployments:
-        uid = each.metadata.labels.get(OWNER_UID)
-        if each.managed and uid == device.metadata.uid and not each.deleting:
+        if each.managed and each.owner == device.metadata.uid and not each.deleting:
             return each
     return None
 

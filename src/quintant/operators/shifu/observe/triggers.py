@@ -14,6 +14,7 @@ from quintant.operators.shifu.observe.views import (
     ShifuDeployment,
     ShifuPod,
     ShifuService,
+    device_text,
 )
 from quintant.operators.shifu.rules.hints import Device, hint_aspects, resolve_hints
 from quintant.runtime.controller import predicates
@@ -44,7 +45,7 @@ def device_of(child: Child) -> tuple[Request, ...]:
 
 def device_values(child: Child) -> tuple[str, ...]:
     """Where the index of devices files an object."""
-    return (str(child.device),) if child.device is not None else ()
+    return (device_text(child.device),) if child.device is not None else ()
 
 
 def config_values(config: ShifuConfig) -> tuple[str, ...]:
@@ -92,6 +93,6 @@ def _aspects(child: Child) -> object:
     if isinstance(child, ShifuDeployment):
         return (
             child.node, child.available, child.deleting, child.drifted, child.placed_for,
-            child.managed, meta.labels,
+            child.managed, child.owner, child.revision,
         )  # fmt: skip
     return meta.resource_version

@@ -36,35 +36,60 @@ from quintant.operators.shifu.api.names import (
     REVISION_LABEL,
 )
 
-_NONE: Mapping[str, str] = ObjectMeta().labels
-"""The one that absent labels are, shared by all."""
-_KEPT = (OWNER_UID, REVISION_LABEL)
+NOTHING: Mapping[str, str] = {}
+"""What absent labels are, once for all: else every object would have an empty dict of its own."""
+POOL_SIZE = 100_000
 _strings: dict[str, str] = {}
 """Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
+_keys: dict[Request, tuple[Request, str]] = {}
+"""The keys of devices and how they are written, each held once for all of a device's objects."""
 
 
-def _shared(text: str) -> str:
+def shared(text: str) -> str:
+    """The one instance of a text that many objects have."""
+    if len(_strings) > POOL_SIZE:
+        _strings.clear()
     return _strings.setdefault(text, text)
 
 
-def _meta(full: ObjectMeta, *, labels: bool = True) -> ObjectMeta:
+def device_key(name: str, namespace: str) -> Request:
+    """The key of a device, the same for all of its objects."""
+    return _known(Request(name, namespace))[0]
+
+
+def device_text(key: Request) -> str:
+    """A device's key as indexes have it."""
+    return _known(key)[1]
+
+
+def _known(key: Request) -> tuple[Request, str]:
+    found = _keys.get(key)
+    if found is None:
+        if len(_keys) > POOL_SIZE:
+            _keys.clear()
+        held = Request(key.name, shared(key.namespace))
+        found = _keys[held] = held, str(held)
+    return found
+
+
+def _meta(full: ObjectMeta) -> ObjectMeta:
     """Metadata without what no decision needs."""
-    kept = {key: full.labels[key] for key in _KEPT if key in full.labels} if labels else {}
     return ObjectMeta(
         name=full.name,
-        namespace=_shared(full.namespace),
+        namespace=shared(full.namespace),
         uid=full.uid,
         resource_version=full.resource_version,
         generation=full.generation,
         deletion_timestamp=full.deletion_timestamp,
-        labels=kept or _NONE,
+        labels=NOTHING,
+        annotations=NOTHING,
     )
 
 
 def _owner(meta: ObjectMeta) -> Request | None:
     """The device that an object was composed for."""
     held = owner_of(Object(metadata=meta))
-    return Request(held.name, _shared(held.namespace)) if held is not None else None
+    return device_key(held.name, held.namespace) if held is not None else None
 
 
 # What is read of pods and their templates: whose they are, and where they may run.
@@ -113,7 +138,7 @@ def _device_of(containers: Iterable[_Container]) -> Request | None:
     for container in containers:
         told = {each.name: each.value for each in container.env}
         if name := told.get(NAME_VARIABLE):
-            return Request(name, _shared(told.get(NAMESPACE_VARIABLE) or DEVICES))
+            return device_key(name, told.get(NAMESPACE_VARIABLE) or DEVICES)
     return None
 
 
@@ -123,7 +148,16 @@ def _node_of(spec: _PodSpec) -> str:
     fields = [field for term in terms for field in term.match_fields]
     if len(terms) != 1 or len(fields) != 1 or fields[0].key != "metadata.name":
         return ""
-    return _shared(fields[0].values[0]) if len(fields[0].values) == 1 else ""
+    return shared(fields[0].values[0]) if len(fields[0].values) == 1 else ""
+
+
+class ComposedObject(Object):
+    """What all views of composed objects have: whose it is, and which revision."""
+
+    device: Request | None = None
+    owner: str = ""
+    """The uid of the very device that it was composed for."""
+    revision: str = ""
 
 
 class _Template(Model):
@@ -157,22 +191,23 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
     return ShifuDeployment(
         metadata=_meta(meta),
         device=_device_of(wire.spec.template.spec.containers),
+        owner=shared(meta.labels.get(OWNER_UID, "")),
+        revision=meta.labels.get(REVISION_LABEL, ""),
         managed=managed,
-        node=_shared(notes.get(PLACED_NODE, "")) if managed else "",
+        node=shared(notes.get(PLACED_NODE, "")) if managed else "",
         drifted=managed and _drifted(wire),
-        kind=_shared(notes.get(PLACEMENT_KIND, "")),
+        kind=shared(notes.get(PLACEMENT_KIND, "")),
         placed_at=notes.get(PLACED_AT, "") if managed else "",
-        placed_for=_shared(notes.get(PLACED_FOR, "")),
-        previous=_shared(notes.get(PREVIOUS_NODE, "")),
+        placed_for=shared(notes.get(PLACED_FOR, "")),
+        previous=shared(notes.get(PREVIOUS_NODE, "")),
         available=status.available_replicas > 0 and status.observed_generation >= meta.generation,
     )
 
 
 @projection(of=Deployment, wire=_DeploymentWire, transform=_deployment)
-class ShifuDeployment(Object):
+class ShifuDeployment(ComposedObject):
     """A Deployment of deviceShifus: whose, where, since when, and whether it is up."""
 
-    device: Request | None = None
     managed: bool = False
     """Whether we composed it; else it is the user's own."""
     node: str = ""
@@ -200,10 +235,10 @@ def _pod(wire: _PodWire) -> ShifuPod:
     ready, placed = conditions.get("Ready"), conditions.get("PodScheduled")
     waits = placed is not None and placed.status == "False" and not wire.spec.node_name
     return ShifuPod(
-        metadata=_meta(wire.metadata, labels=False),
+        metadata=_meta(wire.metadata),
         device=_device_of(wire.spec.containers),
         managed=wire.metadata.labels.get(MANAGED_BY) == MANAGER,
-        node=_shared(wire.spec.node_name),
+        node=shared(wire.spec.node_name),
         wanted=_node_of(wire.spec),
         ready=ready is not None and ready.status == "True",
         unscheduled_since=(placed.last_transition_time or "") if placed and waits else "",
@@ -237,15 +272,16 @@ def _service(wire: _ServiceWire) -> ShifuService:
     return ShifuService(
         metadata=_meta(wire.metadata),
         device=_owner(wire.metadata),
+        owner=shared(uid),
+        revision=wire.metadata.labels.get(REVISION_LABEL, ""),
         taken=wire.spec.selector.get(DEVICE_UID_LABEL, "") != uid,
     )
 
 
 @projection(of=Service, wire=_ServiceWire, transform=_service)
-class ShifuService(Object):
+class ShifuService(ComposedObject):
     """A Service in front of a deviceShifu of ours."""
 
-    device: Request | None = None
     taken: bool = False
     """Whether it leads elsewhere by now: a user has put his own in its place."""
 
@@ -275,6 +311,8 @@ def _config(wire: _ConfigMapWire) -> ShifuConfig:
     return ShifuConfig(
         metadata=_meta(meta),
         device=owner,
+        owner=shared(meta.labels.get(OWNER_UID, "")),
+        revision=meta.labels.get(REVISION_LABEL, ""),
         labelled=meta.labels.get(DEVICE_LABEL, "") if owner is None else "",
         instructions=wire.data.instructions is not None,
         driver=wire.data.driver_properties is not None,
@@ -282,11 +320,9 @@ def _config(wire: _ConfigMapWire) -> ShifuConfig:
 
 
 @projection(of=ConfigMap, wire=_ConfigMapWire, transform=_config)
-class ShifuConfig(Object):
-    """A ConfigMap of instructions, without the instructions."""
+class ShifuConfig(ComposedObject):
+    """A ConfigMap of instructions, without the instructions; with a device, if we generated it."""
 
-    device: Request | None = None
-    """Whose it is, if we generated it."""
     labelled: str = ""
     """Which device a user has made it for."""
     instructions: bool = False

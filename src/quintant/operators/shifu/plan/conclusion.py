@@ -22,10 +22,10 @@ from quintant.operators.shifu.api.device import (
     PlacementStatus,
 )
 from quintant.operators.shifu.builders.names import base_name, config_name
+from quintant.operators.shifu.observe.device_view import FOREIGN
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.plan.conditions import (
-    FOREIGN,
     FOREIGN_SECONDS,
     TOLD,
     conditions,

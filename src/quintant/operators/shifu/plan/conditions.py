@@ -15,6 +15,7 @@ from quintant.operators.shifu.api.device import (
     VALID,
     EdgeDeviceStatus,
 )
+from quintant.operators.shifu.observe.device_view import FOREIGN
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.plan.device import Choice
 from quintant.operators.shifu.plan.placement import NONE_FEASIBLE, PIN_MISSING
@@ -29,7 +30,6 @@ from quintant.runtime.events.transitions import Transition
 
 PIN_LOST, NODE_LOST, MASS_LOSS = "PinnedNodeLost", "NodeLost", "MassNodeLoss"
 SETTLING, ADOPTED, UNMANAGED = "Settling", "Adopted", "Unmanaged"
-FOREIGN = "ForeignAgent"
 FOREIGN_SECONDS = 120.0
 """How long an agent that is not ours may say nothing before we say so."""
 NO_INSTRUCTIONS = "NoInstructions"
@@ -136,10 +136,8 @@ def _ready(observed: Observed, choice: Choice) -> DeviceVerdict:
     if is_lost(observed, choice):
         return DeviceVerdict(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
     if shown.available and not choice.cause:
-        return DeviceVerdict(READY, "True", "Available", f"Deployment {shown.metadata.name} is up")
-    return DeviceVerdict(
-        READY, "False", "Unavailable", f"Deployment {shown.metadata.name} is not up"
-    )
+        return DeviceVerdict(READY, "True", "Available", "its Deployment is up")
+    return DeviceVerdict(READY, "False", "Unavailable", "its Deployment is not up")
 
 
 def _valid(observed: Observed) -> DeviceVerdict:

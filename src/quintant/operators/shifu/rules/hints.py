@@ -12,14 +12,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
+from quintant.core.object import Custom
 from quintant.core.options import DURATION
 from quintant.core.text import one_line
-from quintant.operators.shifu.api.device import DevicePlacement, EdgeDevice, UpstreamEdgeDevice
+from quintant.operators.shifu.api.device import (
+    DevicePlacement,
+    EdgeDeviceSpec,
+    EdgeDeviceStatus,
+)
 from quintant.operators.shifu.api.names import GROUP
 from quintant.operators.shifu.rules.amounts import memory_bytes
 from quintant.operators.shifu.rules.geo import GeoPoint, parse_location
 
-Device = EdgeDevice | UpstreamEdgeDevice
+Device = Custom[EdgeDeviceSpec, EdgeDeviceStatus]
+"""A device, whole or as a view."""
 T = TypeVar("T")
 
 BAD_LOCATION, BAD_HINT = "BadLocation", "BadHint"

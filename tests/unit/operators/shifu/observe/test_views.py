@@ -49,11 +49,8 @@ def test_of_a_deployment_its_device_and_its_node() -> None:
     found = deployment()
     assert (found.device, found.node, found.managed) == (Request("camera", "devices"), "n1", True)
     assert (found.available, found.drifted) == (True, False)
-    assert found.metadata.labels == {
-        "quintant.dev/owner-uid": "u1",
-        "shifu.edgenesis.io/compose-hash": "abc",
-    }
-    assert found.metadata.annotations == {}
+    assert (found.owner, found.revision) == ("u1", "abc")
+    assert (found.metadata.labels, found.metadata.annotations) == ({}, {})
 
 
 def test_a_deployment_that_somebody_let_run_elsewhere_has_drifted() -> None:

@@ -1,0 +1,53 @@
+"""What is held of a device, and that it tells what we said from what others did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.core.codec import from_plain
+from quintant.operators.shifu.api.device import EdgeDevice
+from quintant.operators.shifu.observe.device_view import ShifuDevice, said_digest
+
+SAID = {
+    "edgedevicephase": "Running",
+    "placement": {"nodeName": "n1", "kind": "Memory", "reason": "free"},
+    "deviceShifu": {"deployment": "d", "url": "http://d"},
+    "conditions": [
+        {"type": "Scheduled", "status": "True", "reason": "Memory"},
+        {"type": "DeviceReachable", "status": "True", "reason": "Answered"},
+    ],
+}
+
+
+def plain(**status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "a", "namespace": "devices", "labels": {"x": "y"}},
+        "spec": {"protocol": "HTTP", "address": "b:1", "description": "long " * 999},
+        "status": {**SAID, **status},
+    }
+
+
+def view(**status: Any) -> ShifuDevice:
+    return from_plain(ShifuDevice, plain(**status))
+
+
+def test_it_has_what_decisions_need_and_not_what_is_long() -> None:
+    found = view()
+    assert found.spec.protocol == "HTTP"
+    assert found.spec.description == ""
+    assert found.status is not None
+    assert found.status.placement is not None
+    assert found.status.placement.node_name == "n1"
+    assert found.status.device_shifu is None
+
+
+def test_the_digest_is_that_of_the_whole_status() -> None:
+    whole = from_plain(EdgeDevice, plain())
+    assert view().said == said_digest(whole.status)
+    assert view().said != view(deviceShifu={"deployment": "other"}).said
+    assert view().said != view(edgedevicephase="Failed").said
+
+
+def test_what_the_agent_says_does_not_change_it() -> None:
+    told = [SAID["conditions"][0], {"type": "DeviceReachable", "status": "False", "reason": "No"}]
+    assert view().said == view(conditions=told, busy=True, telemetry={"lastError": "x"}).said
