@@ -38,6 +38,7 @@ BENCHMARKS = (
     "masking",
     "portal",
     "portal_operator",
+    "shifu",
     "reconcile",
     "restart",
 )

@@ -8,7 +8,7 @@ from quintant.core.codec import from_plain
 from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.observe.device_view import ShifuDevice, said_digest
 
-SAID = {
+SAID: dict[str, Any] = {
     "edgedevicephase": "Running",
     "placement": {"nodeName": "n1", "kind": "Memory", "reason": "free"},
     "deviceShifu": {"deployment": "d", "url": "http://d"},

@@ -1,0 +1,166 @@
+"""shifu: placing many devices, holding them, and not moving them for noise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from urllib.request import urlopen
+
+from benchmarks.report import Budget, Table, times
+from benchmarks.sizes import Sizes
+from benchmarks.subprocesses import running
+from benchmarks.usage import MEGABYTE, Usage, usage
+from quintant.operators.shifu.plan.placement import (
+    NodeOffer,
+    NodeTable,
+    PlacementDecision,
+    PlacementRequest,
+)
+from quintant.operators.shifu.rules.amounts import MEBIBYTE
+from quintant.operators.shifu.rules.geo import GeoPoint, distance
+
+NEED = 40 * MEBIBYTE
+MEMORY_MB = 100.0
+PLACE_SECONDS = 1.0
+FASTER = 20.0
+REST_SECONDS = 10.0
+REST_CORE = 0.03
+KUBECONFIG = (
+    "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+    "clusters: [{{name: a, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
+    "contexts: [{{name: a, context: {{cluster: a, user: a}}}}]\nusers: [{{name: a, user: {{}}}}]\n"
+)
+PLACING = (
+    "devices and nodes anywhere on earth, 110 deviceShifus to a node; the nearest with room, one "
+    "after another, each counted before the next. Beside it the plain way: haversine to every node "
+    "for every device. Both answer the same. CPU of one process."
+)
+HOLDING = (
+    "a server that only shows: each device has a Deployment, a Pod, a Service and a ConfigMap, "
+    "with the statuses and managedFields that a server gives them. The operator starts as in a "
+    "cluster, over HTTP, and is measured until it rests; the peak is the kernel's. Then it is left "
+    "alone for {rest:g} s."
+)
+
+
+def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
+    """Measure both."""
+    say("shifu: placing")
+    yield _placing(sizes.objects, sizes.nodes)
+    say("shifu: holding")
+    yield _holding(sizes.objects, sizes.nodes)
+
+
+def _placing(devices: int, nodes: int) -> Table:
+    chance = Random(1)
+    offers = [
+        NodeOffer(f"n{at:03}", free=64 * 1024 * MEBIBYTE, most=110, location=_anywhere(chance))
+        for at in range(nodes)
+    ]
+    wants = [PlacementRequest(NEED, location=_anywhere(chance)) for _ in range(devices)]
+    ours, found = _timed(lambda: _by_table(offers, wants))
+    plain, asked = _timed(lambda: _by_asking(offers, wants))
+    return Table(
+        f"Placing {devices:,} devices on {nodes} nodes",
+        PLACING,
+        ("", "CPU", "times faster"),
+        [("shifu", f"{ours:.2f} s", times(plain, ours)), ("plain", f"{plain:.2f} s", "1.0x")],
+        [
+            Budget("the same answers", str(found == asked), found == asked),
+            Budget(f"under {PLACE_SECONDS:g} s", f"{ours:.2f} s", ours < PLACE_SECONDS),
+            Budget(f"{FASTER:g} times faster", times(plain, ours), plain >= FASTER * ours),
+        ],
+    )
+
+
+def _by_table(offers: list[NodeOffer], wants: list[PlacementRequest]) -> list[str]:
+    table, found = NodeTable(offers), []
+    for want in wants:
+        decided = table.place(want)
+        assert isinstance(decided, PlacementDecision)
+        table.bind(decided.node, NEED)
+        found.append(decided.node)
+    return found
+
+
+def _by_asking(offers: list[NodeOffer], wants: list[PlacementRequest]) -> list[str]:
+    bound, found = dict.fromkeys((offer.name for offer in offers), 0), []
+    for want in wants:
+        assert want.location is not None
+        far = [
+            (distance(want.location, offer.location), offer.name)
+            for offer in offers
+            if offer.location is not None and bound[offer.name] < offer.most
+        ]
+        least = min(far)[0]
+        near = [name for meters, name in far if meters <= least + 50.0]
+        chosen = min(near, key=lambda name: (bound[name], name))
+        bound[chosen] += 1
+        found.append(chosen)
+    return found
+
+
+def _holding(devices: int, nodes: int) -> Table:
+    with running("shifu_site", str(devices), str(nodes)) as server, TemporaryDirectory() as folder:
+        assert server.stdout is not None
+        port = server.stdout.readline().decode().strip()
+        way = Path(folder) / "kubeconfig"
+        way.write_text(KUBECONFIG.format(port=port))
+        began = time.monotonic()
+        with subprocess.Popen(_command(way), env=_environment(), stderr=subprocess.DEVNULL) as it:
+            try:
+                used, seconds = _rested(it.pid), time.monotonic() - began
+                time.sleep(REST_SECONDS)
+                idle = (usage(it.pid).cpu - used.cpu) / REST_SECONDS
+                peak = usage(it.pid).peak / MEGABYTE
+            finally:
+                it.kill()
+        writes = int(urlopen(f"http://127.0.0.1:{port}/writes").read())
+    return Table(
+        f"The controller with {devices:,} devices on {nodes} nodes",
+        HOLDING.format(rest=REST_SECONDS),
+        ("", "RSS peak", "CPU of the start", "at rest after", "at rest", "writes"),
+        [("shifu", f"{peak:.0f} MB", f"{used.cpu:.1f} s", f"{seconds:.0f} s", f"{idle:.1%}",
+          str(writes))],
+        [
+            Budget(f"under {MEMORY_MB:g} MB", f"{peak:.0f} MB", peak < MEMORY_MB),
+            Budget(f"under {REST_CORE:.0%} of a core at rest", f"{idle:.1%}", idle < REST_CORE),
+            Budget("a restart writes nothing", str(writes), writes == 0),
+        ],
+    )  # fmt: skip
+
+
+def _rested(pid: int) -> Usage:
+    """Wait until a process has done nothing for some seconds; what it used until then."""
+    last, still = usage(pid), 0
+    while still < 3:
+        time.sleep(2)
+        now = usage(pid)
+        still = still + 1 if now.cpu - last.cpu < 0.2 else 0
+        last = now
+    return last
+
+
+def _command(way: Path) -> list[str]:
+    flags = ("--kubeconfig", str(way), "--metrics=", "--probes=", "--no-leader-elect")
+    return [sys.executable, "-m", "quintant", "operator", "shifu", *flags]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "EDGEMAP_ADDR": "off", "EDGENODE_MIRROR": "false"}
+
+
+def _timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
+    began = time.process_time()
+    found = work()
+    return time.process_time() - began, found
+
+
+def _anywhere(chance: Random) -> GeoPoint:
+    return GeoPoint(chance.uniform(-80, 80), chance.uniform(-180, 180))
