@@ -168,7 +168,7 @@ class DeviceShifu:
         if wanted is None:
             why = "given up, as the API server cannot be reached" if self._given_up else "unknown"
             return NoDriver(why)
-        return choose(DriverParts(self._options, wanted, self._dialer))
+        return choose(DriverParts(self._options, wanted, self._dialer, self._api))
 
     async def _end(self) -> None:
         await _cancelled([*self._polling, *self._session])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
 from quintant.agents.deviceshifu.device import DeviceSpec
+from quintant.agents.deviceshifu.device_api import DeviceApi
 from quintant.agents.deviceshifu.drivers.address import BadAddress, DeviceDialer, device_address
 from quintant.agents.deviceshifu.drivers.driver import Answer, Driver, not_connected
 from quintant.agents.deviceshifu.options import AgentOptions
@@ -19,6 +21,7 @@ class DriverParts(NamedTuple):
     options: AgentOptions
     spec: DeviceSpec
     dialer: DeviceDialer
+    api: DeviceApi
 
 
 Make = Callable[[DriverParts], Driver]
@@ -74,10 +77,12 @@ def _http(parts: DriverParts) -> Driver:
 
 
 def _mqtt(parts: DriverParts) -> Driver:
-    from quintant.agents.deviceshifu.drivers.mqtt import PORT, MqttDriver, login
+    from quintant.agents.deviceshifu.drivers.mqtt import PORT, MqttDriver, mqtt_login
 
     place = device_address(parts.spec.address, PORT)
-    return MqttDriver(parts.options.name, parts.dialer, place, login(parts.spec.settings))
+    return MqttDriver(
+        parts.options.name, parts.dialer, place, partial(mqtt_login, parts.spec.settings, parts.api)
+    )
 
 
 def _socket(parts: DriverParts) -> Driver:

@@ -8,16 +8,19 @@ listed under controlMsgs blocks the device until another tells that it is done.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from random import Random
 from typing import Any, NamedTuple
 
 import aiomqtt
 
+from quintant.agents.apiclient.errors import ApiRefused, ApiUnreachable
 from quintant.agents.backoff import full_jitter
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
+from quintant.agents.deviceshifu.device_api import DeviceApi
 from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
     KEPT_BYTES,
@@ -63,14 +66,16 @@ class MqttLogin(NamedTuple):
         return "MqttLogin(...)"
 
 
+Login = Callable[[], Awaitable[MqttLogin]]
+"""Asked before every connection: passwords change."""
+
+
 class MqttDriver:
     """A device behind a broker."""
 
     counts_readings = False
 
-    def __init__(
-        self, name: str, dialer: DeviceDialer, place: DeviceAddress, login: MqttLogin
-    ) -> None:
+    def __init__(self, name: str, dialer: DeviceDialer, place: DeviceAddress, login: Login) -> None:
         self._name, self._dialer, self._place, self._login = name, dialer, place, login
         self._config, self._random = DeviceConfig(), Random()
         self._client: aiomqtt.Client | None = None
@@ -139,10 +144,10 @@ class MqttDriver:
 
     async def _session(self) -> None:
         async with asyncio.timeout(CONNECT_SECONDS):
-            found = await self._dialer.find(self._place)
+            found, login = await self._dialer.find(self._place), await self._login()
         async with aiomqtt.Client(
-            found.address, found.port, identifier=self._name, username=self._login.username,
-            password=self._login.password, timeout=ACKNOWLEDGE_SECONDS,
+            found.address, found.port, identifier=self._name, username=login.username,
+            password=login.password, timeout=ACKNOWLEDGE_SECONDS,
             keepalive=KEEP_ALIVE_SECONDS, max_queued_incoming_messages=1000,
         ) as client:  # fmt: skip
             self._subscribed.clear()
@@ -207,10 +212,22 @@ class MqttDriver:
         return Response(200, {})
 
 
-def login(settings: Mapping[str, Any]) -> MqttLogin:
-    """The login that an EdgeDevice has in its settings."""
+async def mqtt_login(settings: Mapping[str, Any], api: DeviceApi) -> MqttLogin:
+    """The login of an EdgeDevice: of the Secret that it names, else as its settings have it."""
     name, password = (settings.get(f"MQTTServer{part}") for part in ("UserName", "Password"))
+    if secret := str(settings.get("MQTTServerSecret") or ""):
+        try:
+            found = await api.find("Secret", "secrets", secret)
+        except (ApiRefused, ApiUnreachable, ValueError) as error:
+            raise OSError(f"cannot read the Secret {secret}: {error}") from None
+        name = _decoded(found, "username") or name
+        password = _decoded(found, "password") or password
     return MqttLogin(str(name) if name else None, str(password) if password else None)
+
+
+def _decoded(secret: Mapping[str, Any] | None, key: str) -> str:
+    text = ((secret or {}).get("data") or {}).get(key) or ""
+    return base64.b64decode(text).decode("utf-8", "replace")
 
 
 def _told(group: BaseExceptionGroup[BaseException]) -> str:

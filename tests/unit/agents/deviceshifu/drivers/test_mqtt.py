@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,8 @@ import aiomqtt
 import pytest
 
 from quintant.agents.broker.broker import Broker
-from testbeds.devices import NAME, Bench, bench, edge_device, until
+from quintant.agents.deviceshifu.drivers.mqtt import mqtt_login
+from testbeds.devices import NAME, Bench, ModelledCluster, bench, edge_device, until
 
 pytestmark = pytest.mark.realtime
 CONFIG = {
@@ -136,3 +138,17 @@ async def test_an_agent_whose_broker_is_not_there_starts_and_says_so(tmp_path: P
         status, said = await made.text("/write", "PUT", b"x")
         assert (status, said.startswith("device not connected: ")) == (503, True)
         await until(lambda: made.cluster.phases == ["Failed"])
+
+
+async def test_a_login_is_of_the_secret_that_the_device_names() -> None:
+    def encoded(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    secret = {"data": {"username": encoded("robot"), "password": encoded("hunter2")}}
+    cluster = ModelledCluster(edge_device("MQTT", "h"), {"s": secret})
+    found = await mqtt_login({"MQTTServerSecret": "s", "MQTTServerPassword": "old"}, cluster)
+    assert (found.username, found.password) == ("robot", "hunter2")
+    assert "hunter2" not in repr(found)
+    cluster.reachable = False
+    with pytest.raises(OSError, match="cannot read the Secret s"):
+        await mqtt_login({"MQTTServerSecret": "s"}, cluster)
