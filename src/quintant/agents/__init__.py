@@ -25,6 +25,7 @@ DEVICES: dict[str, str] = {
 
 AGENTS: dict[str, str] = {
     "broker": "A simulator of an MQTT broker (3.1.1), for demos and tests.",
+    "chainsim": "A simulator of a CometBFT node: blocks, RPC, upgrades, and faults on request.",
     "cosmosnode": "Runs beside a node of a Cosmos chain: configuration, health, versions.",
     "deviceshifu": "Speaks a device's protocol on one side, and HTTP on the other (shifu).",
     "echo": "A web program to try a cluster with: it fails on request.",
