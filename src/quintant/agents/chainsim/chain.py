@@ -14,7 +14,7 @@ SYNC_BLOCKS = 500
 """Blocks that a node which is behind gets with a step."""
 
 
-class NodePhase(StrEnum):
+class SimulationPhase(StrEnum):
     """What a node does."""
 
     STARTING = "starting"
@@ -50,7 +50,7 @@ class Faults:
 class ChainState:
     """A node at a moment."""
 
-    phase: NodePhase = NodePhase.STARTING
+    phase: SimulationPhase = SimulationPhase.STARTING
     height: int = 0
     """The latest block that it stored."""
     executed: int = 0
@@ -74,17 +74,17 @@ class StepInputs:
 
 def step(state: ChainState, given: StepInputs) -> ChainState:
     """A node one block later."""
-    if state.phase in (NodePhase.HALTED, NodePhase.ENDED) or given.faults.frozen:
+    if state.phase in (SimulationPhase.HALTED, SimulationPhase.ENDED) or given.faults.frozen:
         return state
     highest = max(given.peers, default=0)
-    if state.phase is NodePhase.STARTING:
+    if state.phase is SimulationPhase.STARTING:
         if not (given.peers or given.waited):
             return state
-        state = replace(state, phase=NodePhase.SYNCING)
-    if state.phase is NodePhase.SYNCING and highest > state.height + 1:
+        state = replace(state, phase=SimulationPhase.SYNCING)
+    if state.phase is SimulationPhase.SYNCING and highest > state.height + 1:
         return _to(state, min(highest, state.height + SYNC_BLOCKS), given)
     target = max(state.height + 1, highest) - given.faults.lag
-    return _to(replace(state, phase=NodePhase.RUNNING), max(target, state.height), given)
+    return _to(replace(state, phase=SimulationPhase.RUNNING), max(target, state.height), given)
 
 
 def _to(state: ChainState, height: int, given: StepInputs) -> ChainState:
@@ -92,8 +92,8 @@ def _to(state: ChainState, height: int, given: StepInputs) -> ChainState:
     plan, halt = given.plan, given.halt_height
     stops = plan is not None and plan.name not in given.knows and state.executed < plan.height
     if plan is not None and stops and height >= plan.height:
-        return ChainState(NodePhase.HALTED, plan.height, plan.height - 1)
+        return ChainState(SimulationPhase.HALTED, plan.height, plan.height - 1)
     if 0 < halt <= height:
         last = max(halt, state.height)
-        return ChainState(NodePhase.ENDED, last, last)
+        return ChainState(SimulationPhase.ENDED, last, last)
     return replace(state, height=height, executed=height)

@@ -19,7 +19,7 @@ _MOST_LINE = 4096
 
 
 @dataclass(slots=True)
-class PeerInfo:
+class GossipPeer:
     """A sibling that is connected."""
 
     node_id: str
@@ -35,7 +35,7 @@ class Gossip:
     def __init__(self, network: str, node_id: str, tell: Callable[[], dict[str, object]]) -> None:
         self._network, self._id, self._tell = network, node_id, tell
         self._writers: set[asyncio.StreamWriter] = set()
-        self.peers: dict[str, PeerInfo] = {}
+        self.peers: dict[str, GossipPeer] = {}
         self.answered: set[str] = set()
         """Siblings that were dialled, and answered or were not there."""
 
@@ -91,7 +91,7 @@ class Gossip:
         node_id = str(told["id"])
         address = str(writer.get_extra_info("peername")[0])
         info = self.peers.setdefault(
-            node_id, PeerInfo(node_id, str(told["moniker"]), address, outbound)
+            node_id, GossipPeer(node_id, str(told["moniker"]), address, outbound)
         )
         info.height = int(told["height"])
         return node_id

@@ -53,7 +53,7 @@ def write_config(home: Path, moniker: str, chain_id: str, random: Random) -> Non
 
 
 @dataclass(frozen=True, slots=True)
-class NodeConfig:
+class SimulatedConfig:
     """What a node reads when it starts."""
 
     moniker: str
@@ -66,7 +66,7 @@ class NodeConfig:
     plan: UpgradePlan | None
 
     @classmethod
-    def read(cls, home: Path) -> NodeConfig:
+    def read(cls, home: Path) -> SimulatedConfig:
         """The configuration of a home; NodeToolError if there is none."""
         folder = home / "config"
         config, app = read_toml(folder / "config.toml"), read_toml(folder / "app.toml")

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from quintant.agents.chainsim.chain import ChainState, NodePhase, StepInputs, step
+from quintant.agents.chainsim.chain import ChainState, SimulationPhase, StepInputs, step
 from quintant.agents.chainsim.gossip import Gossip
-from quintant.agents.chainsim.home import ChainData, NodeConfig
-from quintant.agents.chainsim.rpc import NodeView, RpcServer
+from quintant.agents.chainsim.home import ChainData, SimulatedConfig
+from quintant.agents.chainsim.rpc import RpcServer, RpcView
 from quintant.agents.cosmosnode.last_words import NodeToolError
 from quintant.agents.embedded_node import host_in_pod
 from quintant.agents.multiplex.program import say
@@ -26,9 +26,9 @@ class SimulatedNode:
     """One node."""
 
     def __init__(self, home: Path, block_seconds: float, knows: frozenset[str]) -> None:
-        self.config = NodeConfig.read(home)
+        self.config = SimulatedConfig.read(home)
         self.data = ChainData(home / "data")
-        self.view = NodeView(self.config, self.data.state, block_time=_now())
+        self.view = RpcView(self.config, self.data.state, block_time=_now())
         self.gossip = Gossip(self.config.chain_id, self.config.node_id, self._told)
         self.ended = asyncio.Event()
         self._block_seconds, self._knows = block_seconds, knows
@@ -88,9 +88,9 @@ class SimulatedNode:
 
     def _changed(self, state: ChainState) -> None:
         say("phase", phase=state.phase.value, height=state.height)
-        if state.phase is NodePhase.HALTED and self.config.plan is not None:
+        if state.phase is SimulationPhase.HALTED and self.config.plan is not None:
             self.data.write_upgrade(self.config.plan)
-        if state.phase is NodePhase.ENDED:
+        if state.phase is SimulationPhase.ENDED:
             self.ended.set()
 
     def _lose(self) -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
-from quintant.agents.chainsim.chain import ChainState, Faults, NodePhase
-from quintant.agents.chainsim.gossip import PeerInfo
-from quintant.agents.chainsim.home import NodeConfig
+from quintant.agents.chainsim.chain import ChainState, Faults, SimulationPhase
+from quintant.agents.chainsim.gossip import GossipPeer
+from quintant.agents.chainsim.home import SimulatedConfig
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response
 
@@ -35,10 +35,10 @@ _JSON = {"content-type": "application/json"}
 
 
 @dataclass(slots=True)
-class NodeView:
+class RpcView:
     """What the answers are made of; the program keeps it current."""
 
-    config: NodeConfig
+    config: SimulatedConfig
     state: ChainState
     faults: Faults = field(default_factory=Faults)
     block_time: str = ""
@@ -50,8 +50,8 @@ class RpcServer:
 
     def __init__(
         self,
-        view: NodeView,
-        peers: Callable[[], tuple[PeerInfo, ...]],
+        view: RpcView,
+        peers: Callable[[], tuple[GossipPeer, ...]],
         lose: Callable[[], None],
     ) -> None:
         self._view, self._peers, self._lose = view, peers, lose
@@ -80,7 +80,7 @@ class RpcServer:
         view = self._view
         config, state = view.config, view.state
         network = OTHER_NETWORK if view.faults.garbage == NETWORK else config.chain_id
-        behind = state.phase in (NodePhase.STARTING, NodePhase.SYNCING)
+        behind = state.phase in (SimulationPhase.STARTING, SimulationPhase.SYNCING)
         return {
             "node_info": _node_info(config, network),
             "sync_info": {
@@ -159,7 +159,7 @@ def block_hash(chain: str, height: int) -> str:
     return hashlib.sha256(f"{chain}/{height}".encode()).hexdigest().upper() if height else ""
 
 
-def _node_info(config: NodeConfig, network: str) -> dict[str, Any]:
+def _node_info(config: SimulatedConfig, network: str) -> dict[str, Any]:
     return {
         "protocol_version": {"p2p": "8", "block": "11", "app": "0"},
         "id": config.node_id,

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from quintant.agents.chainsim.chain import ChainState, NodePhase
-from quintant.agents.chainsim.gossip import PeerInfo
-from quintant.agents.chainsim.home import NodeConfig, initialise
-from quintant.agents.chainsim.rpc import KINDS, NodeView, RpcServer
+from quintant.agents.chainsim.chain import ChainState, SimulationPhase
+from quintant.agents.chainsim.gossip import GossipPeer
+from quintant.agents.chainsim.home import SimulatedConfig, initialise
+from quintant.agents.chainsim.rpc import KINDS, RpcServer, RpcView
 from quintant.http.connection import Connection
 from quintant.http.head import parse_request_head
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse
 from quintant.wire.comet import MalformedStatus, parse_status
 
-SIBLING = PeerInfo("ab" * 20, "hub-1", "127.0.0.9", True, 7)
+SIBLING = GossipPeer("ab" * 20, "hub-1", "127.0.0.9", True, 7)
 
 
 class Node:
@@ -28,8 +28,8 @@ class Node:
 
     def __init__(self, home: Path) -> None:
         initialise(home, "hub-0", "sim-1", Random(1))
-        state = ChainState(NodePhase.RUNNING, 7, 7)
-        self.view = NodeView(NodeConfig.read(home), state, block_time="2026-01-01T00:00:00Z")
+        state = ChainState(SimulationPhase.RUNNING, 7, 7)
+        self.view = RpcView(SimulatedConfig.read(home), state, block_time="2026-01-01T00:00:00Z")
         self.lost = 0
         self.rpc = RpcServer(self.view, lambda: (SIBLING,), self._lose)
 
@@ -61,13 +61,13 @@ async def test_its_status_is_understood_as_a_real_ones(node: Node) -> None:
 
 
 async def test_while_it_starts_or_syncs_it_catches_up(node: Node) -> None:
-    for phase in (NodePhase.STARTING, NodePhase.SYNCING):
+    for phase in (SimulationPhase.STARTING, SimulationPhase.SYNCING):
         node.view.state = ChainState(phase, 7, 7)
         assert (await node.result("/status"))["sync_info"]["catching_up"] is True
 
 
 async def test_a_halted_node_claims_to_be_in_sync_at_the_height_of_the_plan(node: Node) -> None:
-    node.view.state = ChainState(NodePhase.HALTED, 100, 99)
+    node.view.state = ChainState(SimulationPhase.HALTED, 100, 99)
     sync = (await node.result("/status"))["sync_info"]
     assert (sync["latest_block_height"], sync["catching_up"]) == ("100", False)
     assert await node.result("/health") == {}
