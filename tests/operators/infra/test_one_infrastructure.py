@@ -350,3 +350,26 @@ async def test_replica_that_takes_over_makes_nothing_twice(
     workers = 3 if moment == "update" else 1
     assert testbed.model.running == ["front", *["wn"] * workers]
     assert testbed.model.creations() == 1
+
+
+async def test_cluster_that_does_not_fit_its_type_is_held_until_it_is_mended(
+    testbed: InfraTestbed,
+) -> None:
+    await testbed.everything()
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    loose = {"name": "v1alpha1", "served": True, "storage": True, "subresources": {"status": {}}}
+    definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+    versions = [{**loose, "schema": {"openAPIV3Schema": schema}}]
+    await testbed.merge(
+        f"{definition}clusters.infra.quintant.dev", {"spec": {"versions": versions}}
+    )
+    await testbed.edit(paused="perhaps")
+    await testbed.cluster.advance(1)
+    path = "/apis/infra.quintant.dev/v1alpha1/namespaces/default/clusters/one"
+    await testbed.cluster.client.raw("DELETE", path)
+    await testbed.cluster.advance(600)
+    assert testbed.model.running == ["front", "wn"]
+    assert "CleanupBlocked" in await testbed.reasons()
+    await testbed.edit(paused=False)
+    await testbed.gone()
+    assert testbed.model.running == []
