@@ -14,7 +14,7 @@ from typing import Any
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Table
 from quintant.core.clock import Random, monotonic, seconds_of
-from quintant.core.errors import ConfigError
+from quintant.core.errors import ConfigError, Conflict
 from quintant.core.object import K, Model, Object
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
@@ -38,6 +38,8 @@ REST_SECONDS = 60.0
 DISTURBED_REST_SECONDS = 10.0
 # Who works by an old view may never get quiet, and need not: it ends after so long.
 STAGE_SECONDS = 5.0
+# How often a user who meets a conflict tries again.
+EDIT_TRIES = 5
 EVENTS = " events.events.k8s.io "
 SECRETS = "secrets"
 """The one table that may hold what nobody else may read."""
@@ -120,9 +122,14 @@ class ScenarioWorld:
     async def edit(
         self, kind: type[K], name: str, change: Callable[[K], K], namespace: str = "default"
     ) -> K:
-        """Change an object as a user would."""
+        """Change an object as a user would, who tries again if somebody else was faster."""
         found = await self.client.get(kind, name, namespace)
         self.trace.tell(f"- edit {describe(found)}")
+        for _ in range(EDIT_TRIES):
+            try:
+                return await self.client.patch(change(found), since=found)
+            except Conflict:
+                found = await self.client.get(kind, name, namespace)
         return await self.client.patch(change(found), since=found)
 
     async def set_status(self, obj: K, status: Model) -> K:
