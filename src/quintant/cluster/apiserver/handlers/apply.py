@@ -119,8 +119,9 @@ def _applied_over(
     obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
     default(target.kind, obj)
     # What fitting drops, such as a false that Go leaves out, looked like news, and was none.
-    if _untimed(obj) == _untimed(live):
-        obj["metadata"]["managedFields"] = live["metadata"].get("managedFields", [])
+    owners = live["metadata"].get("managedFields")
+    if owners and _untimed(obj) == _untimed(live):
+        obj["metadata"]["managedFields"] = owners
     return Draft(target, obj, base=base, live=live)
 
 
