@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -113,3 +120,32 @@ async def test_a_broker_runs_for_the_image_of_mosquitto(node: NodeCluster) -> No
     async with patience.within(PATIENCE_SECONDS):
         assert await reader.readexactly(4) == b"\x20\x02\0\0"
     writer.close()
+
+
+@asynccontextmanager
+async def program(*words: str) -> AsyncIterator[tuple[str, int]]:
+    """A program of ours on this machine, once it serves; where."""
+    command = (sys.executable, "-m", "quintant", "agent", *words, "--listen", "127.0.0.1")
+    running = await asyncio.create_subprocess_exec(*command, "--port", "0", stderr=PIPE)
+    assert running.stderr is not None
+    try:
+        async with patience.within(PATIENCE_SECONDS):
+            url = urlsplit(json.loads(await running.stderr.readline())["url"])
+        yield url.hostname or "", url.port or 0
+    finally:
+        running.terminate()
+        await running.communicate()
+    assert running.returncode == 0
+
+
+async def test_a_device_can_be_tried_without_a_cluster(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/instructions").write_text("instructions: {read_value: , get_status: }\n")
+    file = tmp_path / "thermometer.yaml"
+    async with program("mockdevice-thermometer") as (host, port):
+        file.write_text(f"spec: {{protocol: HTTP, address: '{host}:{port}'}}\n")
+        options = ("--device", str(file), "--config", str(tmp_path / "config"))
+        async with program("deviceshifu", *options) as place, patience.within(PATIENCE_SECONDS):
+            while (said := await fetch(*place, "/read_value"))[0] != 200:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            assert 10 <= int(said[1]) <= 30

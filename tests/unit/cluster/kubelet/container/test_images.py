@@ -154,3 +154,22 @@ def test_folders_of_an_entry_are_searched_first() -> None:
     assert tools.search_path("/bin") == "/opt/a:/opt/b:/bin"
     own = ImageProgram(image="x", path=("/opt/a",), env={"PATH": "/usr/bin"})
     assert own.search_path("/bin") == "/opt/a:/usr/bin"
+
+
+@pytest.mark.parametrize(
+    ("image", "agent"),
+    [
+        ("edgehub/deviceshifu-http-http:v0.101.0", "deviceshifu"),
+        ("edgehub/deviceshifu-tcp-tcp:nightly", "deviceshifu"),
+        ("edgehub/mockdevice-plate-reader:v0.101.0", "mockdevice-plate-reader"),
+        ("docker.io/edgehub/mockdevice-opcua:v0.101.0", "mockdevice-opcua"),
+        ("helloworld-device:v0.0.1", "mockdevice-hello-world"),
+        ("eclipse-mosquitto:2.0.14", "broker"),
+        ("edgehub/telemetryservice:nightly", "telemetryservice"),
+    ],
+)
+def test_agents_stand_in_for_the_images_of_shifus_samples(image: str, agent: str) -> None:
+    program = Images().locate(image, ())
+    assert program is not None
+    assert program.argv[-1 if agent != "broker" else -2] == agent
+    assert Images().locate("edgehub/camera-python:v0.0.1", ()) is None
