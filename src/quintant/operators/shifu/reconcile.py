@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from quintant.core.errors import ApiError
 from quintant.core.object import Request
-from quintant.operators.shifu.act.children import delete_objects, write_children
+from quintant.operators.shifu.act.children import delete_orphans, write_children
 from quintant.operators.shifu.act.say import say
 from quintant.operators.shifu.metrics import ShifuMetrics
 from quintant.operators.shifu.observe.reader import Leftovers, observe
@@ -36,7 +36,7 @@ class DeviceReconciler:
         try:
             if isinstance(observed, Leftovers):
                 topology.forget(request)
-                await delete_objects(ctx.client, observed.objects)
+                await delete_orphans(ctx.client, topology.kind, request, observed.objects)
                 return None
             with self.metrics.scheduling():
                 choice = choose(observed, topology.place, options)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quintant.api.core import Service
-from quintant.core.object import K, Object, ObjectMeta, replace
+from quintant.core.object import K, Object, ObjectMeta, Request, replace
 from quintant.core.owner import OWNER, OWNER_UID, owner_name
 from quintant.core.resource import resource_of
 from quintant.operators.shifu.api.names import (
@@ -52,13 +52,27 @@ POLICY = Policy(
 async def write_children(client: Client, observed: Observed, wanted: WantedChildren) -> None:
     """Make the objects of a device as they should be."""
     device = observed.device
-    await delete_objects(client, observed.stale)
+    await delete_orphans(client, type(device), device.key, observed.stale)
     await _write(client, device, wanted.config, observed.generated)
     await _write(client, device, wanted.deployment, observed.deployment)
     await _write(client, device, wanted.service, observed.service)
     for pod in wanted.stuck:
         await client.delete(pod, grace=0)
     await delete_objects(client, wanted.surplus)
+
+
+async def delete_orphans(
+    client: Client, kind: type[Object], key: Request, objects: Iterable[ComposedObject]
+) -> None:
+    """Delete what belonged to a device that is no more, after a look at the server.
+
+    A cache that is behind orphans nobody: what belongs to the device that is there now stays.
+    """
+    found = tuple(objects)
+    if found:
+        live = await client.find(kind, *key, live=True)
+        uid = live.metadata.uid if live is not None and not live.deleting else ""
+        await delete_objects(client, (each for each in found if each.owner != uid))
 
 
 async def delete_objects(client: Client, objects: Iterable[Object]) -> None:

@@ -22,6 +22,8 @@ PLACED_AT = f"{GROUP}/placed-at"
 PLACED_FOR = f"{GROUP}/placed-for"
 """The annotation with a digest of what the place was chosen for: another one chooses anew."""
 PLACEMENT_KIND = f"{GROUP}/placement-kind"
+PLACEMENT_REASON = f"{GROUP}/placement-reason"
+MOVES = f"{GROUP}/moves"
 PREVIOUS_NODE = f"{GROUP}/previous-node"
 CONFIG_HASH = f"{GROUP}/config-hash"
 

@@ -39,12 +39,14 @@ from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.shifu.api.names import (
     CONFIG_HASH,
     DEVICE_UID_LABEL,
+    MOVES,
     NAME_VARIABLE,
     NAMESPACE_VARIABLE,
     PLACED_AT,
     PLACED_FOR,
     PLACED_NODE,
     PLACEMENT_KIND,
+    PLACEMENT_REASON,
     PREVIOUS_NODE,
 )
 from quintant.operators.shifu.builders.names import (
@@ -92,6 +94,8 @@ class PlacedDevice:
     """A driver of the user's own, that runs beside the agent."""
     config_hash: str = ""
     tolerations: tuple[Toleration, ...] = ()
+    reason: str = ""
+    moves: int = 0
 
 
 def deployment(placed: PlacedDevice, agent: AgentImage, namespace: str) -> Deployment:
@@ -123,7 +127,9 @@ def _placement(placed: PlacedDevice) -> dict[str, str]:
         PLACED_AT: placed.placed_at,
         PLACED_FOR: placed.placed_for,
         PLACEMENT_KIND: placed.kind,
+        PLACEMENT_REASON: placed.reason,
         PREVIOUS_NODE: placed.previous,
+        MOVES: str(placed.moves or ""),
     }
     return {key: value for key, value in notes.items() if value}
 

@@ -26,12 +26,14 @@ from quintant.operators.shifu.api.names import (
     DEVICES,
     MANAGED_BY,
     MANAGER,
+    MOVES,
     NAME_VARIABLE,
     NAMESPACE_VARIABLE,
     PLACED_AT,
     PLACED_FOR,
     PLACED_NODE,
     PLACEMENT_KIND,
+    PLACEMENT_REASON,
     PREVIOUS_NODE,
     REVISION_LABEL,
 )
@@ -200,6 +202,8 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
         placed_at=notes.get(PLACED_AT, "") if managed else "",
         placed_for=shared(notes.get(PLACED_FOR, "")),
         previous=shared(notes.get(PREVIOUS_NODE, "")),
+        reason=shared(notes.get(PLACEMENT_REASON, "")),
+        moves=int(moves) if (moves := notes.get(MOVES, "")).isdecimal() else 0,
         available=status.available_replicas > 0 and status.observed_generation >= meta.generation,
     )
 
@@ -216,6 +220,8 @@ class ShifuDeployment(ComposedObject):
     placed_at: str = ""
     placed_for: str = ""
     previous: str = ""
+    reason: str = ""
+    moves: int = 0
     available: bool = False
     drifted: bool = False
     """Whether somebody let it run elsewhere, or not at all."""

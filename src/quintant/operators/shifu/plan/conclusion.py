@@ -101,14 +101,13 @@ def _phase(observed: Observed, choice: Choice) -> str:
 
 
 def _placement(observed: Observed, choice: Choice) -> PlacementStatus | None:
-    before = observed.status.placement
     if choice.yields:
         return _adopted(observed)
     if not choice.node:
         return None
-    moves = (before.moves or 0) if before is not None else 0
     if not choice.cause:
-        return _kept(observed, choice, moves)
+        return _kept(observed, choice)
+    moves = observed.deployment.moves if observed.deployment is not None else 0
     decision = choice.decision
     return PlacementStatus(
         node_name=choice.node,
@@ -121,20 +120,19 @@ def _placement(observed: Observed, choice: Choice) -> PlacementStatus | None:
     )
 
 
-def _kept(observed: Observed, choice: Choice, moves: int) -> PlacementStatus:
+def _kept(observed: Observed, choice: Choice) -> PlacementStatus:
     """What is said of a place that was chosen before, perhaps by another process."""
-    before, ours, node = observed.status.placement, observed.deployment, observed.node
-    same = before is not None and before.node_name == choice.node
+    ours, node = observed.deployment, observed.node
     far = observed.hints.location and node and node.location
     meters = distance(observed.hints.location, node.location) if far else None  # type: ignore[arg-type, union-attr]
     return PlacementStatus(
         node_name=choice.node,
         kind=ours.kind if ours is not None else "",
-        reason=before.reason if same and before is not None else "",
+        reason=ours.reason if ours is not None else "",
         distance_meters=_meters(meters),
         since=(ours.placed_at or None) if ours is not None else None,
         previous_node=ours.previous if ours is not None else "",
-        moves=moves,
+        moves=ours.moves if ours is not None else 0,
     )
 
 

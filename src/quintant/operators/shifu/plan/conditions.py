@@ -93,14 +93,12 @@ def _scheduled(observed: Observed, choice: Choice) -> DeviceVerdict:
         return DeviceVerdict(SCHEDULED, "False", served.reason if served else SETTLING)
     if is_lost(observed, choice):
         return _stranded(observed, choice)
-    decision, before = choice.decision, observed.status.placement
+    decision, ours = choice.decision, observed.deployment
     if decision is not None:
         return DeviceVerdict(
             SCHEDULED, "True", decision.kind, f"{decision.node}: {decision.reason}"
         )
-    same = before is not None and before.node_name == choice.node
-    kind = observed.deployment.kind if observed.deployment is not None else ""
-    reason = before.reason if same and before is not None else ""
+    kind, reason = (ours.kind, ours.reason) if ours is not None else ("", "")
     said = f"{choice.node}: {reason}" if reason else choice.node
     return DeviceVerdict(SCHEDULED, "True", kind or "Placed", said)
 

@@ -103,6 +103,12 @@ def placed_device(
         driver_image=driver,
         config_hash=config_hash(device, observed.config_data) if driver or own else "",
         tolerations=tolerations,
+        reason=before.reason
+        if same and before
+        else choice.decision.reason
+        if choice.decision
+        else "",
+        moves=(before.moves if before else 0) + choice.moved,
     )
 
 
