@@ -373,3 +373,18 @@ async def test_cluster_that_does_not_fit_its_type_is_held_until_it_is_mended(
     await testbed.edit(paused=False)
     await testbed.gone()
     assert testbed.model.running == []
+
+
+async def test_edit_of_what_the_provider_gave_up_is_applied(testbed: InfraTestbed) -> None:
+    testbed.model.faults.prepare = 10_000
+    await ready(testbed)
+    await testbed.make(timeouts={"launchGrace": "1m"}, reconfigure={"backoff": "1s"})
+    await asked_for(testbed)
+    await testbed.cluster.advance(5)
+    testbed.model.crash()
+    await testbed.scale(2)
+    await testbed.cluster.eventually(
+        Cluster, "one", until=lambda it: bool(it.status and it.status.state == "ONLINE"), within=900
+    )
+    assert testbed.model.running == ["front", "wn", "wn"]
+    assert testbed.model.creations() == 1

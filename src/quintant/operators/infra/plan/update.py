@@ -66,8 +66,9 @@ from quintant.operators.infra.plan.status import (
     ClusterClaim,
     StatusChange,
     claim,
+    reason_of,
 )
-from quintant.operators.infra.plan.wait import wanted_by
+from quintant.operators.infra.plan.wait import NOTHING_LAUNCHED, wanted_by
 
 BUSY_PAUSE = 5.0
 QUIET_LOOKS, QUIET_SECONDS = 3, 30.0
@@ -95,7 +96,7 @@ def update(seen: Observed) -> PassDecision:
             memory = remember(seen.memory, state, seen.now)
             if operation is not None and operation.phase == "Verifying":
                 return _verify(seen, operation, state, memory)
-            if occupied(state):
+            if occupied(state) and not abandoned(seen, state):
                 told = StatusChange(_look(seen, state), (reachable(seen),))
                 return PassDecision(told, after=BUSY_PAUSE, memory=memory)
             return send(seen, state, memory)
@@ -104,6 +105,13 @@ def update(seen: Observed) -> PassDecision:
 def occupied(state: InfrastructureState) -> bool:
     """Whether a request now would be added to one that is being carried out."""
     return state.settled in (InfrastructureWord.PENDING, InfrastructureWord.DELETING)
+
+
+def abandoned(seen: Observed, state: InfrastructureState) -> bool:
+    """Whether the provider prepares for so long that nobody is at it any more."""
+    told = reason_of(seen.status.conditions, INFRASTRUCTURE_READY)
+    pending = state.settled is InfrastructureWord.PENDING and not state.machines
+    return pending and told == NOTHING_LAUNCHED
 
 
 def send(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> PassDecision:
