@@ -220,6 +220,9 @@ def _builtin() -> Iterator[ImageProgram]:
         yield _ours(image, "agent", "tunnel")
     for image, words in _DEVICES.items():
         yield _ours(image, "agent", *words)
+    # The original's sidecars of Cosmos nodes, whose arguments ours understand.
+    for image in ("cosmos-operator", "*/cosmos-operator"):
+        yield _ours(image, "agent", "cosmosnode", command="/manager")
     # The original's image of the klight controller, and the command of its manifest.
     for image, command in product(
         ("klight.controller", "*/klight.controller"), ("", "./controller")

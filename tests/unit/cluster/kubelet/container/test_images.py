@@ -29,6 +29,7 @@ OURS = (sys.executable, "-I", "-u", "-m", "quintant")
         ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
         ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),
         ("ghcr.io/gosuda/portal-tunnel:1.0.0", (), (*OURS, "agent", "tunnel", "x")),
+        ("ghcr.io/x/cosmos-operator:v1", ("/manager",), (*OURS, "agent", "cosmosnode", "x")),
     ],
 )
 def test_our_images_run_our_programs(
