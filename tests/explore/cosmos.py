@@ -31,6 +31,7 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
 )
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
+from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.scenario import Document
 from testbeds.cosmos import full_node
 
@@ -136,7 +137,13 @@ def _full_node(**given: object) -> CosmosFullNode:
 
 
 class NodesLive(_Nodes):
-    """Made, scaled, given another image, gone."""
+    """Made, scaled up, given another image, scaled down.
+
+    Of a removed instance the Service and the node key stay, but not beyond their owner: one that is
+    made anew has others.
+    """
+
+    modes = tuple(mode for mode in FaultMode if mode is not FaultMode.PARENT_DELETED)
 
     async def script(self, world: ScenarioWorld) -> None:
         world.spawn(kubelet(world))
