@@ -55,7 +55,7 @@ test-real: prepare ## Run the tests that need a real kube-apiserver or other rea
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
 
 foreign: $(READY) # Install what tests/real runs beside Kubernetes, unless it is in the cache
-	@PYTHONPATH=scripts $(BIN)/python -m foreign build im
+	@PYTHONPATH=scripts $(BIN)/python -m foreign build im cometbft
 
 prepare: $(READY) # Build a real Kubernetes, unless one is at hand: tests would not show the progress
 	@PYTHONPATH=scripts $(BIN)/python -m envtest prepare

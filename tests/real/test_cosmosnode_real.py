@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from foreign.catalogue import COMETBFT
 from quintant.agents.cosmosnode.chain_home import ChainHome
 from quintant.agents.cosmosnode.config_merge import config_merge
 from quintant.agents.cosmosnode.heights import stored_height
+from quintant.agents.cosmosnode.state_sync import ask_server
 from quintant.operators.cosmos.node_key_builder import build_node_key
 from quintant.wire.comet import CometStatus, parse_status
 from unit.agents.cosmosnode.homes import variables
@@ -54,7 +56,7 @@ def home(cometbft: str, tmp_path: Path) -> ChainHome:
     found.overlays.mkdir()
     (found.overlays / "config-overlay.toml").write_text(OVERLAY)
     (found.overlays / "node_key.json").write_text(build_node_key(bytes(32)).text)
-    config_merge(found, environ)
+    asyncio.run(config_merge(found, environ, ask_server))
     return found
 
 

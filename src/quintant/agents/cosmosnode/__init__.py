@@ -5,6 +5,7 @@
     pod_addresses   addresses on the embedded node    download    to a file that is whole, or none
     healthcheck     in sync, and how full the disk    heights     what a stopped node's data says
     versioncheck    tells height and upgrade          chain_home  where everything is
+    state_sync      the block that a new node trusts
 
 All of it is `quintant agent cosmosnode WORD`. What ends with an error says why as its last words,
 in its log and where Kubernetes looks for them.

@@ -16,6 +16,7 @@ from typing import Any
 from quintant.agents.cosmosnode.chain_home import ChainHome
 from quintant.agents.cosmosnode.last_words import NodeToolError
 from quintant.agents.cosmosnode.pod_addresses import rewrite_addresses
+from quintant.agents.cosmosnode.state_sync import Ask, with_trust
 from quintant.agents.dns.resolver import ClusterResolver
 from quintant.agents.embedded_node import pod_address
 from quintant.wire import toml
@@ -25,7 +26,7 @@ NODE_KEY = "node_key.json"
 _KEY_TYPES = ("tendermint/PrivKeyEd25519", "tendermint/PrivKeySecp256k1")
 
 
-def config_merge(home: ChainHome, environ: Mapping[str, str]) -> list[Path]:
+async def config_merge(home: ChainHome, environ: Mapping[str, str], ask: Ask) -> list[Path]:
     """Write the files of a node; those that were written."""
     home.config.mkdir(parents=True, exist_ok=True)
     written = []
@@ -35,7 +36,8 @@ def config_merge(home: ChainHome, environ: Mapping[str, str]) -> list[Path]:
             continue
         merged = toml.merge(read_toml(source), read_toml(home.overlays / overlay))
         target = home.config / name
-        write_whole(target, toml.dumps(_addressed(merged, environ)).encode())
+        complete = await with_trust(_addressed(merged, environ), home, ask)
+        write_whole(target, toml.dumps(complete).encode())
         written.append(target)
     key = home.overlays / NODE_KEY
     if key.is_file():

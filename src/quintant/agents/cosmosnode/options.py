@@ -82,8 +82,10 @@ def _clean(given: argparse.Namespace) -> None:
 def _config_merge(_: argparse.Namespace) -> None:
     from quintant.agents.cosmosnode.chain_home import ChainHome
     from quintant.agents.cosmosnode.config_merge import config_merge
+    from quintant.agents.cosmosnode.state_sync import ask_server
 
-    for path in config_merge(ChainHome.find(os.environ), os.environ):
+    home = ChainHome.find(os.environ)
+    for path in asyncio.run(config_merge(home, os.environ, ask_server)):
         print(f"wrote {path}", flush=True)
 
 

@@ -32,29 +32,33 @@ def home(tmp_path: Path) -> ChainHome:
     return found
 
 
+async def nobody(url: str) -> bytes:
+    raise AssertionError(f"{url} was asked")
+
+
 def merged(home: ChainHome, name: str = "config.toml") -> dict[str, Any]:
     return tomllib.loads((home.config / name).read_text())
 
 
-def test_tables_are_merged_and_values_replaced(home: ChainHome, tmp_path: Path) -> None:
-    config_merge(home, variables(tmp_path))
+async def test_tables_are_merged_and_values_replaced(home: ChainHome, tmp_path: Path) -> None:
+    await config_merge(home, variables(tmp_path), nobody)
     found = merged(home)
     assert found["moniker"] == "hub"
     assert found["p2p"] == {"laddr": "tcp://0.0.0.0:26656", "seeds": "a", "list": [3]}
     assert found["rpc"]["pprof_laddr"] == "localhost:6060"
 
 
-def test_a_file_that_init_did_not_make_is_not_made(home: ChainHome, tmp_path: Path) -> None:
+async def test_a_file_that_init_did_not_make_is_not_made(home: ChainHome, tmp_path: Path) -> None:
     (home.overlays / "app-overlay.toml").write_text("[api]\nenable = true\n")
-    config_merge(home, variables(tmp_path))
+    await config_merge(home, variables(tmp_path), nobody)
     assert not (home.config / "app.toml").exists()
 
 
-def test_the_node_key_is_the_config_maps_and_nobody_elses_to_read(
+async def test_the_node_key_is_the_config_maps_and_nobody_elses_to_read(
     home: ChainHome, tmp_path: Path
 ) -> None:
     (home.config / "node_key.json").write_text("another")
-    config_merge(home, variables(tmp_path))
+    await config_merge(home, variables(tmp_path), nobody)
     assert (home.config / "node_key.json").read_text() == KEY
     assert (home.config / "node_key.json").stat().st_mode & 0o777 == 0o600
 
@@ -62,40 +66,40 @@ def test_the_node_key_is_the_config_maps_and_nobody_elses_to_read(
 @pytest.mark.parametrize(
     "damaged", ["", "{", "[]", '{"priv_key": 1}', '{"priv_key": {"value": "s3"}}']
 )
-def test_a_damaged_node_key_is_refused_and_not_shown(
+async def test_a_damaged_node_key_is_refused_and_not_shown(
     home: ChainHome, tmp_path: Path, damaged: str
 ) -> None:
     (home.overlays / "node_key.json").write_text(damaged)
     (home.config / "node_key.json").write_text(KEY)
     with pytest.raises(NodeToolError, match="it holds no node key") as caught:
-        config_merge(home, variables(tmp_path))
+        await config_merge(home, variables(tmp_path), nobody)
     assert "s3" not in str(caught.value)
     assert (home.config / "node_key.json").read_text() == KEY
 
 
-def test_what_is_no_toml_is_named_and_nothing_is_half_written(
+async def test_what_is_no_toml_is_named_and_nothing_is_half_written(
     home: ChainHome, tmp_path: Path
 ) -> None:
     (home.config / "config.toml").write_text('kept = "yes"\n')
     (home.overlays / "config-overlay.toml").write_text("[p2p\n")
     with pytest.raises(NodeToolError, match=r"config-overlay\.toml"):
-        config_merge(home, variables(tmp_path))
+        await config_merge(home, variables(tmp_path), nobody)
     assert merged(home) == {"kept": "yes"}
     assert not list(home.config.glob("*.part"))
 
 
-def test_on_the_embedded_node_it_listens_on_the_pods_own_address(
+async def test_on_the_embedded_node_it_listens_on_the_pods_own_address(
     home: ChainHome, tmp_path: Path
 ) -> None:
-    config_merge(home, {**variables(tmp_path), "QUINTANT_POD_IP": "127.42.0.9"})
+    await config_merge(home, {**variables(tmp_path), "QUINTANT_POD_IP": "127.42.0.9"}, nobody)
     found = merged(home)
     assert found["p2p"]["laddr"] == "tcp://127.42.0.9:26656"
     assert found["instrumentation"]["prometheus_listen_addr"] == "127.42.0.9:26660"
     assert found["rpc"]["pprof_laddr"] == ""
 
 
-def test_merging_twice_is_merging_once(home: ChainHome, tmp_path: Path) -> None:
-    config_merge(home, variables(tmp_path))
+async def test_merging_twice_is_merging_once(home: ChainHome, tmp_path: Path) -> None:
+    await config_merge(home, variables(tmp_path), nobody)
     first = (home.config / "config.toml").read_bytes()
-    config_merge(home, variables(tmp_path))
+    await config_merge(home, variables(tmp_path), nobody)
     assert (home.config / "config.toml").read_bytes() == first
