@@ -69,7 +69,7 @@ class Performer:
 
     async def _write(self, ctx: Context[Cluster], seen: Observed, decision: PassDecision) -> bool:
         """Write what was decided, tell of it, and count what it ends."""
-        known = await write_status(ctx, decision.change)
+        known = await write_status(ctx, seen.cluster, decision.change)
         ctx.tell(*decision.events)
         operation, fields = seen.status.operation, decision.change.fields
         if operation is not None and fields.get("operation", operation) is None:

@@ -14,17 +14,32 @@ from quintant.operators.infra.plan.status import StatusChange
 from quintant.runtime.controller.context import Context
 from quintant.runtime.events.transitions import transition_events
 
+_RECORD = frozenset({"operation", "cluster_id", "running_on", "scheduled_to", "duplicates"})
+"""Fields by which it is decided whether anything is asked of a provider."""
 
-async def write_status(ctx: Context[Cluster], change: StatusChange) -> bool:
+
+async def write_status(ctx: Context[Cluster], cluster: Cluster, change: StatusChange) -> bool:
     """Make a change, and tell of it; nothing is sent if everything is so already.
 
-    False if the Cluster is gone, and only an old cache has it.
+    False if the Cluster is gone, and only an old cache has it. Conflict if the change is to the
+    record of an operation, and the record is not the one that it was decided by: an old cache
+    would bring an operation back that is long over.
     """
-    now, known = ctx.clock.now(), ctx.obj
-    if change.on(known, known.status, now) == known.status:
+    now, before, outdated = ctx.clock.now(), _fenced(cluster.status), False
+    if change.on(cluster, cluster.status, now) == cluster.status:
         return True
-    written = await _update(ctx, lambda status: change.on(known, status, now))
-    return written is not None and written.metadata.uid == known.metadata.uid
+
+    def changed(status: ClusterStatus | None) -> ClusterStatus:
+        nonlocal outdated
+        outdated = not _RECORD.isdisjoint(change.fields) and _fenced(status) != before
+        return (status or ClusterStatus()) if outdated else change.on(cluster, status, now)
+
+    written = await _update(ctx, changed)
+    if written is None or written.metadata.uid != cluster.metadata.uid:
+        return False
+    if outdated:
+        raise _lost_race("somebody else is at work on it")
+    return True
 
 
 async def record_status(ctx: Context[Cluster], cluster: Cluster, change: StatusChange) -> Cluster:

@@ -34,6 +34,6 @@ class ClusterObserver:
         spec = cluster.spec.observer
         if NAME in told:
             change = plan(told[NAME], require_nodes=spec is not None and spec.require_nodes)
-            await write_status(ctx, change)
+            await write_status(ctx, ctx.obj, change)
         given = cluster.spec.tosca is None and target is not None
         return Result(after=AGAIN_SECONDS) if given else None

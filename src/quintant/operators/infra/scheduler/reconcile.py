@@ -19,5 +19,5 @@ async def schedule(cluster: Cluster, ctx: Context[Cluster]) -> Result | None:
         return None
     found = await candidates(ctx.client, ctx.request.namespace)
     change = plan(cluster, found, ctx.clock.now())
-    await write_status(ctx, change)
+    await write_status(ctx, ctx.obj, change)
     return None if change.fields else Result(after=AGAIN_SECONDS)
