@@ -7,25 +7,16 @@ quintant agent chainsim start --home DIR [--block-seconds 1] [--handles v2]
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import SystemRandom
 
-from quintant.agents.cosmosnode.last_words import NodeToolError, leave
+from quintant.agents.cosmosnode.last_words import NodeToolError, run_word
 
 
 def run(arguments: Sequence[str]) -> None:
     """Run what a command line asks for; the program ends with 1 and says why if it cannot."""
-    given = _parser().parse_args(arguments)
-    try:
-        given.run(given)
-    except NodeToolError as error:
-        leave(error)
-        sys.exit(1)
-    except OSError as error:
-        leave(NodeToolError(f"cannot {given.word}", str(error)))
-        sys.exit(1)
+    run_word(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

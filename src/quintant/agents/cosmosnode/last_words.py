@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from quintant.agents.embedded_node import path_in_pod
@@ -31,3 +32,16 @@ def leave(error: BaseException, environ: Mapping[str, str] = os.environ) -> None
     if os.path.isfile(path):
         with suppress(OSError), open(path, "w", encoding="utf-8") as file:
             file.write(text.encode()[:_MOST].decode("utf-8", "ignore"))
+
+
+def run_word(parser: ArgumentParser, arguments: Sequence[str]) -> None:
+    """Run what a command line asks for; the program ends with 1 and says why if it cannot."""
+    given = parser.parse_args(arguments)
+    try:
+        given.run(given)
+    except NodeToolError as error:
+        leave(error)
+        sys.exit(1)
+    except OSError as error:
+        leave(NodeToolError(f"cannot {given.word}", str(error)))
+        sys.exit(1)

@@ -6,11 +6,10 @@ import argparse
 import asyncio
 import os
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from quintant.agents.cosmosnode.last_words import NodeToolError, leave
+from quintant.agents.cosmosnode.last_words import NodeToolError, run_word
 from quintant.agents.embedded_node import path_in_pod
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)?")
@@ -20,15 +19,7 @@ FETCHED = ("genesis", "addrbook", "snapshot")
 
 def run(arguments: Sequence[str]) -> None:
     """Run what a command line asks for; the program ends with 1 and says why if it cannot."""
-    given = _parser().parse_args(arguments)
-    try:
-        given.run(given)
-    except NodeToolError as error:
-        leave(error)
-        sys.exit(1)
-    except OSError as error:
-        leave(NodeToolError(f"cannot {given.word}", str(error)))
-        sys.exit(1)
+    run_word(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
