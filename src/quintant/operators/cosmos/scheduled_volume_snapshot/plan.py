@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from quintant.api.meta import set_condition
 from quintant.api.snapshot import (
     SnapshotSource,
     SnapshotSpec,
@@ -29,6 +28,7 @@ from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS, SOURCE_LABEL
 from quintant.operators.cosmos.builders import to_name
 from quintant.operators.cosmos.observe import ChainNode
+from quintant.operators.cosmos.plan.health import HEALTHY, with_health
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
     LastSnapshot,
     ScheduledVolumeSnapshot,
@@ -39,7 +39,6 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
 from quintant.operators.cosmos.scheduled_volume_snapshot.observe import SnapshotView, source_of
 from quintant.runtime.events.transitions import Transition
 
-HEALTHY = "Healthy"
 COMPONENT = "ScheduledVolumeSnapshot"
 RETRY_SECONDS = 10.0
 """Until the next look at what no watch tells of: time that passes, definitions that come."""
@@ -102,17 +101,9 @@ def step(view: SnapshotView) -> SnapshotStep:
 
 def with_condition(view: SnapshotView, done: SnapshotStep) -> SnapshotScheduleStatus:
     """The status of a step, with what is wrong as a condition."""
-    reason, said = done.problem
-    conditions = set_condition(
-        view.status.conditions,
-        HEALTHY,
-        status=not reason,
-        reason=reason or "Working",
-        message=said,
-        generation=view.schedule.metadata.generation,
-        now=view.now,
-    )
-    return replace(done.status, conditions=conditions, status=said or None)
+    known, generation = view.status.conditions, view.schedule.metadata.generation
+    conditions = with_health(known, done.problem, generation, view.now)
+    return replace(done.status, conditions=conditions, status=done.problem[1] or None)
 
 
 def refused(view: SnapshotView, done: SnapshotStep, reason: str, said: str) -> SnapshotStep:

@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from quintant.api.batch import Job, JobStatus
-from quintant.api.meta import set_condition
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace
 from quintant.core.owner import owned
+from quintant.operators.cosmos.plan.health import HEALTHY, with_health
 from quintant.operators.cosmos.pvc_builder import newest_snapshot
 from quintant.operators.cosmos.stateful_job.api import MOST_HISTORY, StatefulJobStatus
 from quintant.operators.cosmos.stateful_job.builders import build_claim, build_job
 from quintant.operators.cosmos.stateful_job.observe import JobView
 from quintant.runtime.events.transitions import Transition
 
-HEALTHY = "Healthy"
 TOLD = (Transition(HEALTHY, status="False", event="Error"),)
 DAY = timedelta(hours=24)
 LOOK_SECONDS = 60.0
@@ -68,17 +67,9 @@ def step(view: JobView) -> JobStep:
 
 def with_condition(view: JobView, done: JobStep) -> StatefulJobStatus:
     """The status of a step, with what is wrong as a condition."""
-    reason, said = done.problem
-    conditions = set_condition(
-        view.status.conditions,
-        HEALTHY,
-        status=not reason,
-        reason=reason or "Working",
-        message=said,
-        generation=view.owner.metadata.generation,
-        now=view.now,
-    )
-    return replace(done.status, conditions=conditions, status=said or None)
+    known, generation = view.status.conditions, view.owner.metadata.generation
+    conditions = with_health(known, done.problem, generation, view.now)
+    return replace(done.status, conditions=conditions, status=done.problem[1] or None)
 
 
 def parse_interval(text: str | None) -> timedelta:
