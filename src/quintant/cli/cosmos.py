@@ -5,14 +5,13 @@ quintant cosmos plan -f FILE                     what would change; writes nothi
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 
 from quintant.api.core import Service
-from quintant.cli.client import open_client
-from quintant.client.config.config import Config
+from quintant.cli.client import client_flags, run_with_client
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
@@ -41,21 +40,18 @@ def command() -> None:
     "--filename", "-f", "path", required=True, type=click.Path(path_type=Path, exists=True),
     help="A manifest with a CosmosFullNode.",
 )  # fmt: skip
-@click.option("--namespace", "-n", default="", help="Instead of the kubeconfig's.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
-def plan_command(path: Path, namespace: str, kubeconfig: Path | None) -> None:
+@client_flags
+def plan_command(path: Path, **way: Any) -> None:
     """Show what a manifest would make, change and restart, and because of which field.
 
     Nothing is written, and no key is shown.
     """
-    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
 
-    async def run() -> None:
-        async with open_client(config, "quintant-cosmos") as client:
-            for line in await planned(client, path, namespace or config.namespace):
-                click.echo(line)
+    async def work(client: Client, namespace: str) -> None:
+        for line in await planned(client, path, namespace):
+            click.echo(line)
 
-    asyncio.run(run())
+    run_with_client("quintant-cosmos", work, **way)
 
 
 async def planned(client: Client, path: Path, namespace: str) -> list[str]:

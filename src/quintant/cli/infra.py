@@ -7,17 +7,13 @@ quintant infra kubeconfig NAME > k               the way into the made cluster
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from quintant.api.core import Secret
-from quintant.cli.client import open_client
-from quintant.client.config.config import Config
+from quintant.cli.client import client_flags, run_with_client
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
@@ -34,18 +30,7 @@ from quintant.operators.infra.remote.connections import ImProviders
 from quintant.operators.infra.report import describe, planned
 from quintant.runtime.cache.client import Client
 
-F = TypeVar("F", bound=Callable[..., Any])
-Work = Callable[[Client, str], Awaitable[None]]
-_FLAGS = (
-    click.option("--namespace", "-n", default="", help="Instead of the kubeconfig's."),
-    click.option(
-        "--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places."
-    ),
-)
-
-
-def _flags(command: F) -> F:
-    return reduce(lambda made, flag: flag(made), reversed(_FLAGS), command)
+_MANAGER = "quintant-infra"
 
 
 @click.group("infra")
@@ -55,19 +40,19 @@ def command() -> None:
 
 @command.command("describe")
 @click.argument("name")
-@_flags
+@client_flags
 def describe_command(name: str, **way: Any) -> None:
     """Show a Cluster as a tree: operation, machines, nodes, conditions, last errors."""
 
     async def work(client: Client, namespace: str) -> None:
         click.echo(describe(await _find(client, name, namespace)))
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @command.command("kubeconfig")
 @click.argument("name")
-@_flags
+@client_flags
 def kubeconfig_command(name: str, **way: Any) -> None:
     """Print the kubeconfig of a made cluster, which is a secret."""
 
@@ -85,7 +70,7 @@ def kubeconfig_command(name: str, **way: Any) -> None:
             )
         click.echo(found.decode(), nl=False)
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @command.command("plan")
@@ -93,7 +78,7 @@ def kubeconfig_command(name: str, **way: Any) -> None:
     "--filename", "-f", "path", required=True, type=click.Path(path_type=Path, exists=True),
     help="A manifest with a Cluster.",
 )  # fmt: skip
-@_flags
+@client_flags
 def plan_command(path: Path, **way: Any) -> None:
     """Show what a manifest would change: paths, machines, the provider's estimate.
 
@@ -112,7 +97,7 @@ def plan_command(path: Path, **way: Any) -> None:
         drawn = replace(wanted, metadata=meta, status=_bound(wanted, status))
         click.echo(planned(before, after, await _estimate(client, drawn)))
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 def _bound(wanted: Cluster, status: ClusterStatus) -> ClusterStatus:
@@ -159,13 +144,3 @@ async def _find(client: Client, name: str, namespace: str) -> Cluster:
         because=f"its Clusters are {', '.join(others) or 'none'}",
         hint="kubectl get clusters -A",
     )
-
-
-def _run(work: Work, namespace: str, kubeconfig: Path | None) -> None:
-    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
-
-    async def run() -> None:
-        async with open_client(config, "quintant-infra") as client:
-            await work(client, namespace or config.namespace)
-
-    asyncio.run(run())

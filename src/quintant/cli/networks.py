@@ -14,19 +14,15 @@ themselves, so they work where pods can be reached: in a pod, or beside an embed
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import reduce
-from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import click
 
 from quintant.cli.check_chain import check
-from quintant.cli.client import open_client
-from quintant.client.config.config import Config
+from quintant.cli.client import client_flags, run_with_client
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
@@ -43,26 +39,14 @@ READ_SECONDS = 60.0
 WRITE_SECONDS = 10.0
 _COLUMNS = ("NAMESPACE", "NAME", "ID", "PHASE", "MEMBERS", "READY", "PENDING", "CONTACT")
 _GAP = 3
-
-F = TypeVar("F", bound=Callable[..., Any])
-Work = Callable[[Client, str], Awaitable[None]]
-_FLAGS = (
-    click.option("--namespace", "-n", default="", help="Instead of the kubeconfig's."),
-    click.option(
-        "--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places."
-    ),
-)
-
-
-def _flags(command: F) -> F:
-    return reduce(lambda made, flag: flag(made), reversed(_FLAGS), command)
+_MANAGER = "quintant-klight"
 
 
 @click.command("get")
 @click.argument("what", type=click.Choice(["networks"]), default="networks")
 @click.option("--all-namespaces", "-A", "everywhere", is_flag=True, help="Of every namespace.")
 @click.option("--output", "-o", type=click.Choice(["table", "json"]), default="table")
-@_flags
+@client_flags
 def get(what: str, everywhere: bool, output: str, **way: Any) -> None:
     """List networks."""
 
@@ -70,12 +54,12 @@ def get(what: str, everywhere: bool, output: str, **way: Any) -> None:
         found = await client.list(LightNetwork, "" if everywhere else namespace, live=True)
         click.echo(_json(listed(found)) if output == "json" else _table(found))
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @click.command("describe")
 @click.argument("network")
-@_flags
+@client_flags
 def describe(network: str, **way: Any) -> None:
     """Show all that is known of a network, as JSON."""
 
@@ -83,12 +67,12 @@ def describe(network: str, **way: Any) -> None:
         shown = await _find(client, network, namespace)
         click.echo(_json(plain(shown)))
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @click.command("query")
 @click.argument("network")
-@_flags
+@client_flags
 def query(network: str, **way: Any) -> None:
     """Print what a network keeps, newest first, a line each."""
 
@@ -97,13 +81,13 @@ def query(network: str, **way: Any) -> None:
             async for payload in peers.payloads(address, READ_SECONDS):
                 click.echo(payload)
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @click.command("persist")
 @click.argument("network")
 @click.argument("file", type=click.File("rb"))
-@_flags
+@client_flags
 def persist(network: str, file: IO[bytes], **way: Any) -> None:
     """Have a network keep the contents of FILE, - for the standard input."""
     payload = file.read()
@@ -115,12 +99,12 @@ def persist(network: str, file: IO[bytes], **way: Any) -> None:
             raise ConfigError(f"network {network} did not take it", because=answer.text)
         click.echo(f"kept by {address} and its network")
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 @click.command("repair")
 @click.argument("network")
-@_flags
+@client_flags
 def repair(network: str, **way: Any) -> None:
     """Ask the controller for one repair of a network."""
 
@@ -131,23 +115,13 @@ def repair(network: str, **way: Any) -> None:
         await client.patch(changed, since=shown)
         click.echo(f"asked for a repair of {network}; see: quintant klight describe {network}")
 
-    _run(work, **way)
+    run_with_client(_MANAGER, work, **way)
 
 
 COMMANDS: dict[str, click.Command] = {
     "get": get, "describe": describe, "query": query, "persist": persist, "repair": repair,
     "check": check,
 }  # fmt: skip
-
-
-def _run(work: Work, namespace: str, kubeconfig: Path | None) -> None:
-    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
-
-    async def run() -> None:
-        async with open_client(config, "quintant-klight") as client:
-            await work(client, namespace or config.namespace)
-
-    asyncio.run(run())
 
 
 async def _find(client: Client, network: str, namespace: str) -> LightNetwork:
