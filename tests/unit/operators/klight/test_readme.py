@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import quintant.operators.klight as klight
 from quintant.operators.klight import api, options
@@ -12,12 +11,10 @@ from quintant.operators.klight.lightnetwork.api import REPAIR, Phase
 from quintant.operators.klight.options import PREFIX
 from quintant.operators.klight.plan import actions
 from quintant.runtime.controller import attempts
+from unit.operators.readme import Contract
 
-HERE = Path(klight.__file__).parent
-ROOT = Path(__file__).parents[4]
-CONTRACT = (HERE / "README.md").read_text()
-PAGE = (ROOT / "docs" / "klight.md").read_text()
-SOURCE = "".join(path.read_text() for path in HERE.rglob("*.py"))
+KLIGHT = Contract(klight)
+CONTRACT, PAGE = KLIGHT.text, KLIGHT.page
 EVENT = re.compile(
     r'(?:(?:Complaint|NetworkEvent|Drop|Enrol|Postpone|\.say|\.warn)\([^"\n]*\s*'
     r'|ctx\.event\(pod, |return |goal = \(|else \()"([A-Z]\w+)"'
@@ -27,7 +24,7 @@ PHASES = set(Phase.__args__)  # type: ignore[attr-defined]
 
 def reasons() -> set[str]:
     """The reasons of events that the code gives."""
-    return set(EVENT.findall(SOURCE)) - PHASES
+    return set(EVENT.findall(KLIGHT.sources)) - PHASES
 
 
 def test_every_event_is_in_the_contract_and_on_the_page() -> None:
