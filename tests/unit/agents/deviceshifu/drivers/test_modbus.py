@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from quintant.agents.devices.http_device import MockOptions
+from foreign.process import free_ports
 from quintant.agents.devices.modbus import serve
 from testbeds.devices import Bench, bench, edge_device, until
+from unit.agents.deviceshifu.drivers.simulated_device import simulated
 
 pytestmark = pytest.mark.realtime
 CONFIG = {
@@ -36,29 +35,11 @@ telemetries:
 }
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-@asynccontextmanager
-async def modbus_device(port: int) -> AsyncIterator[None]:
-    stopped = asyncio.Event()
-    work = asyncio.ensure_future(serve(MockOptions("m", "127.0.0.1", port), stopped))
-    try:
-        yield
-    finally:
-        stopped.set()
-        await work
-
-
 @asynccontextmanager
 async def modbus(folder: Path) -> AsyncIterator[Bench]:
-    port = free_port()
+    (port,) = free_ports(1)
     async with (
-        modbus_device(port),
+        simulated(serve, port),
         bench(folder, edge_device("Modbus", f"127.0.0.1:{port}"), CONFIG) as made,
     ):
         await until(lambda: made.cluster.phases[-1:] == ["Running"])
@@ -103,12 +84,12 @@ async def test_what_cannot_be_is_400(
 
 
 async def test_a_device_that_was_restarted_is_read_again(tmp_path: Path) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     async with bench(tmp_path, edge_device("Modbus", f"127.0.0.1:{port}"), CONFIG) as made:
         status, said = await made.text("/temperature")
         assert (status, said.startswith("device not connected: ")) == (503, True)
         for _ in range(2):
-            async with modbus_device(port):
+            async with simulated(serve, port):
                 await until(lambda: made.cluster.phases[-1:] == ["Running"])
                 assert await made.text("/temperature") == (200, "21.5")
             await until(lambda: made.cluster.phases[-1] == "Failed")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from quintant.agents.devices.http_device import MockOptions
+from foreign.process import free_ports
 from quintant.agents.devices.opcua import PATH, serve
 from testbeds.devices import Bench, bench, edge_device, until
+from unit.agents.deviceshifu.drivers.simulated_device import simulated
 
 pytestmark = pytest.mark.realtime
 CONFIG = {
@@ -35,24 +34,6 @@ telemetries:
 }
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-@asynccontextmanager
-async def opcua_server(port: int) -> AsyncIterator[None]:
-    stopped = asyncio.Event()
-    work = asyncio.ensure_future(serve(MockOptions("o", "127.0.0.1", port), stopped))
-    try:
-        yield
-    finally:
-        stopped.set()
-        await work
-
-
 @asynccontextmanager
 async def agent(folder: Path, port: int) -> AsyncIterator[Bench]:
     device = edge_device("OPCUA", f"opc.tcp://127.0.0.1:{port}{PATH}")
@@ -61,9 +42,9 @@ async def agent(folder: Path, port: int) -> AsyncIterator[Bench]:
 
 
 async def test_nodes_are_read_and_written_and_a_reboot_is_survived(tmp_path: Path) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     async with agent(tmp_path, port) as made:
-        async with opcua_server(port):
+        async with simulated(serve, port):
             await until(lambda: made.cluster.phases[-1:] == ["Running"])
             status, said = await made.text("/get_value")
             assert status == 200
@@ -85,6 +66,6 @@ async def test_nodes_are_read_and_written_and_a_reboot_is_survived(tmp_path: Pat
             assert await made.text("/get_value", "DELETE") == (405, "Method Not Allowed\n")
         await until(lambda: made.cluster.phases[-1] == "Failed")
         assert (await made.text("/get_value"))[0] == 503
-        async with opcua_server(port):
+        async with simulated(serve, port):
             await until(lambda: made.cluster.phases[-1] == "Running")
             assert (await made.text("/get_value"))[0] == 200
