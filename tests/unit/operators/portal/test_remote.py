@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.core.clock import Random
 from quintant.core.errors import TransportError
 from quintant.core.object import Request
 from quintant.http.request import Request as HttpRequest
@@ -26,10 +25,10 @@ from quintant.operators.portal.remote import (
     same,
 )
 from quintant.runtime.controller.follower import Follower, Unreachable
-from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import advance, settle
 from quintant.wire.tunnelreport import Report
+from unit.runtime.controller.running_source import running, woken
 
 SHOP = Request("shop", "default")
 
@@ -73,24 +72,13 @@ def heard(reports: Reports, pod: TunnelPod = POD) -> str | None:
 @asynccontextmanager
 async def listening(voice: Voice) -> AsyncIterator[tuple[Reports, Workqueue[Request]]]:
     reports = Follower(reports_by(voice), same=same)
-    context = SourceContext(Workqueue[Request](), tuple, Random())
-    task = asyncio.ensure_future(reports(context))
-    try:
-        yield reports, context.queue
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    async with running(reports) as queue:
+        yield reports, queue
 
 
 async def taken(queue: Workqueue[Request]) -> int:
     """How many keys were woken."""
-    await settle()
-    woken = len(queue)
-    for _ in range(woken):
-        lease = await queue.get()
-        assert lease is not None
-        queue.done(lease.key)
-    return woken
+    return len(await woken(queue))
 
 
 async def test_news_wakes_its_portal_expose_and_repetition_does_not() -> None:

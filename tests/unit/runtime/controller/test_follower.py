@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -14,6 +13,7 @@ from quintant.runtime.controller.follower import Follower, Pace, Unreachable
 from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import advance, settle
+from unit.runtime.controller.running_source import running, woken
 
 A, B = Request("a", "ns"), Request("b", "ns")
 
@@ -37,29 +37,6 @@ class Device:
                 yield word
         finally:
             self.open.remove(address)
-
-
-@asynccontextmanager
-async def running(follower: Follower[str, str]) -> AsyncIterator[Workqueue[Request]]:
-    context = SourceContext(Workqueue[Request](), tuple, Random(1))
-    task = asyncio.ensure_future(follower(context))
-    try:
-        yield context.queue
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def woken(queue: Workqueue[Request]) -> list[Request]:
-    """The keys that were woken, taken."""
-    await settle()
-    keys = []
-    for _ in range(len(queue)):
-        lease = await queue.get()
-        assert lease is not None
-        queue.done(lease.key)
-        keys.append(lease.key)
-    return keys
 
 
 async def test_news_wake_the_key_and_repetition_does_not() -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from quintant import Context, Custom, Manager, Model, Request, resource
 from quintant.api.coordination import Lease
-from quintant.core.clock import Random, monotonic
+from quintant.core.clock import monotonic
 from quintant.core.errors import LeadershipLost, leaf_errors
 from quintant.runtime.controller.long_calls import CallOutcome, LongCalls
-from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Workqueue
 from quintant.testing import InProcessCluster, advance, kind, named, settle
+from unit.runtime.controller.running_source import running, woken
 
 A, B = Request("a", "ns"), Request("b", "ns")
 MINUTE = 60.0
@@ -48,32 +48,16 @@ class Provider:
 
 
 @asynccontextmanager
-async def running(calls: LongCalls[str], grace: float = 0.0) -> AsyncIterator[Workqueue[Request]]:
-    context = SourceContext(Workqueue[Request](), tuple, Random(1), lambda: grace)
-    task = asyncio.ensure_future(calls(context))
-    await settle()
-    try:
-        yield context.queue
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def woken(queue: Workqueue[Request]) -> list[Request]:
-    """The keys that were woken, taken."""
-    await settle()
-    keys = []
-    for _ in range(len(queue)):
-        lease = await queue.get()
-        assert lease is not None
-        queue.done(lease.key)
-        keys.append(lease.key)
-    return keys
+async def ready(calls: LongCalls[str], grace: float = 0.0) -> AsyncIterator[Workqueue[Request]]:
+    """Calls that are begun are made at once."""
+    async with running(calls, grace) as queue:
+        await settle()
+        yield queue
 
 
 async def test_a_call_wakes_its_key_when_it_ends_and_its_outcome_stays() -> None:
     calls, provider = LongCalls[str](), Provider()
-    async with running(calls) as queue:
+    async with ready(calls) as queue:
         assert calls.begin(A, 1, provider.call("create")) is None
         await advance(MINUTE / 2)
         assert calls.is_under_way(A)
@@ -89,7 +73,7 @@ async def test_a_call_wakes_its_key_when_it_ends_and_its_outcome_stays() -> None
 
 async def test_another_call_of_the_key_waits_until_the_one_before_has_ended() -> None:
     calls, provider = LongCalls[str](), Provider()
-    async with running(calls) as queue:
+    async with ready(calls) as queue:
         calls.begin(A, 1, provider.call("update"))
         await advance(1)
         assert calls.begin(A, 2, provider.call("delete")) is None
@@ -106,7 +90,7 @@ async def test_another_call_of_the_key_waits_until_the_one_before_has_ended() ->
 
 async def test_what_fails_is_an_outcome_and_is_not_called_again() -> None:
     calls, provider = LongCalls[str](), Provider()
-    async with running(calls) as queue:
+    async with ready(calls) as queue:
         calls.begin(A, 1, provider.call("create", ValueError("no room")))
         calls.begin(B, 1, provider.call("slow"), timeout=10)
         await advance(10 * MINUTE)
@@ -127,7 +111,7 @@ async def test_a_call_that_cancels_itself_is_told_and_the_others_go_on() -> None
     async def odd() -> str:
         raise asyncio.CancelledError
 
-    async with running(calls) as queue:
+    async with ready(calls) as queue:
         calls.begin(A, 1, odd)
         calls.begin(B, 1, provider.call("other"))
         await advance(2 * MINUTE)
@@ -139,7 +123,7 @@ async def test_a_call_that_cancels_itself_is_told_and_the_others_go_on() -> None
 
 async def test_a_forgotten_key_has_no_outcome_and_its_call_goes_on() -> None:
     calls, provider = LongCalls[str](), Provider()
-    async with running(calls):
+    async with ready(calls):
         calls.begin(A, 1, provider.call("create"))
         await advance(1)
         calls.forget(A)
@@ -153,7 +137,7 @@ async def test_a_forgotten_key_has_no_outcome_and_its_call_goes_on() -> None:
 
 async def test_only_so_many_calls_are_under_way_and_the_others_wait() -> None:
     calls, provider = LongCalls[str](limit=2), Provider()
-    async with running(calls, grace=2 * MINUTE):
+    async with ready(calls, grace=2 * MINUTE):
         for number in range(4):
             calls.begin(Request(f"{number}"), 1, provider.call(f"{number}"))
         await advance(1)
@@ -164,7 +148,7 @@ async def test_only_so_many_calls_are_under_way_and_the_others_wait() -> None:
 
 async def test_nothing_is_begun_while_those_under_way_are_awaited() -> None:
     calls, provider = LongCalls[str](limit=1), Provider()
-    async with running(calls, grace=10 * MINUTE):
+    async with ready(calls, grace=10 * MINUTE):
         calls.begin(A, 1, provider.call("first"))
         calls.begin(B, 1, provider.call("second"))
         await advance(1)
@@ -237,13 +221,13 @@ async def test_a_call_is_awaited_within_the_grace_when_the_lease_is_lost(
     operator = Operator(Provider(seconds))
     await cluster.install(Resize)
     manager = operator.manager(leader_elect=True, grace=30)
-    running = asyncio.ensure_future(manager.serve(cluster.environment()))
+    serving = asyncio.ensure_future(manager.serve(cluster.environment()))
     await cluster.create(job())
     await advance(3)
     assert operator.provider.begun == ["a-0"]
     cluster.faults.refuse(kind(Lease))
     with pytest.raises(ExceptionGroup) as caught:
-        await running
+        await serving
 
     assert isinstance(leaf_errors(caught.value)[0], LeadershipLost)
     assert bool(operator.provider.ended) == whole
