@@ -62,6 +62,14 @@ def not_connected(cause: str) -> DeviceError:
     return DeviceError(NOT_CONNECTED, f"device not connected: {cause}")
 
 
+def known_instruction(config: DeviceConfig, name: str) -> Instruction:
+    """The instruction of a name; DeviceError if there is none."""
+    found = config.instructions.get(name)
+    if found is None:
+        raise DeviceError(400, f"{name} is no instruction")
+    return found
+
+
 async def whole_body(request: Request) -> bytes:
     """What a caller sent; DeviceError if it is too much."""
     body = await request.body(BODY_BYTES)

@@ -19,6 +19,7 @@ from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDia
 from quintant.agents.deviceshifu.drivers.driver import (
     Answer,
     DeviceError,
+    known_instruction,
     not_connected,
     whole_body,
 )
@@ -80,9 +81,7 @@ class ModbusDriver:
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """What registers mean, as text."""
-        found = self._config.instructions.get(instruction)
-        if found is None:
-            raise DeviceError(400, f"{instruction} is no instruction")
+        found = known_instruction(self._config, instruction)
         return _text(await self._read(_point(found))).encode()
 
     async def check(self, seconds: float | None) -> None:

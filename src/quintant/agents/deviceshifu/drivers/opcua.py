@@ -24,6 +24,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     KEPT_BYTES,
     Answer,
     DeviceError,
+    known_instruction,
     not_connected,
     whole_body,
 )
@@ -108,9 +109,7 @@ class OpcUaDriver:
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The value of a node, as text."""
-        found = self._config.instructions.get(instruction)
-        if found is None:
-            raise DeviceError(400, f"{instruction} is no instruction")
+        found = known_instruction(self._config, instruction)
         return _text(await self._value(found)).encode()[:KEPT_BYTES]
 
     async def check(self, seconds: float | None) -> None:
