@@ -13,6 +13,9 @@ import pytest_asyncio
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
+from testbeds.dummy_manager import dummy_manager
+
+__all__ = ["dummy_manager"]
 
 Aloud = Callable[[], AbstractContextManager[None]]
 """A context in which output is shown at once, and not kept for the report of a failure."""

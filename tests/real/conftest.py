@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from time import monotonic
 
 import pytest
 import pytest_asyncio
 
 from envtest import RealCluster
-from foreign.catalogue import IM
-from foreign.errors import announce
-from infrastructure_manager import InfrastructureManager
 from quintant import Client, Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
+from testbeds.dummy_manager import dummy_manager
+
+__all__ = ["dummy_manager"]
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -36,23 +34,6 @@ def forgetful_cluster() -> Iterator[RealCluster]:
         if not cluster.store:
             pytest.skip("a given cluster's history cannot be compacted")
         yield cluster
-
-
-@pytest.fixture(scope="package")
-def dummy_manager(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[InfrastructureManager]:
-    """One Infrastructure Manager for all; each test takes back the faults it asked for."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    folder = tmp_path_factory.mktemp("infrastructure-manager")
-    # It is installed where it is missing, which takes a minute and says how far it is.
-    with capture.global_and_fixture_disabled():
-        IM.provide(os.environ)
-    began = monotonic()
-    with InfrastructureManager(folder) as manager:
-        with capture.global_and_fixture_disabled():
-            announce(f"Infrastructure Manager is ready after {monotonic() - began:.1f} s")
-        yield manager
 
 
 @pytest_asyncio.fixture
