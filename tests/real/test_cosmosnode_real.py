@@ -20,7 +20,7 @@ from quintant.agents.cosmosnode.chain_home import ChainHome
 from quintant.agents.cosmosnode.config_merge import config_merge
 from quintant.agents.cosmosnode.heights import stored_height
 from quintant.agents.cosmosnode.state_sync import ask_server
-from quintant.operators.cosmos.node_key_builder import build_node_key
+from quintant.operators.cosmos.builders.node_key_builder import build_node_key
 from quintant.wire.comet import CometStatus, parse_status
 from unit.agents.cosmosnode.homes import variables
 

@@ -18,8 +18,12 @@ from quintant.core.object import replace
 from quintant.core.yaml import load_all
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodeConfig
-from quintant.operators.cosmos.builders import instances
-from quintant.operators.cosmos.node_key_builder import DamagedNodeKey, NodeKey, parse_node_key
+from quintant.operators.cosmos.builders.instances import instances
+from quintant.operators.cosmos.builders.node_key_builder import (
+    DamagedNodeKey,
+    NodeKey,
+    parse_node_key,
+)
 from quintant.operators.cosmos.options import Options
 from quintant.operators.cosmos.plan.preview import PreviewInputs, PreviewLine, preview
 from quintant.operators.cosmos.plan.rollout import max_unavailable

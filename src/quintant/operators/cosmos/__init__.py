@@ -19,7 +19,9 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.options import from_environment
 from quintant.operators.cosmos import observe
-from quintant.operators.cosmos.act import FullNodeControl
+from quintant.operators.cosmos.act.full_node_control import FullNodeControl
+from quintant.operators.cosmos.act.pod_control import DisruptionLocks, PodControl
+from quintant.operators.cosmos.act.pvc_control import PvcControl
 from quintant.operators.cosmos.api import OURS
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodeConfig, NodePod
@@ -27,8 +29,6 @@ from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.cache.reconcile import CacheReconcile
 from quintant.operators.cosmos.metrics import CosmosMetrics
 from quintant.operators.cosmos.options import Options
-from quintant.operators.cosmos.pod_control import DisruptionLocks, PodControl
-from quintant.operators.cosmos.pvc_control import PvcControl
 from quintant.operators.cosmos.reconcile import FullNodeReconcile
 from quintant.operators.cosmos.remote import HttpNodes, NodeRemote
 from quintant.operators.cosmos.scheduled_volume_snapshot import observe as snapshots

@@ -24,7 +24,7 @@ from quintant.operators.cosmos.api import BELONGS_TO_LABEL, NODE_CONTAINER
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus
 from quintant.operators.cosmos.api.views import NodeConfig, NodePod
-from quintant.operators.cosmos.builders import Instance, instances, override_of
+from quintant.operators.cosmos.builders.instances import Instance, instances, override_of
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.cache.plan import CometItem, SyncState, state_of
 from quintant.operators.cosmos.plan.pre_upgrade import PreUpgrade, plan_pre_upgrade

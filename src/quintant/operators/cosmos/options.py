@@ -6,7 +6,7 @@ operator wins over them.
 
 from __future__ import annotations
 
-from quintant.operators.cosmos.init_container_builder import Tools
+from quintant.operators.cosmos.builders.init_container_builder import Tools
 from quintant.runtime.settings import ManagerOptions
 from quintant.version import QUINTANT
 

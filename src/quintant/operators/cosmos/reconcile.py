@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.operators.cosmos.act import FullNodeControl
+from quintant.operators.cosmos.act.full_node_control import FullNodeControl
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics

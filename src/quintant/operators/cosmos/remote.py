@@ -18,7 +18,7 @@ from quintant.client.transport import ApiRequest
 from quintant.core.address import BindAddress
 from quintant.core.errors import TransportError
 from quintant.core.text import one_line
-from quintant.operators.cosmos.node_key_builder import SEED_BYTES
+from quintant.operators.cosmos.builders.node_key_builder import SEED_BYTES
 from quintant.wire.comet import HEALTH_PORT, CometStatus, MalformedStatus, parse_status
 
 ANSWER_SECONDS = 5.0

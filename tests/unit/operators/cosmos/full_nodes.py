@@ -9,7 +9,7 @@ import msgspec
 from quintant.core import codec
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import Instance, instances
+from quintant.operators.cosmos.builders.instances import Instance, instances
 from testbeds.cosmos import full_node
 
 TOOLS_IMAGE = "tools:1"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
-from quintant.operators.cosmos.builders import instances
+from quintant.operators.cosmos.builders.instances import instances
 from quintant.operators.cosmos.cache.observe import CometCache, NodeTarget
 from quintant.operators.cosmos.observe import OWNER, main_pods
 from quintant.runtime.controller.context import Context

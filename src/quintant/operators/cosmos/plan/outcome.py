@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quintant.core.errors import QuintantError
-from quintant.operators.cosmos.peer_builder import PeerAddress
+from quintant.operators.cosmos.builders.peer_builder import PeerAddress
 
 
 @dataclass(frozen=True, slots=True)

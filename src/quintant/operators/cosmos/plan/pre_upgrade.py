@@ -18,7 +18,13 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus
-from quintant.operators.cosmos.builders import Instance, app_name, instances, labels, to_name
+from quintant.operators.cosmos.builders.instances import (
+    Instance,
+    app_name,
+    instances,
+    labels,
+    to_name,
+)
 from quintant.operators.cosmos.plan.upgrades import resolve_version
 
 LIMIT = timedelta(minutes=30)

@@ -19,17 +19,17 @@ from quintant.core.codec import to_plain
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.operators.cosmos.additional_pod_builder import build_additional_pods
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import MARK, instances
-from quintant.operators.cosmos.config_map_builder import build_config_maps
-from quintant.operators.cosmos.init_container_builder import Tools
-from quintant.operators.cosmos.node_key_builder import NodeKey, build_node_key
-from quintant.operators.cosmos.peer_builder import build_peers
-from quintant.operators.cosmos.pod_builder import PodInputs, build_pod
-from quintant.operators.cosmos.pvc_builder import build_claim
-from quintant.operators.cosmos.rbac_builder import build_account
-from quintant.operators.cosmos.service_builder import build_services
+from quintant.operators.cosmos.builders.additional_pod_builder import build_additional_pods
+from quintant.operators.cosmos.builders.config_map_builder import build_config_maps
+from quintant.operators.cosmos.builders.init_container_builder import Tools
+from quintant.operators.cosmos.builders.instances import MARK, instances
+from quintant.operators.cosmos.builders.node_key_builder import NodeKey, build_node_key
+from quintant.operators.cosmos.builders.peer_builder import build_peers
+from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
+from quintant.operators.cosmos.builders.pvc_builder import build_claim
+from quintant.operators.cosmos.builders.rbac_builder import build_account
+from quintant.operators.cosmos.builders.service_builder import build_services
 from quintant.runtime.apply import revision
 
 Plain = dict[str, Any]

@@ -10,10 +10,10 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.core.errors import AlreadyExists, ApiError, Conflict
 from quintant.core.object import Request, replace
 from quintant.core.text import one_line
+from quintant.operators.cosmos.act.pod_control import DisruptionLocks
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus, SnapshotCandidate
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.pod_control import DisruptionLocks
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
 from quintant.operators.cosmos.scheduled_volume_snapshot.observe import SnapshotView, view
 from quintant.operators.cosmos.scheduled_volume_snapshot.plan import (

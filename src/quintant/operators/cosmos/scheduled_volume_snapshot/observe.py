@@ -11,7 +11,7 @@ from quintant.core.object import Request
 from quintant.operators.cosmos.api import SOURCE_LABEL
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
-from quintant.operators.cosmos.builders import LABEL_LENGTH, trim_middle
+from quintant.operators.cosmos.builders.instances import LABEL_LENGTH, trim_middle
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.observe import Observed, observe, owner_of
 from quintant.operators.cosmos.plan.rollout import disruption_budget

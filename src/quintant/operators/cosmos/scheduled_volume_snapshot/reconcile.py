@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from quintant.operators.cosmos.act.pod_control import DisruptionLocks
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
-from quintant.operators.cosmos.pod_control import DisruptionLocks
 from quintant.operators.cosmos.scheduled_volume_snapshot.act import act
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
 from quintant.operators.cosmos.scheduled_volume_snapshot.observe import view

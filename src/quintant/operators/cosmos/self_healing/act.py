@@ -15,6 +15,7 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import ApiError, Conflict
 from quintant.core.object import Request, replace
 from quintant.core.text import one_line
+from quintant.operators.cosmos.act.pod_control import DisruptionLocks
 from quintant.operators.cosmos.api.full_node import (
     CosmosFullNode,
     CrashLoopRebuild,
@@ -29,7 +30,6 @@ from quintant.operators.cosmos.api.status import (
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
 from quintant.operators.cosmos.observe import ChainNode, Observed, reread
-from quintant.operators.cosmos.pod_control import DisruptionLocks
 from quintant.operators.cosmos.remote import NodeRemote
 from quintant.operators.cosmos.self_healing.observe import ask_peers, ask_usage
 from quintant.operators.cosmos.self_healing.plan import (

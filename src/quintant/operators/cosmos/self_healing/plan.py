@@ -23,9 +23,9 @@ from quintant.core.clock import parse_timestamp, timestamp
 from quintant.operators.cosmos.api import NODE_CONTAINER
 from quintant.operators.cosmos.api.full_node import PvcAutoScale, SelfHeal
 from quintant.operators.cosmos.api.status import PvcAutoScaling
+from quintant.operators.cosmos.builders.pvc_builder import STORAGE, increased, quantity_of
 from quintant.operators.cosmos.observe import ChainNode, Observed
 from quintant.operators.cosmos.plan.rollout import disruption_budget, max_unavailable
-from quintant.operators.cosmos.pvc_builder import STORAGE, increased, quantity_of
 
 COOLDOWN = timedelta(minutes=10)
 """After a restart a node is left alone for so long: it may be on its way back."""

@@ -8,8 +8,12 @@ from datetime import datetime, timedelta
 
 from quintant.operators.cosmos.api import NODE_CONTAINER
 from quintant.operators.cosmos.api.full_node import CrashLoopRebuild
+from quintant.operators.cosmos.builders.pvc_builder import (
+    SourceCandidates,
+    choose_source,
+    claim_template,
+)
 from quintant.operators.cosmos.observe import ChainNode, Observed
-from quintant.operators.cosmos.pvc_builder import SourceCandidates, choose_source, claim_template
 
 Restarts = tuple[tuple[datetime, int], ...]
 """How often a program was restarted, by when it was looked at."""

@@ -12,7 +12,7 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import ClaimSpec, DataSource, PersistentVolumeClaim
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS
-from quintant.operators.cosmos.pvc_builder import STORAGE
+from quintant.operators.cosmos.builders.pvc_builder import STORAGE
 from quintant.operators.cosmos.stateful_job.api import StatefulJob
 
 COMPONENT = "StatefulJob"

@@ -17,8 +17,8 @@ from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace
 from quintant.core.owner import owned
+from quintant.operators.cosmos.builders.pvc_builder import newest_snapshot
 from quintant.operators.cosmos.plan.health import HEALTHY, with_health
-from quintant.operators.cosmos.pvc_builder import newest_snapshot
 from quintant.operators.cosmos.stateful_job.api import MOST_HISTORY, StatefulJobStatus
 from quintant.operators.cosmos.stateful_job.builders import build_claim, build_job
 from quintant.operators.cosmos.stateful_job.observe import JobView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.operators.cosmos.init_container_builder import Tools
+from quintant.operators.cosmos.builders.init_container_builder import Tools
 from quintant.operators.cosmos.plan.preview import PreviewInputs, changed_fields, preview
 from unit.operators.cosmos.full_nodes import crd
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from quintant.operators.cosmos.api import CHAIN_INIT, HOME, HOME_VOLUME
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import Instance
+from quintant.operators.cosmos.builders.instances import Instance
 
 _TEMPORARY = f"{HOME}/.tmp"
 _CONFIG = f"{HOME}/.config"

@@ -6,10 +6,11 @@ server is asked. The ConfigMap of a removed instance stays: it comes back as the
 
 from __future__ import annotations
 
+from quintant.operators.cosmos.act.service_control import adoptable
 from quintant.operators.cosmos.api import NODE_KEY
 from quintant.operators.cosmos.api.views import NodeConfig
-from quintant.operators.cosmos.builders import instances, labels
-from quintant.operators.cosmos.node_key_builder import (
+from quintant.operators.cosmos.builders.instances import instances, labels
+from quintant.operators.cosmos.builders.node_key_builder import (
     DamagedNodeKey,
     NodeKey,
     build_node_key,
@@ -17,7 +18,6 @@ from quintant.operators.cosmos.node_key_builder import (
 )
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.remote import NodeRemote
-from quintant.operators.cosmos.service_control import adoptable
 from quintant.runtime.apply import controlled
 from quintant.runtime.cache.client import Client
 

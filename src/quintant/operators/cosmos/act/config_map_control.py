@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.operators.cosmos.builders import MARK
-from quintant.operators.cosmos.config_map_builder import InstanceConfig, build_config_maps
-from quintant.operators.cosmos.node_key_builder import NodeKey
+from quintant.operators.cosmos.act.service_control import adoptable
+from quintant.operators.cosmos.builders.config_map_builder import InstanceConfig, build_config_maps
+from quintant.operators.cosmos.builders.instances import MARK
+from quintant.operators.cosmos.builders.node_key_builder import NodeKey
+from quintant.operators.cosmos.builders.peer_builder import PeerAddress
 from quintant.operators.cosmos.observe import Observed
-from quintant.operators.cosmos.peer_builder import PeerAddress
-from quintant.operators.cosmos.service_control import adoptable
 from quintant.runtime.apply import Policy, control, revision
 from quintant.runtime.cache.client import Client
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.operators.cosmos.additional_pod_builder import build_additional_pods
+from quintant.operators.cosmos.builders.additional_pod_builder import build_additional_pods
 from unit.operators.cosmos.full_nodes import crd, instance
 
 PODS = [

@@ -23,7 +23,7 @@ from quintant.operators.cosmos.api.full_node import (
     NodeVolumeClaimTemplate,
     TemplateMetadata,
 )
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.instances import (
     LABEL_LENGTH,
     Instance,
     labels,

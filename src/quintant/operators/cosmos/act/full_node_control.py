@@ -23,19 +23,19 @@ from quintant.core.errors import (
 )
 from quintant.core.object import Request
 from quintant.core.text import one_line
+from quintant.operators.cosmos.act.config_map_control import control_config_maps
+from quintant.operators.cosmos.act.node_key_control import control_node_keys
+from quintant.operators.cosmos.act.pod_control import DisruptionLocks, PodControl, PodOutcome
+from quintant.operators.cosmos.act.pvc_control import ClaimOutcome, PvcControl
+from quintant.operators.cosmos.act.rbac_control import control_account
+from quintant.operators.cosmos.act.service_control import control_services
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
-from quintant.operators.cosmos.config_map_control import control_config_maps
-from quintant.operators.cosmos.node_key_builder import DamagedNodeKey
-from quintant.operators.cosmos.node_key_control import control_node_keys
+from quintant.operators.cosmos.builders.node_key_builder import DamagedNodeKey
+from quintant.operators.cosmos.builders.peer_builder import build_peers, pending_services
 from quintant.operators.cosmos.observe import Observed, reread
-from quintant.operators.cosmos.peer_builder import build_peers, pending_services
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome, StepFailure
-from quintant.operators.cosmos.pod_control import DisruptionLocks, PodControl, PodOutcome
-from quintant.operators.cosmos.pvc_control import ClaimOutcome, PvcControl
-from quintant.operators.cosmos.rbac_control import control_account
 from quintant.operators.cosmos.remote import NodeRemote
-from quintant.operators.cosmos.service_control import control_services
 from quintant.runtime.controller.context import Context
 
 T = TypeVar("T")

@@ -33,7 +33,15 @@ from quintant.operators.cosmos.api import (
 from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import PodObject
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.init_container_builder import (
+    Plain,
+    Tools,
+    build_init_containers,
+    chain_home,
+    environment,
+    mount,
+)
+from quintant.operators.cosmos.builders.instances import (
     Instance,
     image_version,
     is_sentry,
@@ -42,17 +50,9 @@ from quintant.operators.cosmos.builders import (
     override_of,
     to_dns_label,
 )
-from quintant.operators.cosmos.init_container_builder import (
-    Plain,
-    Tools,
-    build_init_containers,
-    chain_home,
-    environment,
-    mount,
-)
+from quintant.operators.cosmos.builders.rbac_builder import account_name
+from quintant.operators.cosmos.builders.service_builder import p2p_port, rpc_port
 from quintant.operators.cosmos.plan.upgrades import resolve_version
-from quintant.operators.cosmos.rbac_builder import account_name
-from quintant.operators.cosmos.service_builder import p2p_port, rpc_port
 from quintant.wire.comet import HEALTH_PORT
 
 NOBODY = 1025

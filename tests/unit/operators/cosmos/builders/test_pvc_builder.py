@@ -11,8 +11,8 @@ from quintant.api.quantity import Quantity, parse_quantity
 from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
 from quintant.api.volume import ClaimStatus, PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
-from quintant.operators.cosmos.builders import MARK
-from quintant.operators.cosmos.pvc_builder import (
+from quintant.operators.cosmos.builders.instances import MARK
+from quintant.operators.cosmos.builders.pvc_builder import (
     SourceCandidates,
     VolumeSource,
     build_claim,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.operators.cosmos.node_key_builder import (
+from quintant.operators.cosmos.builders.node_key_builder import (
     DamagedNodeKey,
     build_node_key,
     parse_node_key,

@@ -15,7 +15,7 @@ from quintant.operators.cosmos.api import (
 )
 from quintant.operators.cosmos.api.full_node import CosmosFullNode, TemplateMetadata
 from quintant.operators.cosmos.api.views import PodObject
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.instances import (
     LABEL_LENGTH,
     Instance,
     app_name,
@@ -25,8 +25,8 @@ from quintant.operators.cosmos.builders import (
     to_name,
     trim_middle,
 )
+from quintant.operators.cosmos.builders.pod_builder import apply_version
 from quintant.operators.cosmos.plan.upgrades import resolve_version
-from quintant.operators.cosmos.pod_builder import apply_version
 
 # What of an item is no field of the pod's spec.
 _OWN = ("name", "metadata", "preferSameNode")

@@ -9,7 +9,7 @@ from quintant.api.rbac import GROUP as RBAC
 from quintant.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from quintant.operators.cosmos.api import GROUP, VERSION_CHECK
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import app_name, labels, metadata, to_name
+from quintant.operators.cosmos.builders.instances import app_name, labels, metadata, to_name
 
 _FULL_NODES = "cosmosfullnodes"
 _RULES = (

@@ -9,13 +9,13 @@ import pytest
 
 from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.config_map_builder import (
+from quintant.operators.cosmos.builders.config_map_builder import (
     InstanceConfig,
     build_config_maps,
     halt_height,
 )
-from quintant.operators.cosmos.node_key_builder import build_node_key
-from quintant.operators.cosmos.peer_builder import build_peers
+from quintant.operators.cosmos.builders.node_key_builder import build_node_key
+from quintant.operators.cosmos.builders.peer_builder import build_peers
 from unit.operators.cosmos.full_nodes import crd
 
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from quintant.core.object import Request
-from quintant.operators.cosmos.additional_pod_builder import build_additional_pods
+from quintant.operators.cosmos.act.service_control import adoptable
 from quintant.operators.cosmos.api.views import NodePod, PodObject
-from quintant.operators.cosmos.builders import MARK
+from quintant.operators.cosmos.builders.additional_pod_builder import build_additional_pods
+from quintant.operators.cosmos.builders.init_container_builder import Tools
+from quintant.operators.cosmos.builders.instances import MARK
+from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.init_container_builder import Tools
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.plan.rollout import PodUpdate, is_ended, plan_rollout
-from quintant.operators.cosmos.pod_builder import PodInputs, build_pod
-from quintant.operators.cosmos.service_control import adoptable
 from quintant.runtime.apply import Policy, control
 from quintant.runtime.cache.client import Client
 

@@ -21,7 +21,7 @@ from quintant.api.core import ConfigMap
 from quintant.operators.cosmos.api import APP_OVERLAY, CONFIG_OVERLAY, NODE_KEY, PRIVVAL_PORT
 from quintant.operators.cosmos.api.chain import ChainSpec, ChainVersion
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.instances import (
     Instance,
     instances,
     is_sentry,
@@ -29,8 +29,8 @@ from quintant.operators.cosmos.builders import (
     metadata,
     override_of,
 )
-from quintant.operators.cosmos.node_key_builder import NodeKey
-from quintant.operators.cosmos.peer_builder import PeerAddress
+from quintant.operators.cosmos.builders.node_key_builder import NodeKey
+from quintant.operators.cosmos.builders.peer_builder import PeerAddress
 from quintant.runtime.apply import digest
 from quintant.wire import toml
 

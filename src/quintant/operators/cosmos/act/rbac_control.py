@@ -5,10 +5,10 @@ from __future__ import annotations
 from quintant.api.core import ServiceAccount
 from quintant.api.rbac import Role, RoleBinding
 from quintant.core.object import Object
-from quintant.operators.cosmos.builders import MARK
+from quintant.operators.cosmos.act.service_control import adoptable
+from quintant.operators.cosmos.builders.instances import MARK
+from quintant.operators.cosmos.builders.rbac_builder import build_account
 from quintant.operators.cosmos.observe import OWNER, Observed
-from quintant.operators.cosmos.rbac_builder import build_account
-from quintant.operators.cosmos.service_control import adoptable
 from quintant.runtime.apply import Policy, control
 from quintant.runtime.cache.client import Client
 

@@ -19,7 +19,7 @@ from quintant.operators.cosmos.api import (
     RPC,
 )
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.instances import (
     LABEL_LENGTH,
     Instance,
     app_name,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from quintant.operators.cosmos.init_container_builder import Tools
-from quintant.operators.cosmos.pod_builder import PodInputs, build_pod
+from quintant.operators.cosmos.builders.init_container_builder import Tools
+from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
 from unit.operators.cosmos.full_nodes import crd, instance
 
 TOOLS = Tools("tools:1")

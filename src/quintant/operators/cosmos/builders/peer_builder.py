@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from quintant.api.service import Service
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.builders import instances, override_of
-from quintant.operators.cosmos.node_key_builder import NodeKey
-from quintant.operators.cosmos.service_builder import p2p_name, p2p_port
+from quintant.operators.cosmos.builders.instances import instances, override_of
+from quintant.operators.cosmos.builders.node_key_builder import NodeKey
+from quintant.operators.cosmos.builders.service_builder import p2p_name, p2p_port
 
 _DOMAIN = "cluster.local"
 _BALANCED = "LoadBalancer"

@@ -15,16 +15,16 @@ from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.errors import ApiError, Conflict, NotFound, ServerError, TooManyRequests
 from quintant.core.object import replace
 from quintant.core.text import one_line
-from quintant.operators.cosmos.builders import MARK, instances
-from quintant.operators.cosmos.observe import Observed
-from quintant.operators.cosmos.pvc_builder import (
+from quintant.operators.cosmos.act.service_control import adoptable
+from quintant.operators.cosmos.builders.instances import MARK, instances
+from quintant.operators.cosmos.builders.pvc_builder import (
     SourceCandidates,
     VolumeSource,
     build_claim,
     choose_source,
     claim_template,
 )
-from quintant.operators.cosmos.service_control import adoptable
+from quintant.operators.cosmos.observe import Observed
 from quintant.runtime.apply import ChildUpdate, Policy, control
 from quintant.runtime.cache.client import Client
 

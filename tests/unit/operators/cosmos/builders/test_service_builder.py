@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.api.service import Service
-from quintant.operators.cosmos.service_builder import build_services
+from quintant.operators.cosmos.builders.service_builder import build_services
 from unit.operators.cosmos.full_nodes import crd
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.operators.cosmos.builders import (
+from quintant.operators.cosmos.builders.instances import (
     MARK,
     image_version,
     instances,
