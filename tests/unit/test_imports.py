@@ -48,6 +48,12 @@ import pytest
             "import quintant.agents.relay.relay",
             ("aiohttp", "websockets.frames", "prometheus_client"),
         ),
+        ("import quintant.agents.cosmosnode.healthcheck", ("quintant.core", "shutil", "uvloop")),
+        (
+            "import sys\nfrom contextlib import suppress\nfrom quintant.__main__ import main\n"
+            "sys.argv[1:] = ['agent', 'cosmosnode', 'clean']\nwith suppress(SystemExit):\n main()",
+            ("click", "quintant.core"),
+        ),
         ("import quintant.agents.tunnel.tunnel", ("aiohttp", "websockets.frames", "cryptography")),
     ],
 )

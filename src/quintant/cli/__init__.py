@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from quintant.cli.extras import missing, require
+from quintant.extras import missing, require
 from quintant.core.errors import QuintantError
 from quintant.core.gc import gc_disabled
 from quintant.version import KUBERNETES, QUINTANT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from quintant.agents import AGENTS, main_of
-from quintant.cli.extras import require
+from quintant.extras import require
 
 _HELP = {"-h", "--help"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from quintant.cli.extras import require
+from quintant.extras import require
 from quintant.cli.progress import ProgressDisplay, invitation, progress_display, summary
 from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from quintant.cli.extras import require
+from quintant.extras import require
 from quintant.cli.serve import flags, serve
 from quintant.operators import OPERATORS, manager_of
 

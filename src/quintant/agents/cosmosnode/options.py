@@ -14,6 +14,7 @@ from quintant.agents.embedded_node import path_in_pod
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
+PROGRAM = "quintant agent cosmosnode"
 FETCHED = ("genesis", "addrbook", "snapshot")
 
 
@@ -24,10 +25,11 @@ def run(arguments: Sequence[str]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="quintant agent cosmosnode",
+        prog=PROGRAM,
         description="Runs beside a node of a Cosmos chain, in the pods of a CosmosFullNode.",
     )
-    words = parser.add_subparsers(dest="word", required=True, metavar="WORD")
+    # Its name is given, for to make it up argparse loads megabytes that nothing else here needs.
+    words = parser.add_subparsers(dest="word", required=True, metavar="WORD", prog=PROGRAM)
     clean = words.add_parser("clean", help="empty a folder")
     clean.add_argument("folder")
     clean.set_defaults(run=_clean)

@@ -16,10 +16,10 @@ import pytest
 
 from quintant.agents import AGENTS
 from quintant.cli import COMMANDS
-from quintant.cli.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
+from quintant.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
 from quintant.operators import OPERATORS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 DEVELOPMENT = "dev"
 # `quintant.testing` is imported by tests, whose author has these.
 TESTERS = {"pytest", "pytest-asyncio"}

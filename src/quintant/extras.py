@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from quintant.core.errors import ConfigError
-
 EXTRAS = {
     "cosmos": ("lz4", "zstandard"),
     "devices": ("aiomqtt", "asyncua", "pymodbus"),
@@ -39,6 +37,9 @@ def missing(name: str) -> str:
 
 def require(*names: str) -> None:
     """Fail unless everything these operators, agents or commands need is installed."""
+    # Programs of pods ask what is missing, and load nothing of the runtime for it.
+    from quintant.core.errors import ConfigError
+
     for name in names:
         if module := missing(name):
             raise ConfigError(
