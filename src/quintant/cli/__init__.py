@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from quintant.extras import missing, require
 from quintant.core.errors import QuintantError
 from quintant.core.gc import gc_disabled
+from quintant.extras import missing, require
 from quintant.version import KUBERNETES, QUINTANT
 
 __all__ = ["COMMANDS", "main"]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from quintant.extras import require
 from quintant.cli.progress import ProgressDisplay, invitation, progress_display, summary
 from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
@@ -30,6 +29,7 @@ from quintant.demo.convergence import FIELD_MANAGER, Progress, StartupStage, bri
 from quintant.demo.footprint import footprint
 from quintant.demo.greeter import image_program
 from quintant.demo.systems import System, systems
+from quintant.extras import require
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs

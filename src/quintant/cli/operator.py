@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from quintant.extras import require
 from quintant.cli.serve import flags, serve
+from quintant.extras import require
 from quintant.operators import OPERATORS, manager_of
 
 

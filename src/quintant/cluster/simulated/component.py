@@ -44,7 +44,8 @@ def simulator(
 
     `locate` finds the programs of nodes that run processes, and `host` is the address of `local`.
     """
-    manager, pods = Manager(NAME), PodController(Stages((*stages, *DEFAULTS)), locate, NODE, host)
+    manager, known = Manager(NAME), Stages((*stages, *DEFAULTS))
+    pods = PodController(known, locate, NODE, host, fleet.pods)
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_is_relevant_change)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from ipaddress import IPv4Network
 from zlib import crc32
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ SIZE: Mapping[str, Quantity] = {
 }
 """What a simulated node has that does not say otherwise: a common machine."""
 REGION_NAME = "region-1"
+NOWHERE = IPv4Network("10.244.0.0/14")
+"""A quarter of a million addresses at which nobody answers."""
 _LABELS = {
     SIMULATED: "true",
     "beta.kubernetes.io/arch": "amd64",
@@ -51,6 +54,8 @@ class Fleet(Struct, frozen=True):
     nodes: int = 0
     zones: int = 3
     """Three, as most clouds have."""
+    pods: IPv4Network = NOWHERE
+    """Where pods have their addresses; on loopback, something may answer in their stead."""
 
     def members(self, now: datetime) -> Iterator[SimNode]:
         """The nodes: sim-0001, sim-0002, … one zone after the other, ready from the start."""

@@ -35,8 +35,6 @@ from quintant.core.resource import resource_of
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
 
-NETWORK = IPv4Network("10.244.0.0/14")
-"""Addresses of simulated pods, a quarter of a million; nobody answers there."""
 _HEADERS = {"content-type": APPLY}
 
 Locate = Callable[[str, Sequence[str]], object | None]
@@ -54,13 +52,15 @@ class StageDeadline(Struct, frozen=True):
 class PodController:
     """Leads simulated pods through their stages."""
 
-    def __init__(self, stages: Stages, locate: Locate, real: str, host: str) -> None:
+    def __init__(
+        self, stages: Stages, locate: Locate, real: str, host: str, network: IPv4Network
+    ) -> None:
         self._stages, self._locate = stages, locate
         self._real, self._host = real, host
         self._due: dict[Request, StageDeadline] = {}
         self._off: dict[Request, str] = {}
         """The pods whose node is off, and their uids."""
-        self._addresses = PodIPs(NETWORK)
+        self._addresses = PodIPs(network)
         self._given: dict[Request, str] = {}
         self._learned = False
         """Whether it is known which addresses pods of an earlier run have."""
