@@ -2,7 +2,8 @@
 
 What is there is never replaced: a genesis and a snapshot only where there are no data, an address
 book only where there is none. Everything is loaded beside its place and checked; then it takes its
-place at once. What a broken try left is removed by the next one.
+place at once. What a broken try left is removed by the next one. A genesis is a document, or what
+the RPC of a node answers to GET /genesis.
 """
 
 from __future__ import annotations
@@ -27,12 +28,26 @@ from quintant.agents.cosmosnode.last_words import NodeToolError
 
 STAGING = ".fetch"
 """A folder of the home, on its volume: only there a file takes its place at once."""
+RPC_GENESIS = "genesis"
+"""How the URL of a node's RPC ends that tells the genesis; one of more than 16 MB it refuses."""
 _KEPT = ("priv_validator_state.json",)
 """What `init` made and a snapshot never has: who replaces it may sign twice."""
 
 
 class _Document(msgspec.Struct):
     """Any JSON object: what is in it is skipped, and takes no memory."""
+
+
+class _ToldGenesis(msgspec.Struct):
+    """The part of an answer that is the document."""
+
+    genesis: msgspec.Raw
+
+
+class _GenesisAnswer(msgspec.Struct):
+    """What a node's RPC says to GET /genesis."""
+
+    result: _ToldGenesis
 
 
 def fetch_genesis(home: ChainHome, url: str) -> str:
@@ -81,18 +96,34 @@ def fetch_snapshot(home: ChainHome, url: str) -> str:
 
 def _fetch_document(home: ChainHome, url: str, target: Path) -> str:
     source = DownloadSource.of(url)
-    kind = kind_of(source.name, DOCUMENTS)
+    told = target == home.genesis and source.name == RPC_GENESIS
+    kind = ".json" if told else kind_of(source.name, DOCUMENTS)
     staging = _staging(home)
     try:
         archive, made = staging / "archive", staging / target.name
         download(source, archive)
         extract_document(archive, kind, target.name, made)
+        if told:
+            _take_answer(made, source)
         _check_document(made, source)
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(made, target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return f"loaded from {shown(source.url)}"
+
+
+def _take_answer(path: Path, source: DownloadSource) -> None:
+    """Replace the answer of a node by the genesis in it."""
+    try:
+        answer = msgspec.json.decode(path.read_bytes(), type=_GenesisAnswer)
+    except (ValueError, msgspec.DecodeError):
+        raise NodeToolError(
+            f"cannot use {shown(source.url)}",
+            "it is no node's answer with a genesis in it",
+            "the RPC of a node of this chain, or the URL of genesis.json",
+        ) from None
+    path.write_bytes(bytes(answer.result.genesis))
 
 
 def _check_document(path: Path, source: DownloadSource) -> None:

@@ -125,6 +125,18 @@ def test_a_genesis_comes_in_any_of_its_forms(home: ChainHome, name: str, body: b
     assert not (home.home / ".fetch").exists()
 
 
+def test_a_genesis_is_told_by_the_rpc_of_a_node(home: ChainHome) -> None:
+    answer = b'{"jsonrpc":"2.0","id":-1,"result":{"genesis":' + GENESIS + b"}}"
+    with served({"/genesis": answer}) as url:
+        fetch_genesis(home, f"{url}/genesis")
+    assert home.genesis.read_bytes() == GENESIS
+
+
+@pytest.mark.parametrize("body", [b'{"error":{"message":"too large"}}', GENESIS, b"<html>"])
+def test_a_node_that_tells_no_genesis_is_named(home: ChainHome, body: bytes) -> None:
+    assert "no node's answer with a genesis" in refused(home, "genesis", body)
+
+
 def test_a_genesis_without_url_is_the_one_of_init(home: ChainHome) -> None:
     (home.pristine / "config/genesis.json").write_bytes(GENESIS)
     assert fetch_genesis(home, "") == "taken from init"
