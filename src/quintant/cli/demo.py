@@ -65,9 +65,10 @@ def command(
     """
     hide_arguments([str(kubeconfig)] if kubeconfig else [])
     logs.configure(level="error")
-    chosen = systems(names)
+    table = load_image_table(images) if images else ()
+    chosen = systems(names, table)
     require(*(system.name for system in chosen))
-    plan = _everything(BindAddress.parse(listen), load_image_table(images) if images else ())
+    plan = _everything(BindAddress.parse(listen), table)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         wishes = DemoOptions(plan, kubeconfig, within, leave)
         sys.exit(runner.run(_demo(chosen, wishes)))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import quintant
 from quintant.api.core import ConfigMap
 from quintant.cluster.kubelet.container.images import ImageProgram, our_command
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.runtime.manager.sample import Sample, SampleProgress, example
 
 NAMESPACE = "greeter-demo"
 _GREETING = {
@@ -19,20 +16,14 @@ _GREETING = {
 }
 
 
-def example() -> Path:
-    """Where the example is: beside the package when installed, else in the repository."""
-    package = Path(quintant.__file__).parent
-    installed = package / "examples" / "01_greeter.py"
-    return installed if installed.exists() else package.parents[1] / "examples" / "01_greeter.py"
-
-
+EXAMPLE = example("01_greeter.py")
 IMAGE = "greeter"
 """Pods run no files of this machine, unless the image table says so: the demo's does."""
 
 
 def image_program() -> ImageProgram:
     """The entry of the image table for the example."""
-    return ImageProgram(image=IMAGE, argv=our_command("run", str(example())), isolated=True)
+    return ImageProgram(image=IMAGE, argv=our_command("run", str(EXAMPLE)), isolated=True)
 
 
 async def _look(client: Client) -> SampleProgress:

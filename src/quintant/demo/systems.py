@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.core.errors import ConfigError
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
@@ -40,8 +41,13 @@ class System:
         return [obj for objects in parts.values() for obj in objects]
 
 
-def systems(only: Collection[str] = ()) -> tuple[System, ...]:
-    """All systems, or those that are named; ConfigError for a name that is none's."""
+def systems(
+    only: Collection[str] = (), images: Collection[ImageProgram] = ()
+) -> tuple[System, ...]:
+    """All systems, or those that are named; ConfigError for a name that is none's.
+
+    `images` is the user's image table: what it has real programs for is not simulated.
+    """
     unknown = sorted(set(only) - {"greeter", *OPERATORS})
     if unknown:
         raise ConfigError(
@@ -49,11 +55,11 @@ def systems(only: Collection[str] = ()) -> tuple[System, ...]:
         )
     wanted = only or {"greeter", *(name for name, each in OPERATORS.items() if each.shown)}
     first = (_greeter(),) if "greeter" in wanted else ()
-    return (*first, *(_operator(name) for name in OPERATORS if name in wanted))
+    return (*first, *(_operator(name, images) for name in OPERATORS if name in wanted))
 
 
-def _operator(name: str) -> System:
-    sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
+def _operator(name: str, images: Iterable[ImageProgram]) -> System:
+    sample = _chosen(import_module(f"quintant.operators.{name}.sample").SAMPLE, images)
     manager, installed = manager_of(name), OPERATORS[name]
     manager.configure(leader_elect=False)
     program = DeploymentOptions(
@@ -65,8 +71,15 @@ def _operator(name: str) -> System:
     return System(name, installed.title, manager, installed.namespace, program, sample)
 
 
+def _chosen(sample: Sample, images: Iterable[ImageProgram]) -> Sample:
+    real = sample.real
+    if real is None or not any(each.fits(real.image, [real.command]) for each in images):
+        return sample
+    return real.sample()
+
+
 def _greeter() -> System:
     program = DeploymentOptions(greeter.IMAGE, _FLAGS)
-    manager = load_manager(str(greeter.example()))
+    manager = load_manager(str(greeter.EXAMPLE))
     title, home = "keeps a greeting", "greeter-system"
     return System("greeter", title, manager, home, program, greeter.SAMPLE)

@@ -36,6 +36,8 @@ class CometStatus(msgspec.Struct, frozen=True):
     """The first block it has: above 1 after state sync or pruning."""
     node_id: str = ""
     moniker: str = ""
+    version: str = ""
+    """Of its CometBFT."""
 
 
 def parse_status(body: bytes) -> CometStatus:
@@ -59,6 +61,7 @@ def parse_status(body: bytes) -> CometStatus:
         earliest=_height(sync.get("earliest_block_height")),
         node_id=_text(node.get("id")),
         moniker=_text(node.get("moniker")),
+        version=_text(node.get("version")),
     )
 
 

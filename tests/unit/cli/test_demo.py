@@ -10,7 +10,7 @@ from pathlib import Path
 
 import patience
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
-from quintant.demo.greeter import example
+from quintant.demo.greeter import EXAMPLE
 
 DEMO = (sys.executable, "-m", "quintant", "demo", "greeter", "--exit")
 WITHIN_SECONDS = 60.0
@@ -30,7 +30,7 @@ def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_image_of_the_demo_may_be_run_by_a_program_of_the_user(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
-    mine.write_text(example().read_text().replace("greeter.spec.message", '"my own"'))
+    mine.write_text(EXAMPLE.read_text().replace("greeter.spec.message", '"my own"'))
     entry = {"image": "greeter", "argv": [sys.executable, "-m", "quintant", "run", str(mine)]}
     (tmp_path / "images.yaml").write_text(json.dumps({"images": [entry]}))
     ran = demo(tmp_path, "--images", str(tmp_path / "images.yaml"))

@@ -9,10 +9,13 @@ of any Cosmos binary, so that a real one can take its place:
 
 `init` makes a home unless there is one, and with `--pristine` always fresh configuration files in
 another folder. `start` reads `config/config.toml`: RPC on 26657, peers on 26656.
+
+Who has CometBFT sees that instead: examples/cosmos/kvstore.yaml, where the image table has it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from quintant.api.core import Service
@@ -20,9 +23,9 @@ from quintant.operators.cosmos.api import GROUP
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.remote import HttpNodes, NodeUnreachable, ask_status
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.runtime.manager.sample import RealProgram, Sample, SampleProgress, example, manifests
 from quintant.version import QUINTANT
-from quintant.wire.comet import RPC_PORT
+from quintant.wire.comet import RPC_PORT, CometStatus
 
 NAMESPACE = "cosmos-demo"
 NAME = "sim"
@@ -88,43 +91,66 @@ def _part(version: str, kind: str, spec: Plain) -> Plain:
     return {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
 
 
-async def _look(client: Client) -> SampleProgress:
-    found = await client.find(CosmosFullNode, NAME, NAMESPACE, live=True)
-    if found is None or found.status is None:
-        return SampleProgress(False, "no CosmosFullNode yet")
-    ready = found.status.ready_replicas or 0
-    if ready < REPLICAS:
-        said = f"{found.status.phase}, {ready} of {REPLICAS} nodes are in sync"
-        return SampleProgress(False, said)
-    height = await _height(client)
-    said = f"chain {CHAIN} is at height {height}" if height else "its RPC does not answer yet"
-    return SampleProgress(bool(height), f"{ready} simulated nodes are in sync; {said}")
+@dataclass(frozen=True, slots=True)
+class ChainLook:
+    """How a chain is looked at: its CosmosFullNode, and what its RPC Service says."""
+
+    name: str
+    simulated: bool = False
+
+    async def __call__(self, client: Client) -> SampleProgress:
+        """How far it is."""
+        found = await client.find(CosmosFullNode, self.name, NAMESPACE, live=True)
+        if found is None or found.status is None:
+            return SampleProgress(False, "no CosmosFullNode yet")
+        ready, wanted = found.status.ready_replicas or 0, found.spec.replicas
+        if ready < wanted:
+            said = f"{found.status.phase}, {ready} of {wanted} nodes are in sync"
+            return SampleProgress(False, said)
+        told = await self._asked(client)
+        if told is None or not told.height:
+            return SampleProgress(
+                False, f"{ready} nodes are in sync; their RPC does not answer yet"
+            )
+        what = "simulated nodes" if self.simulated else f"nodes of real CometBFT {told.version}"
+        said = f"{ready} {what} are in sync; chain {told.network} is at height {told.height}"
+        return SampleProgress(True, said)
+
+    async def _asked(self, client: Client) -> CometStatus | None:
+        """What the RPC Service says, asked as any user would."""
+        service = await client.find(Service, f"{self.name}-rpc", NAMESPACE, live=True)
+        if service is None:
+            return None
+        connection = HttpNodes().connect(service.spec.cluster_ip, RPC_PORT)
+        try:
+            return await ask_status(connection)
+        except (TimeoutError, NodeUnreachable):
+            return None
+        finally:
+            await connection.close()
 
 
-async def _height(client: Client) -> int:
-    """What the RPC Service says, asked as any user would."""
-    service = await client.find(Service, f"{NAME}-rpc", NAMESPACE, live=True)
-    if service is None:
-        return 0
-    connection = HttpNodes().connect(service.spec.cluster_ip, RPC_PORT)
-    try:
-        return (await ask_status(connection)).height
-    except (TimeoutError, NodeUnreachable):
-        return 0
-    finally:
-        await connection.close()
+def _tries(name: str) -> tuple[str, ...]:
+    """To look at it, to see it roll, to see a copy restored into a fourth node."""
+    changed = f'{{"op": "replace", "path": "{_GRACE_PATH}", "value": 6}}'
+    return (
+        f"kubectl -n {NAMESPACE} get cosmosfullnodes,pods,volumesnapshots",
+        f"kubectl -n {NAMESPACE} patch cosmosfullnode {name} --type json -p '[{changed}]'",
+        f"kubectl -n {NAMESPACE} scale cosmosfullnode {name} --replicas 4",
+        f"kubectl -n {NAMESPACE} events",
+    )
 
 
-_IMAGE_PATH = "/spec/podTemplate/terminationGracePeriodSeconds"
+def _real() -> Sample:
+    documents = manifests(example("cosmos/kvstore.yaml"))
+    return Sample(NAMESPACE, documents, ChainLook("kvstore"), _tries("kvstore"))
+
+
+_GRACE_PATH = "/spec/podTemplate/terminationGracePeriodSeconds"
 SAMPLE = Sample(
     NAMESPACE,
     (full_node(), schedule()),
-    _look,
-    (
-        f"kubectl -n {NAMESPACE} get cosmosfullnodes,pods,volumesnapshots",
-        f"kubectl -n {NAMESPACE} patch cosmosfullnode {NAME} --type json -p "
-        f'\'[{{"op": "replace", "path": "{_IMAGE_PATH}", "value": 6}}]\'',
-        f"kubectl -n {NAMESPACE} scale cosmosfullnode {NAME} --replicas 4",
-        f"kubectl -n {NAMESPACE} events",
-    ),
+    ChainLook(NAME, simulated=True),
+    _tries(NAME),
+    real=RealProgram("cometbft/cometbft", "cometbft", _real),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import quintant
 from quintant.core.yaml import load_all
 from quintant.runtime.cache.client import Client
 
@@ -23,6 +24,16 @@ class SampleProgress(NamedTuple):
 
 
 Look = Callable[[Client], Awaitable[SampleProgress]]
+
+
+@dataclass(frozen=True, slots=True)
+class RealProgram:
+    """What a sample simulates, if a user has the real thing: then that is shown instead."""
+
+    image: str
+    command: str
+    """The user's image table has to have this command of this image."""
+    sample: Callable[[], Sample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +51,20 @@ class Sample:
     """Further namespaces of the sample."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What the operator has to be told, as variables of its environment, to serve the sample."""
+    real: RealProgram | None = None
+    """What takes the place of the sample where it can."""
 
     @property
     def namespaces(self) -> tuple[str, ...]:
         """All of its namespaces; they are made before anything else."""
         return self.namespace, *self.also
+
+
+def example(name: str) -> Path:
+    """Where an example is: beside the package when installed, else in the repository."""
+    package = Path(quintant.__file__).parent
+    installed = package / "examples" / name
+    return installed if installed.exists() else package.parents[1] / "examples" / name
 
 
 def manifests(path: Path) -> tuple[Mapping[str, Any], ...]:
