@@ -21,11 +21,9 @@ import patience
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
-from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
-from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.apiserver.meta.user import admin, service_account
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
 from quintant.cluster.kubelet.options import NodeOptions as Node
 from quintant.cluster.simulated.fleet import Fleet
@@ -33,7 +31,6 @@ from quintant.core.address import BindAddress
 from quintant.core.clock import SystemClock
 from quintant.core.object import K
 from quintant.keys.authority import Authority, Validity
-from quintant.keys.sensitive import Sensitive
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,
@@ -47,10 +44,9 @@ from quintant.operators.portal.options import Options
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.engine import Engine
-from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
-from quintant.runtime.manager.rbac import manager_rbac
+from testbeds.real_cluster import operator_environment
 
 GROUP = "portal.gosuda.org/v1alpha1"
 TLS_PORT = 8443
@@ -239,23 +235,11 @@ async def opened(
         manager = Manager("portal")
         chosen = options or Options(enable_webhooks=False)
         controllers(manager, chosen)
-        async with manager.running(await _environment(cluster, client, manager)) as engine:
+        async with manager.running(await operator_environment(cluster, client, manager)) as engine:
             testbed = _testbed(cluster, client, engine, relays)
             testbed.tokens = tokens or {}
             await _prepare(testbed, relays)
             yield testbed
-
-
-async def _environment(cluster: Cluster, client: Client, manager: Manager) -> Environment:
-    """The operator's, under exactly its generated role."""
-    targets = manager.webhooks.targets()
-    for obj in manager_rbac(manager.settings, manager.declarations, "default", targets):
-        await client.apply(obj)
-    user = service_account("default", manager.name)
-    cluster.server.tokens.add("operator", user)
-    credentials = StaticCredential(Credential(bearer_header(Sensitive("operator"))))
-    inner = InProcessTransport(cluster.server)
-    return Environment(SignedTransport(inner, credentials))
 
 
 def _testbed(
