@@ -66,12 +66,12 @@ def seconds_of(duration: float | timedelta) -> float:
 
 def timestamp(moment: datetime) -> str:
     """RFC 3339 with seconds, as metav1.Time is written."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).isoformat(timespec='seconds')[:-6]}Z"
 
 
 def micro_timestamp(moment: datetime) -> str:
     """RFC 3339 with microseconds, as metav1.MicroTime is written."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{moment.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
 
 
 def parse_timestamp(text: str) -> datetime:

@@ -78,6 +78,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._patience = patience
         self._passes = 0
         self._progress_checks: list[ProgressCheck] = []
+        self._settling: list[tuple[asyncio.Future[None], int]] = []
         super().__init__(_Leaping(self._idle, self._passed))
         if seed:
             self._ready = _Shuffled(seed)
@@ -99,6 +100,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """When the next timer rings; infinitely late if there is none."""
         return min((t.when() for t in self._scheduled if not t.cancelled()), default=math.inf)
 
+    def settled(self) -> asyncio.Future[None]:
+        """Done as soon as nothing is ready; LoopStuck if callbacks feed each other for ever."""
+        future = self.create_future()
+        self._settling.append((future, self._passes + SETTLE_PASSES))
+        return future
+
     def add_progress_check(self, check: ProgressCheck) -> None:
         """Ask `check`, while work goes on and no time passes, whether it goes round in circles."""
         self._progress_checks.append(check)
@@ -108,11 +115,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._passes += 1
         if self._passes % CHECK_PASSES:
             return
+        self._give_up_settling()
         told = [text for check in self._progress_checks if (text := check(self._now))]
         if not told and self._passes < STANDSTILL_PASSES:
             return
         passes, self._passes = self._passes, 0
         raise LoopStuck(_explain_standstill(self, passes, told))
+
+    def _give_up_settling(self) -> None:
+        for future, last in self._settling:
+            if self._passes >= last and not future.done():
+                text = f"callbacks are still ready after {SETTLE_PASSES} passes of the loop"
+                future.set_exception(LoopStuck(text))
+        self._settling = [each for each in self._settling if not each[0].done()]
 
     def run_in_executor(
         self,
@@ -139,7 +154,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._threads -= 1
 
     def _idle(self, poll: Callable[[float], _Events], timeout: float | None) -> _Events:
-        """What the selector does with nothing ready: wait for a thread, jump, or give up."""
+        """What the selector does with nothing ready: tell, wait for a thread, jump, or give up."""
+        if self._settling:
+            settling, self._settling = self._settling, []
+            for future, _ in settling:
+                if not future.done():
+                    future.set_result(None)
+            return []
         if timeout is None or self._threads:
             events = poll(self._patience)
             if events:
@@ -175,11 +196,7 @@ async def settle() -> None:
     loop = asyncio.get_running_loop()
     if not isinstance(loop, VirtualLoop):
         raise RuntimeError("settle() needs a VirtualLoop: is the test marked realtime?")
-    for _ in range(SETTLE_PASSES):
-        await asyncio.sleep(0)
-        if not loop.busy():
-            return
-    raise LoopStuck(f"callbacks are still ready after {SETTLE_PASSES} passes of the loop")
+    await loop.settled()
 
 
 class _Shuffled(deque[asyncio.Handle]):

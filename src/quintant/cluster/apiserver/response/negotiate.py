@@ -137,7 +137,16 @@ async def encode_reply(call: ApiRequest, reply: ApiResponse, beside: Offload) ->
 
 
 def _best(accept: str) -> NegotiatedMedia | None:
-    for clause in clauses(accept):
+    return _remembered_best(accept) if len(accept) <= LONGEST else _liked_best(_clauses(accept))
+
+
+@lru_cache(REMEMBERED)
+def _remembered_best(accept: str) -> NegotiatedMedia | None:
+    return _liked_best(clauses(accept))
+
+
+def _liked_best(liked: tuple[AcceptClause, ...]) -> NegotiatedMedia | None:
+    for clause in liked:
         for media in (JSON, YAML):
             negotiated = _negotiated(clause, media) if clause.covers(media) else None
             if negotiated is not None:

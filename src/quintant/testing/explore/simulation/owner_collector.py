@@ -18,7 +18,7 @@ from quintant.client.rest import MERGE
 from quintant.client.transport import JSON, ApiRequest, Transport
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Table
 from quintant.testing.explore.simulation.objects import IGNORED_TABLES, StoredMeta, metadata
 
@@ -57,32 +57,27 @@ class OwnerCollector:
         if table.name not in IGNORED_TABLES and _matters(change):
             self._gone.set()
 
-    def _unowned(self) -> Iterator[tuple[Kind, StoredMeta]]:
+    def _entries(self, mark: bytes) -> Iterator[tuple[Kind, StoredEntry]]:
+        """What has some bytes in it, of every kind."""
         for kind in self._server.catalog.tables():
             if kind.table in IGNORED_TABLES:
                 continue
             for entry in self._server.store.table(kind.table).entries.values():
-                if OWNED not in entry.raw:
-                    continue
-                meta = metadata(entry)
-                if meta.deletion_timestamp is None and self._abandoned(meta):
-                    yield kind, meta
+                if mark in entry.raw:
+                    yield kind, entry
+
+    def _unowned(self) -> Iterator[tuple[Kind, StoredMeta]]:
+        for kind, entry in self._entries(OWNED):
+            meta = metadata(entry)
+            if meta.deletion_timestamp is None and self._abandoned(meta):
+                yield kind, meta
 
     def _waiting_owners(self) -> Iterator[tuple[Kind, StoredMeta]]:
         """Owners that wait for their children, and have none any more."""
-        tables = [
-            kind for kind in self._server.catalog.tables() if kind.table not in IGNORED_TABLES
-        ]
-        entries = [
-            (k, e) for k in tables for e in self._server.store.table(k.table).entries.values()
-        ]
-        for kind, entry in entries:
-            if FOREGROUND.encode() not in entry.raw:
-                continue
+        for kind, entry in self._entries(FOREGROUND.encode()):
             meta = metadata(entry)
-            owned = f'"uid":"{meta.uid}"'.encode()
-            held = any(owned in each.raw for _, each in entries if each is not entry)
-            if _waits_for_children(meta) and not held:
+            owned = self._entries(f'"uid":"{meta.uid}"'.encode())
+            if _waits_for_children(meta) and all(each is entry for _, each in owned):
                 yield kind, meta
 
     async def _release(self, kind: Kind, meta: StoredMeta) -> None:
