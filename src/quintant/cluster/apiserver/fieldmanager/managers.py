@@ -21,6 +21,8 @@ ANCIENT = "ancient-changes"
 UNKNOWN = "unknown"
 APPLY = "Apply"
 UPDATE = "Update"
+_IDENTITY = ("manager", "operation", "subresource", "apiVersion")
+"""What tells entries of managedFields apart."""
 
 
 class ManagerIdentifier(Struct, frozen=True, order=True):
@@ -123,6 +125,31 @@ def encode_managed_fields(obj: JsonObject, managers: Managers) -> None:
     if managers:
         ordered = sorted(managers.items(), key=_order)
         metadata["managedFields"] = [_encode(manager, managed) for manager, managed in ordered]
+
+
+def keep_times(obj: JsonObject, live: JsonObject) -> None:
+    """Give an object that differs from the live one in times of owners alone its times, in place.
+
+    What defaults, admission or Go's way to leave things out undid looked like news to whoever
+    tracked it, and was none: a write of it is no write.
+    """
+    before, after = (each["metadata"].get("managedFields") for each in (live, obj))
+    if before == after or not before or not after or len(before) != len(after):
+        return
+    if _unowned(obj) == _unowned(live) and _untimed(after) == _untimed(before):
+        obj["metadata"]["managedFields"] = before
+
+
+def _unowned(obj: JsonObject) -> JsonObject:
+    return {**obj, "metadata": {**obj["metadata"], "managedFields": None}}
+
+
+def _untimed(entries: list[JsonObject]) -> list[JsonObject]:
+    """Who owns which fields, without when; in one order, for that depends on times."""
+    return sorted(
+        ({**entry, "time": ""} for entry in entries),
+        key=lambda entry: tuple(str(entry.get(name)) for name in _IDENTITY),
+    )
 
 
 def _order(item: tuple[ManagerIdentifier, ManagedFields]) -> tuple[str, ...]:

@@ -32,9 +32,6 @@ from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.structuredmerge.schema import TypingError
 from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 
-_IDENTITY = ("manager", "operation", "subresource", "apiVersion")
-"""What tells entries of managedFields apart."""
-
 
 def applied(
     target: ObjectRef,
@@ -118,21 +115,7 @@ def _applied_over(
     merge = applied_scale if target.subresource == SCALE else track_apply
     obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
     default(target.kind, obj)
-    # What fitting drops, such as a false that Go leaves out, looked like news, and was none.
-    owners = live["metadata"].get("managedFields")
-    if owners and _untimed(obj) == _untimed(live):
-        obj["metadata"]["managedFields"] = owners
     return Draft(target, obj, base=base, live=live)
-
-
-def _untimed(obj: JsonObject) -> tuple[JsonObject, ...]:
-    """Who owns which fields, without when; then the rest of the object."""
-    metadata = obj["metadata"]
-    owners = sorted(
-        ({**entry, "time": ""} for entry in metadata.get("managedFields") or ()),
-        key=lambda entry: tuple(str(entry.get(name)) for name in _IDENTITY),
-    )
-    return {"managedFields": owners}, {**obj, "metadata": {**metadata, "managedFields": None}}
 
 
 def _fitted(target: ObjectRef, merged: JsonObject) -> JsonObject:

@@ -7,7 +7,7 @@ Everything here is in place.
 
 from __future__ import annotations
 
-from quintant.cluster.apiserver.fieldmanager.managers import check_managers
+from quintant.cluster.apiserver.fieldmanager.managers import check_managers, keep_times
 from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -54,7 +54,9 @@ def prepare(draft: Draft) -> list[Cause]:
     if draft.live is None:
         _begin(draft.target.kind, draft.obj)
         return []
-    return _restrain(draft.target, draft.obj, draft.live)
+    found = _restrain(draft.target, draft.obj, draft.live)
+    keep_times(draft.obj, draft.live)
+    return found
 
 
 def bump_generation(kind: Kind, obj: JsonObject, live: JsonObject) -> None:

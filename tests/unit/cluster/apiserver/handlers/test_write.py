@@ -180,6 +180,22 @@ async def test_a_write_that_changes_nothing_is_not_a_write() -> None:
     assert listed["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
 
 
+@pytest.mark.parametrize("tolerations", [[], None])
+async def test_what_admission_puts_back_was_not_written(tolerations: Any) -> None:
+    """Every pod tolerates a node that is away for five minutes, whatever is sent later."""
+    client = api()
+    created = await client.create(PODS, pod("a"))
+    await advance(100)
+    sent = {"spec": {"tolerations": tolerations}}
+    assert await client.merge(f"{PODS}/a", sent) == created
+    assert (
+        await client.put(f"{PODS}/a", {**created, "spec": {**created["spec"], **sent["spec"]}})
+        == created
+    )
+    labelled = await client.merge(f"{PODS}/a", {"metadata": {"labels": {"a": "b"}}, **sent})
+    assert labelled["metadata"]["managedFields"][0]["time"] == "2026-01-01T00:01:40Z"
+
+
 async def test_identity_survives_an_update() -> None:
     client = api()
     created = await client.create(CMS, config_map("a"))
