@@ -49,7 +49,7 @@ def simulator(
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_is_relevant_change)
-        .watches(SimNode, to=pods.pods_on, when=_fault_changed)
+        .watches(SimNode, to=pods.pods_on, when=_health_changed)
         .uses(Pod, "delete")
         .uses(Pod, "patch", sub="status")
         .reconcile(pods)
@@ -73,8 +73,8 @@ def _is_relevant_change(old: SimPod | None, new: SimPod | None) -> bool:
     return new is None or bool(new.spec.node_name)
 
 
-def _fault_changed(old: SimNode | None, new: SimNode | None) -> bool:
-    """Whether a node begins or ends to fail, or is new."""
+def _health_changed(old: SimNode | None, new: SimNode | None) -> bool:
+    """Whether a node begins or ends to fail or to be ready, or is new."""
     if old is None or new is None:
         return True
-    return fault_of(old) is not fault_of(new)
+    return fault_of(old) is not fault_of(new) or old.ready is not new.ready

@@ -23,6 +23,8 @@ NO_MACHINE = "nothing runs: the node is simulated"
 NO_PROGRAM = "nothing runs: no program of this machine stands for the image"
 REBOOT = StageNext(state="running", ready=True, restart=True, exit_code=255, reason="Unknown")
 """What becomes of a pod whose node was off."""
+UNCHANGED = StageNext()
+"""What becomes of a pod that others spoke for: it says again how it is."""
 _OVER = ("Succeeded", "Failed")
 _SIDECAR = "Always"
 _NOTHING = ContainerState()
@@ -54,6 +56,13 @@ def next_status(pod: SimPod, step: StageNext, place: PodPlacement, now: datetime
         init_container_statuses=tuple(_before(pod, each, now) for each in pod.spec.init_containers),
         container_statuses=tuple(_during(pod, each, step, now) for each in pod.spec.containers),
     )
+
+
+def overruled(pod: SimPod) -> bool:
+    """Whether a pod is said not to be ready whose containers are: its node was not, for a time."""
+    known = condition_of(pod.status.conditions, "Ready")
+    denied = known is not None and known.status != "True"
+    return denied and bool(pod.first and pod.first.ready) and not _ungated(pod)
 
 
 def _conditions(pod: SimPod, phase: str, ready: bool, now: datetime) -> tuple[Condition, ...]:

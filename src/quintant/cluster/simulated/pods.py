@@ -22,8 +22,10 @@ from quintant.cluster.simulated.pod_status import (
     NO_MACHINE,
     NO_PROGRAM,
     REBOOT,
+    UNCHANGED,
     PodPlacement,
     next_status,
+    overruled,
 )
 from quintant.cluster.simulated.stages import Stage, StageNext, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
@@ -86,6 +88,9 @@ class PodController:
             return None
         if self._rebooted(pod):
             await self._write_status(pod, node, REBOOT, ctx)
+            return None
+        if node.ready and overruled(pod):
+            await self._write_status(pod, node, UNCHANGED, ctx)
             return None
         stage = self._stages.stage_of(pod)
         if stage is None or stage.next is None:

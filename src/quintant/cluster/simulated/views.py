@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from quintant.api.core import Node, Pod
-from quintant.api.meta import Condition
+from quintant.api.meta import Condition, condition_of
 from quintant.api.node import NodeStatus
 from quintant.api.pod import Address, ContainerStatus, ReadinessGate
 from quintant.core.object import Model, Object
@@ -72,6 +72,12 @@ class SimNode(Object):
     """A node, as the simulation sees it."""
 
     status: NodeStatus = NodeStatus()
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is said to be ready."""
+        known = condition_of(self.status.conditions, "Ready")
+        return known is not None and known.status == "True"
 
 
 def state_reason(status: ContainerStatus) -> tuple[str, str]:

@@ -7,13 +7,18 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.common.node_heartbeat import RENEW_SECONDS
+from quintant.cluster.component.component import Component
+from quintant.cluster.controllers.nodes import declare
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.nodes import NodeLeaseController
 from quintant.core.clock import LoopClock
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.manager import Manager
 from quintant.testing.faults.match import verb
 from quintant.testing.faults.transport import FaultTransport
 from unit.cluster.api import PODS, Api, JsonObject, server
@@ -128,6 +133,27 @@ async def test_node_says_itself_that_it_is_not_ready() -> None:
         found = await api.get(f"{NODES}/sim-0001")
         assert condition(found, "Ready") == "True"
         assert condition(found, "MemoryPressure") == "True"
+
+
+@pytest.mark.parametrize("fault", ["not-ready", "dead", "partitioned"])
+async def test_pods_are_ready_again_when_their_node_is(fault: str) -> None:
+    async with simulated(others=(_node_controller(),)) as api:
+        tolerant = [{"operator": "Exists"}]
+        await api.create(PODS, pod("p", tolerations=tolerant))
+        await asyncio.sleep(5)
+        await fail(api, "sim-0001", fault)
+        await asyncio.sleep(120)
+        assert condition(await read(api, "p"), "Ready") == "False"
+        await fail(api, "sim-0001", None)
+        await asyncio.sleep(60)
+        assert condition(await api.get(f"{NODES}/sim-0001"), "Ready") == "True"
+        assert condition(await read(api, "p"), "Ready") == "True"
+
+
+def _node_controller() -> Component:
+    manager = Manager("nodes")
+    declare(manager)
+    return Component(manager)
 
 
 async def test_leases_are_renewed_in_time_however_long_a_renewal_takes() -> None:
