@@ -36,7 +36,8 @@ from quintant.runtime.webhook.publish import ca_bundle_injector
 from quintant.runtime.webhook.secret_certificates import SecretCertificates
 from quintant.runtime.webhook.selfsigned import LAPTOP
 from quintant.runtime.webhook.server import WebhookServer
-from real.test_webhook_real import LOAD_SECONDS, ShiftedClock, eventually, free_port
+from real.test_webhook_real import LOAD_SECONDS, ShiftedClock, eventually
+from testbeds.ports import free_port
 
 pytestmark = pytest.mark.realtime
 

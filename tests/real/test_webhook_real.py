@@ -4,7 +4,6 @@ read, and what we answer is what their users see."""
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -44,6 +43,7 @@ from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import configuration_publisher
 from quintant.runtime.webhook.selfsigned import LAPTOP, SelfSignedCertificates
 from quintant.runtime.webhook.server import WebhookServer
+from testbeds.ports import free_port
 
 pytestmark = pytest.mark.realtime
 
@@ -123,12 +123,6 @@ class World:
 
     async def read(self, path: str) -> Any:
         return msgspec.json.decode(await self.client.raw("GET", path))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def collection(version: str) -> str:

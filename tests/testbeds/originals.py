@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 import sys
 from asyncio.subprocess import Process
 from collections.abc import Sequence
@@ -20,14 +19,8 @@ from quintant.core.object import replace
 from quintant.operators.klight.api import LABEL, PORT
 from quintant.operators.klight.lightnetwork.api import REPAIR
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest
+from testbeds.ports import free_port
 from testbeds.real_peers import NETWORK, RealPeersTestbed, query
-
-
-def free_port() -> int:
-    """A port that nobody has right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class OriginalsTestbed:

@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 
 import patience
-from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Tunnel, free_port
+from testbeds.ports import free_port
+from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Tunnel
 
 AGENT = (sys.executable, "-m", "quintant", "agent")
 MEGABYTE = 1 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,19 +20,12 @@ from quintant.agents.tunnel.options import RelayEndpoint as Target
 from quintant.agents.tunnel.options import ServiceTarget, TunnelOptions
 from quintant.agents.tunnel.tunnel import serve
 from quintant.wire.tunnelreport import Report
+from testbeds.ports import free_port
 
 DOMAIN = "relay.localhost"
 PATIENCE_SECONDS = 20.0
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-def free_port() -> int:
-    """A port of this machine that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass

@@ -12,10 +12,9 @@ import click
 
 from quintant.api.core import Service
 from quintant.cli.client import client_flags, run_with_client
-from quintant.core import codec
+from quintant.cli.manifest_file import read_manifest
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
-from quintant.core.yaml import load_all
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodeConfig
 from quintant.operators.cosmos.builders.instances import instances
@@ -60,7 +59,7 @@ def plan_command(path: Path, **way: Any) -> None:
 
 async def planned(client: Client, path: Path, namespace: str) -> list[str]:
     """The lines to show; ConfigError if the manifest makes no sense."""
-    wanted = _full_node_in(path)
+    wanted = read_manifest(CosmosFullNode, path)
     place = wanted.metadata.namespace or namespace
     found = await client.find(CosmosFullNode, wanted.metadata.name, place, live=True)
     meta = found.metadata if found is not None else replace(wanted.metadata, namespace=place)
@@ -107,13 +106,3 @@ def _summary(crd: CosmosFullNode, lines: list[PreviewLine]) -> list[str]:
         return ["nothing would change"]
     most = max_unavailable(crd.spec.strategy.max_unavailable, crd.spec.replicas)
     return [f"{restarts} pods are restarted, at most {most} at a time"] if restarts else []
-
-
-def _full_node_in(path: Path) -> CosmosFullNode:
-    documents = [each for each in load_all(path.read_bytes(), path.name) if isinstance(each, dict)]
-    for document in documents:
-        if document.get("kind") == "CosmosFullNode":
-            return codec.decode(CosmosFullNode, codec.encode(document))
-    raise ConfigError(
-        f"{path} has no CosmosFullNode", hint="kubectl get cosmosfullnode NAME -o yaml > FILE"
-    )

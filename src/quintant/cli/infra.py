@@ -14,10 +14,9 @@ import click
 
 from quintant.api.core import Secret
 from quintant.cli.client import client_flags, run_with_client
-from quintant.core import codec
+from quintant.cli.manifest_file import read_manifest
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
-from quintant.core.yaml import load_all
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import ScheduledCloud
 from quintant.operators.infra.builders import template
@@ -84,7 +83,7 @@ def plan_command(path: Path, **way: Any) -> None:
 
     Nothing is written, and no value of a template is shown.
     """
-    wanted = _cluster_in(path)
+    wanted = read_manifest(Cluster, path)
 
     async def work(client: Client, namespace: str) -> None:
         place = wanted.metadata.namespace or namespace
@@ -124,14 +123,6 @@ async def _estimate(client: Client, cluster: Cluster) -> Estimate | str:
         return error.failure.message
     finally:
         await providers.close()
-
-
-def _cluster_in(path: Path) -> Cluster:
-    documents = [each for each in load_all(path.read_bytes(), path.name) if isinstance(each, dict)]
-    for document in documents:
-        if document.get("kind") == "Cluster":
-            return codec.decode(Cluster, codec.encode(document))
-    raise ConfigError(f"{path} has no Cluster", hint="kubectl get cluster NAME -o yaml > FILE")
 
 
 async def _find(client: Client, name: str, namespace: str) -> Cluster:

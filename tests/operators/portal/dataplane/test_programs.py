@@ -11,8 +11,9 @@ from aiohttp import ClientSession
 
 import patience
 from quintant.agents.multiplex.connection import Keepalive
+from testbeds.ports import free_port
 from testbeds.programs import relay_program, tunnel_program
-from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, free_port, host, saying
+from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, host, saying
 
 
 async def _status(http: int, app: str) -> int:

@@ -9,13 +9,13 @@ from pathlib import Path
 import patience
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
+from testbeds.ports import free_port
 from testbeds.relays import (
     PATIENCE_SECONDS,
     RelayTestbed,
     Talk,
     asked,
     browsing,
-    free_port,
     host,
     request,
     saying,
