@@ -6,9 +6,13 @@ three lines, and not a traceback from the middle of a module.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
+CLUSTER = "cluster"
+"""What only the embedded cluster needs; an operator on a real one does without."""
 EXTRAS = {
+    CLUSTER: ("cel_expr_python", "re2", "rich"),
     "cosmos": ("lz4", "zstandard"),
     "devices": ("aiomqtt", "asyncua", "pymodbus"),
     "klight": ("grpc",),
@@ -16,12 +20,15 @@ EXTRAS = {
 """Every extra of the package, and the modules that it brings."""
 
 NEEDED_BY = {
+    "demo": CLUSTER,
+    "explore": CLUSTER,
     "klight": "klight",
     "klightpeer": "klight",
     "lightpeer": "klight",
     "mockdevice-modbus": "devices",
     "mockdevice-opcua": "devices",
     "telemetryservice": "devices",
+    "up": CLUSTER,
 }
 """The operators, agents and commands that need an extra, by their names."""
 
@@ -31,19 +38,29 @@ USED_BY = {"cosmosnode": "cosmos"}
 
 def missing(name: str) -> str:
     """The first module that an operator, agent or command needs and does not find, or nothing."""
-    modules = EXTRAS.get(NEEDED_BY.get(name, ""), ())
-    return next((module for module in modules if find_spec(module) is None), "")
+    return _missing_module(NEEDED_BY[name]) if name in NEEDED_BY else ""
 
 
 def require(*names: str) -> None:
     """Fail unless everything these operators, agents or commands need is installed."""
+    for name in names:
+        if name in NEEDED_BY:
+            require_extra(NEEDED_BY[name], name)
+
+
+@cache
+def require_extra(extra: str, name: str) -> None:
+    """Fail unless an extra is installed, which something of that name needs."""
     # Programs of pods ask what is missing, and load nothing of the runtime for it.
     from quintant.core.errors import ConfigError
 
-    for name in names:
-        if module := missing(name):
-            raise ConfigError(
-                f"cannot run {name}",
-                because=f"it needs the module {module}, which is not installed",
-                hint=f"pip install 'quintant[{NEEDED_BY[name]}]'",
-            )
+    if module := _missing_module(extra):
+        raise ConfigError(
+            f"cannot run {name}",
+            because=f"it needs the module {module}, which is not installed",
+            hint=f"pip install 'quintant[{extra}]'",
+        )
+
+
+def _missing_module(extra: str) -> str:
+    return next((module for module in EXTRAS[extra] if find_spec(module) is None), "")

@@ -47,5 +47,13 @@ def test_what_is_hashed_is_what_quintant_needs_in_the_versions_that_were_tested(
     }
 
 
+def test_nothing_of_the_embedded_cluster_is_in_the_image() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cluster = project["optional-dependencies"]["cluster"]
+    names = {canonical(re.split(r"[<>=;\[ ]", each)[0]) for each in cluster}
+    assert len(names) == 3
+    assert not names & {canonical(name) for name in PINNED}
+
+
 def test_the_base_is_named_in_one_place() -> None:
     assert set(re.findall(r"^FROM (\S+)", CONTAINERFILE, re.MULTILINE)) == {"${BASE}", "quintant"}

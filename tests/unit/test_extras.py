@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,20 +13,31 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+import patience
+from quintant import Config
 from quintant.agents import AGENTS
+from quintant.api.core import ConfigMap
 from quintant.cli import COMMANDS
+from quintant.cli.client import open_client
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.core.address import BindAddress
+from quintant.core.errors import NotFound
 from quintant.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
 from quintant.operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
 DEVELOPMENT = "dev"
+GREETER = ROOT / "examples" / "01_greeter.py"
+JSON = {"content-type": "application/json"}
 # `quintant.testing` is imported by tests, whose author has these.
 TESTERS = {"pytest", "pytest-asyncio"}
 BARE = """
-import sys
-sys.modules["grpc"] = None
+import os, sys
+sys.modules.update(dict.fromkeys(os.environ["ABSENT"].split()))
 from quintant.cli import main
 main(sys.argv[1:], prog_name="quintant")
 """
@@ -36,10 +48,10 @@ def project() -> dict[str, Any]:
     return found
 
 
-def bare(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command where the modules of no extra can be imported."""
+def bare(*words: str, absent: str = "grpc", **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where some modules cannot be imported."""
     command = [sys.executable, "-c", BARE, *words]
-    environ = {**os.environ, **variables}
+    environ = {**os.environ, "ABSENT": absent, **variables}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
 
 
@@ -84,9 +96,62 @@ def test_a_command_without_its_extra_says_in_three_lines_how_to_get_it(
     ]
 
 
+@pytest.mark.parametrize("name", ["up", "demo", "explore"])
+def test_the_embedded_cluster_without_its_extra_says_in_three_lines_how_to_get_it(
+    name: str,
+) -> None:
+    done = bare(name, absent=" ".join(EXTRAS["cluster"]))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f"cannot run {name}",
+        "because: it needs the module cel_expr_python, which is not installed",
+        "try: pip install 'quintant[cluster]'",
+    ]
+
+
 def test_what_needs_no_extra_works_without() -> None:
     assert bare("operator", "portal", "--help").returncode == 0
     assert bare("agent", "echo", "--help").returncode == 0
+
+
+@pytest.mark.realtime
+async def test_an_operator_runs_where_nothing_of_the_embedded_cluster_can_be_imported(
+    tmp_path: Path,
+) -> None:
+    absent = " ".join((*EXTRAS["cluster"], "quintant.cluster", "quintant.testing"))
+    async with run_cluster(ClusterConfig(BindAddress.parse("127.0.0.1:0"))) as cluster:
+        way = tmp_path / "kubeconfig"
+        save_kubeconfig(cluster, way)
+        words = ("run", str(GREETER), "--install-crds", "--kubeconfig", str(way))
+        quiet = ("--metrics", "", "--probes", "")
+        operator = await asyncio.create_subprocess_exec(
+            *die_with_parent([sys.executable, "-c", BARE, *words, *quiet]),
+            env={**os.environ, "ABSENT": absent},
+        )
+        try:
+            async with patience.within(30):
+                await _greeted(Config.load(way))
+        finally:
+            operator.terminate()
+            await operator.wait()
+
+
+async def _greeted(config: Config) -> None:
+    """Make a Greeter as soon as its kind is there, and wait until it has its ConfigMap."""
+    async with open_client(config, "test") as client:
+        crd = {"apiVersion": "demo.dev/v1", "kind": "Greeter", "metadata": {"name": "a"}}
+        made = msgspec.json.encode({**crd, "spec": {"message": "hi"}})
+        path, headers = "/apis/demo.dev/v1/namespaces/default/greeters", JSON
+        while True:
+            try:
+                await client.raw("POST", path, body=made, headers=headers)
+                break
+            except NotFound:
+                await asyncio.sleep(0.05)
+        found = None
+        while found is None:
+            await asyncio.sleep(0.05)
+            found = await client.find(ConfigMap, "a", "default", live=True)
 
 
 def test_completion_leaves_out_what_is_not_installed() -> None:

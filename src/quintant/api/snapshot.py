@@ -34,7 +34,7 @@ class SnapshotError(Model):
 
 
 class SnapshotStatus(Model):
-    """Whether a copy is ready; a volume made from it must be at least `restore_size`."""
+    """Whether a copy is ready, and how large a volume made from it must be at least."""
 
     bound_volume_snapshot_content_name: str | None = None
     creation_time: str | None = None

@@ -53,6 +53,7 @@ from quintant.cluster.apiserver.storage.revision_log import NotDurable, Revision
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.core.clock import Clock, Random, SystemClock
+from quintant.extras import CLUSTER, require_extra
 from quintant.keys.sensitive import Sensitive
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
@@ -86,6 +87,7 @@ class ApiServer:
         managed: bool = False,
         services: IPv4Network = NETWORK,
     ) -> None:
+        require_extra(CLUSTER, "the embedded API server")
         make_room()
         clock, self._random = clock or SystemClock(), random or Random()
         self.store = store or RevisionStore()
