@@ -36,6 +36,58 @@ def test_webhooks_are_expected_behind_a_service_of_the_managers_name() -> None:
     assert {(s["name"], s["namespace"]) for s in services} == {("topics", "ours")}
 
 
+def test_with_an_image_everything_is_printed_that_kubectl_apply_needs() -> None:
+    found = printed("06_webhooks", "--image", "registry.example.com/topics:1", "--replicas", "2")
+    assert list(dict.fromkeys(each["kind"] for each in found)) == [
+        "CustomResourceDefinition",
+        "Namespace",
+        "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "Deployment",
+        "Service",
+        "PodDisruptionBudget",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    ]
+    homes = {e["metadata"].get("namespace") for e in found} - {None}
+    assert homes == {"topics-system"}
+
+
+def test_the_program_keeps_to_the_restricted_level_that_its_namespace_asks_for() -> None:
+    found = printed("01_greeter", "--image", "greeter:1")
+    (home,) = (each for each in found if each["kind"] == "Namespace")
+    assert home["metadata"]["labels"] == {"pod-security.kubernetes.io/enforce": "restricted"}
+    (deployment,) = (each for each in found if each["kind"] == "Deployment")
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    (container,) = pod["containers"]
+    assert container["securityContext"]["allowPrivilegeEscalation"] is False
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert container["args"][:2] == ["run", str(EXAMPLES / "01_greeter.py")]
+
+
+def test_for_one_namespace_there_are_roles_for_no_other() -> None:
+    found = printed("01_greeter", "--image", "greeter:1", "--watch-namespace", "shop")
+    kinds = {each["kind"] for each in found}
+    assert not kinds & {"ClusterRole", "ClusterRoleBinding"}
+    roles = [each["metadata"]["namespace"] for each in found if each["kind"] == "Role"]
+    assert set(roles) == {"shop", "greeter-system"}
+    (deployment,) = (each for each in found if each["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert "--namespace=shop" in container["args"]
+
+
+def test_the_namespace_default_is_not_made_anew() -> None:
+    found = printed("01_greeter", "--image", "greeter:1", "-n", "default")
+    assert "Namespace" not in {each["kind"] for each in found}
+
+
 def test_file_without_a_manager_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "empty.py"
     path.write_text("")

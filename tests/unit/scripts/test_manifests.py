@@ -12,7 +12,9 @@ import yaml
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 DEFINITIONS = sorted(DEPLOY.rglob("crds.yaml"))
-OURS = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\bquintant\.[a-z]|\bself\.|__|\b(?:str|dict|tuple|Struct)\b")
+OURS = re.compile(
+    r"\b[a-z]+(?:_[a-z]+)+\b|\bquintant\.[a-z]|\bself\.|__|\b(?:str|dict|tuple|Struct)\b"
+)
 """Names of Python, modules, and its types."""
 
 

@@ -70,6 +70,9 @@ Plain = dict[str, Any]
 _REQUESTS = {"cpu": Quantity("10m"), "memory": Quantity("64Mi")}
 _HTTPS = 443
 _KEYS = "webhook-cert"
+RESTRICTED = "restricted"
+# What a namespace says of the pods that it takes.
+_ENFORCE = "pod-security.kubernetes.io/enforce"
 # Where kubebuilder's manifests mount the keys of webhooks.
 _MOUNTED = "/tmp/k8s-webhook-server/serving-certs"
 
@@ -91,6 +94,10 @@ class DeploymentOptions:
     """Whether somebody else makes the Secret with the keys of its webhooks."""
     namespaces: tuple[str, ...] = ()
     """Further namespaces that come, and go, with the program: those that its roles are in."""
+    pod_security: str = ""
+    """The Pod Security level that its own namespace asks of every pod; empty asks nothing."""
+    metrics_service: bool = False
+    """Whether a Service leads to its metrics."""
 
 
 def install_manifests(
@@ -102,15 +109,15 @@ def install_manifests(
         settings = setting(settings, webhook_secret=_secret_name(manager))
     service = ServiceReference(name=settings.name, namespace=namespace)
     found: dict[str, tuple[Object, ...]] = {
-        "namespace": _namespaces(namespace, *program.namespaces) if program else (),
+        "namespace": _namespaces(namespace, program) if program else (),
         "rbac": manager_rbac(settings, manager.declarations, namespace, manager.webhooks.targets()),
         "objects": tuple(manager.objects),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
         "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
         "webhooks": manager.webhooks.configurations(service),
     }
-    if program and manager.webhooks:
-        found["deployment"] += (_service(manager, namespace),)
+    if program:
+        found["deployment"] += tuple(_services(manager, namespace, program))
     plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
     crds = {"crds": converted_definitions(manager.kinds(), manager.webhooks, service)}
     return {part: objects for part, objects in (crds | plain).items() if objects}
@@ -128,8 +135,11 @@ def part_manifests(manager: Manager, namespace: str) -> dict[str, list[Plain]]:
     return {name: [codec.to_plain(obj) for obj in roles] for name, roles in found.items()}
 
 
-def _namespaces(*names: str) -> tuple[Object, ...]:
-    return tuple(Namespace(metadata=ObjectMeta(name=name)) for name in dict.fromkeys(names))
+def _namespaces(home: str, program: DeploymentOptions) -> tuple[Object, ...]:
+    levels = {home: {_ENFORCE: program.pod_security}} if program.pod_security else {}
+    names = dict.fromkeys((home, *program.namespaces))
+    metas = (ObjectMeta(name=name, labels=levels.get(name, {})) for name in names)
+    return tuple(Namespace(metadata=meta) for meta in metas)
 
 
 def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) -> Deployment:
@@ -198,12 +208,22 @@ def _secret_name(manager: Manager) -> str:
     return f"{manager.name}-webhook-cert"
 
 
-def _service(manager: Manager, namespace: str) -> Service:
-    port = ServicePort(port=_HTTPS, target_port="webhook", name="webhook")
-    return Service(
-        metadata=_meta(manager, namespace),
-        spec=ServiceSpec(selector={NAME_LABEL: manager.name}, ports=(port,)),
-    )
+def _services(manager: Manager, namespace: str, program: DeploymentOptions) -> Iterator[Service]:
+    """How others reach the program: the API server its webhooks, Prometheus its metrics."""
+    meta, ports = _meta(manager, namespace), _ports(manager)
+    if manager.webhooks:
+        yield _service(
+            meta, manager, ServicePort(port=_HTTPS, target_port="webhook", name="webhook")
+        )
+    if program.metrics_service and "metrics" in ports:
+        named = replace(meta, name=f"{manager.name}-metrics")
+        port = ServicePort(port=ports["metrics"], target_port="metrics", name="metrics")
+        yield _service(named, manager, port)
+
+
+def _service(meta: ObjectMeta, manager: Manager, port: ServicePort) -> Service:
+    spec = ServiceSpec(selector={NAME_LABEL: manager.name}, ports=(port,))
+    return Service(metadata=meta, spec=spec)
 
 
 def _ports(manager: Manager) -> dict[str, int]:

@@ -1,0 +1,100 @@
+"""`quintant new`: what it makes runs as it is, and is refused where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quintant.cli import main
+
+WHEEL = "quintant-9.9.0-py3-none-any.whl"
+TESTS = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+RUFF = (sys.executable, "-m", "ruff")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(WHEEL).write_bytes(b"not looked into")
+
+
+def new(*words: str) -> Result:
+    return CliRunner().invoke(main, ["new", *words])
+
+
+def test_the_tests_of_a_new_project_pass() -> None:
+    """A crash and a whole exploration are among them."""
+    assert new("pet-shop", "--from", WHEEL).exit_code == 0
+    done = subprocess.run(TESTS, cwd="pet-shop", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
+
+
+def test_a_new_project_is_formatted_and_has_nothing_for_a_linter() -> None:
+    assert new("pet-shop", "--from", WHEEL).exit_code == 0
+    for words in (("check", "--select", "E,F,I,UP,B"), ("format", "--check")):
+        done = subprocess.run([*RUFF, *words, "pet-shop"], capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+def test_every_file_speaks_of_the_project() -> None:
+    assert new("pet-shop", "--group", "shops.dev", "--from", WHEEL).exit_code == 0
+    files = [path for path in Path("pet-shop").rglob("*") if path.is_file()]
+    texts = {str(path): path.read_text() for path in files if path.suffix != ".whl"}
+    assert [path for path, text in texts.items() if re.search(r"\{\{\w+\}\}", text)] == []
+    assert 'group="shops.dev"' in texts["pet-shop/src/pet_shop/api.py"]
+    assert "class PetShop(" in texts["pet-shop/src/pet_shop/api.py"]
+    assert Path("pet-shop", ".gitignore").is_file()
+
+
+def test_quintant_is_installed_from_the_wheel_beside_and_never_by_its_name() -> None:
+    assert new("shop", "--from", WHEEL).exit_code == 0
+    assert Path("shop", "vendor", WHEEL).read_bytes() == b"not looked into"
+    installs = [
+        line
+        for name in ("Makefile", "Containerfile")
+        for line in Path("shop", name).read_text().splitlines()
+        if "pip install" in line
+    ]
+    assert len(installs) == 3
+    assert not any(re.search(r"install.* quintant\b", line) for line in installs)
+    assert '"quintant==9.9.0"' in Path("shop", "pyproject.toml").read_text()
+
+
+def test_the_manifests_of_a_new_project_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert new("shop", "--from", WHEEL).exit_code == 0
+    words = ("manifests", "shop.controller", "--image", "shop:1")
+    program = "from quintant.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env={**os.environ, "PYTHONPATH": "shop/src"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "- run\n        - shop.controller\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("Shop",), "small letters, digits and dashes"),
+        (("-x",), "No such option"),
+        (("a/b",), "small letters, digits and dashes"),
+        (("there",), "there is something of that name already"),
+        (("shop", "--from", "text"), "it is neither a wheel of Quintant nor a folder"),
+    ],
+)
+def test_what_cannot_be_made_is_explained(words: tuple[str, ...], why: str) -> None:
+    Path("there").mkdir()
+    Path("text").write_text("")
+    done = new(*words)
+    assert done.exit_code != 0
+    assert why in done.output
+    assert not Path("shop", "Makefile").exists()
