@@ -29,6 +29,7 @@ from quintant.testing import InProcessCluster, named, run
 
 ROOT = EXAMPLES.parent
 DOCS = ROOT / "docs"
+PROJECT = ROOT / "src/quintant/cli/new/skeleton"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
 GREETER = ("Greeter", "GreeterSpec", "GreeterStatus")
 
@@ -176,7 +177,8 @@ def test_commands_and_their_options_exist(page: Path) -> None:
 
 @pages()
 def test_tasks_exist(page: Path) -> None:
-    tasks = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    texts = (path.read_text() for path in (ROOT / "Makefile", PROJECT / "Makefile.tmpl"))
+    tasks = {task for text in texts for task in re.findall(r"^([a-z-]+):", text, re.MULTILINE)}
     for line in code(page):
         for task in re.findall(r"^make ([a-z-]+)", line):
             assert task in tasks, line
@@ -198,11 +200,12 @@ def test_the_readme_shows_the_first_example() -> None:
     assert shown[0].strip() == source.split('"""', 2)[2].strip()
 
 
-def test_every_option_of_run_is_explained() -> None:
+def test_every_option_of_run_and_manifests_is_explained() -> None:
     table = re.findall(r"^\| `([^`]+)`", (DOCS / "running.md").read_text(), re.MULTILINE)
     words = {word.split()[0] for cell in table for word in cell.split(",")}
     told = {word for word in words if word.startswith("-")}
-    assert told == options(commands()["run"]) - {"-h", "--help"}
+    known = commands()
+    assert told == (options(known["run"]) | options(known["manifests"])) - {"-h", "--help"}
 
 
 async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
