@@ -39,6 +39,7 @@ BENCHMARKS = (
     "portal",
     "portal_operator",
     "shifu",
+    "clusters",
     "reconcile",
     "restart",
 )

@@ -25,6 +25,8 @@ class Sizes:
     """Simulated pods on them."""
     trials: int = 100
     """Times that something is done and timed, where each time counts."""
+    clusters: int = 500
+    """Clusters that infra holds."""
     rounds: int = 1
     """How often the operators are measured; the best round of each counts."""
     workers: int = 8
@@ -32,7 +34,7 @@ class Sizes:
 
     def quick(self) -> Sizes:
         """A tenth of the work."""
-        counts = ("resources", "objects", "keys", "requests", "nodes", "pods", "trials")
+        counts = ("resources", "objects", "keys", "requests", "nodes", "pods", "trials", "clusters")
         return replace(self, **{name: getattr(self, name) // QUICK_SHARE for name in counts})
 
 

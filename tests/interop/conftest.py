@@ -14,8 +14,9 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_k
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from testbeds.dummy_manager import dummy_manager
+from testbeds.infra_real import provider_proxy, real_infra, small_cloud
 
-__all__ = ["dummy_manager"]
+__all__ = ["dummy_manager", "provider_proxy", "real_infra", "small_cloud"]
 
 Aloud = Callable[[], AbstractContextManager[None]]
 """A context in which output is shown at once, and not kept for the report of a failure."""

@@ -13,8 +13,9 @@ from quintant import Client, Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from testbeds.dummy_manager import dummy_manager
+from testbeds.infra_real import provider_proxy, real_infra, small_cloud
 
-__all__ = ["dummy_manager"]
+__all__ = ["dummy_manager", "provider_proxy", "real_infra", "small_cloud"]
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

@@ -192,7 +192,8 @@ class TestProxy:
         self, proxy: ProviderProxy, infrastructures: Infrastructures
     ) -> AsyncIterator[Infrastructures]:
         """The same user, through the proxy; what is made is deleted afterwards."""
-        async with Infrastructures.at(proxy.url, dummy_record()) as found:
+        same = Infrastructures.at(proxy.url, dummy_record(), user=infrastructures.user)
+        async with same as found:
             yield found
 
     async def test_answer_is_lost_after_the_infrastructure_was_made(

@@ -13,11 +13,15 @@ from foreign.errors import announce
 from infrastructure_manager import InfrastructureManager
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def dummy_manager(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[InfrastructureManager]:
-    """One Infrastructure Manager for a module; each test takes back the faults it asked for."""
+    """One Infrastructure Manager for all modules of a folder.
+
+    Users are what keeps tests apart: each has its own. Faults are everybody's, so a test takes back
+    those that it asked for; and it looks only at machines of infrastructures that are its own.
+    """
     capture = request.config.pluginmanager.getplugin("capturemanager")
     folder = tmp_path_factory.mktemp("infrastructure-manager")
     # It is installed where it is missing, which takes a minute and says how far it is.

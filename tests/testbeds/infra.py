@@ -109,6 +109,8 @@ class InfraTestbed:
     targets: ModelledTargets = field(default_factory=ModelledTargets)
     url: str = "http://im.example.com:8800"
     """Of the provider."""
+    user: str = "us"
+    """Who we are to the provider."""
     account: GrantedAccount | None = None
     elected: GrantedAccount | None = None
     """The account of replicas that elect a leader."""
@@ -173,7 +175,7 @@ class InfraTestbed:
     ) -> None:
         """Create a provider and its Secret."""
         where = namespace or "infra-secrets"
-        await self.secret(f"{name}-cred", where, username="us", password=password)
+        await self.secret(f"{name}-cred", where, username=self.user, password=password)
         ref = {"name": f"{name}-cred"} | ({} if namespace else {"namespace": where})
         kind = "InfrastructureProvider" if namespace else "GlobalInfrastructureProvider"
         im = {"url": self.url, "credentialsSecretRef": ref}

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
+from uuid import uuid4
 
 from aiohttp import ClientSession
 
@@ -20,10 +22,12 @@ import patience
 from testbeds.openstack import FRONT
 
 Plain = dict[str, Any]
-USER, PASSWORD = "tester", "of infrastructures"
+PASSWORD = "of infrastructures"
 IMAGE_URL = "ost://127.0.0.1/img1"
+QUOTE = '"'
 LOOK_SECONDS = 0.1
 WITHIN_SECONDS = 40.0
+_ESCAPE = re.compile(r'\\["\\/bfnrt]')
 
 
 @dataclass(frozen=True)
@@ -50,17 +54,17 @@ class InfrastructureState:
 class Infrastructures:
     """The infrastructures of one user."""
 
-    def __init__(self, session: ClientSession, records: Iterable[Plain]) -> None:
-        self._session = session
-        header = json.dumps(list(records))
-        self._headers = {"Authorization": header, "Accept": "application/json"}
+    def __init__(self, session: ClientSession, user: str, records: Iterable[Plain]) -> None:
+        self._session, self.user = session, user
+        self._headers = {"Authorization": _header(records), "Accept": "application/json"}
 
     @classmethod
     @asynccontextmanager
     async def at(
-        cls, url: str, *clouds: Plain, user: str = USER, password: str = PASSWORD
+        cls, url: str, *clouds: Plain, user: str = "", password: str = PASSWORD
     ) -> AsyncIterator[Self]:
-        """Those of a user of the IM at a URL, who has accounts at these clouds."""
+        """Those of a user of the IM at a URL, who has accounts at these clouds; else a new one."""
+        user = user or f"tester-{uuid4().hex}"
         own = {
             "id": "im",
             "type": "InfrastructureManager",
@@ -68,7 +72,7 @@ class Infrastructures:
             "password": password,
         }
         async with ClientSession(url) as session:
-            yield cls(session, (own, *clouds))
+            yield cls(session, user, (own, *clouds))
 
     async def ask(self, method: str, path: str, body: str | None = None) -> Answer:
         """Ask something; a body is a template."""
@@ -156,6 +160,12 @@ class Infrastructures:
                     await asyncio.sleep(LOOK_SECONDS)
         except TimeoutError:
             raise AssertionError(f"after {WITHIN_SECONDS} s it is still {found}") from None
+
+
+def _header(records: Iterable[Plain]) -> str:
+    """Records as IM takes them: it reads backslashes itself, before it reads JSON."""
+    text = json.dumps(list(records))
+    return _ESCAPE.sub(lambda found: f"\\u{ord(json.loads(f'{QUOTE}{found[0]}{QUOTE}')):04x}", text)
 
 
 async def eventually(check: Callable[[], Awaitable[bool]]) -> None:

@@ -60,6 +60,8 @@ class Faults:
     disabled: bool = False
     plan_fail: tuple[int, str] | None = None
     outputs_missing: bool = False
+    ghosts: int = 0
+    """Deletions after which it is there again, without machines: its state was read as it went."""
     lost_answers: int = 0
     """Creations that are carried out, and whose answers are lost."""
 
@@ -352,6 +354,10 @@ class ModelledProvider(RemoteModel):
     def _finalize(self, found: ModelledInfrastructure) -> None:
         for machine in list(found.machines.values()):
             self._remove(found, machine)
+        if self.faults.ghosts:
+            self.faults.ghosts -= 1
+            found.deleting, found.configured = False, True
+            return
         self._forget(found)
 
     def _forget(self, found: ModelledInfrastructure) -> None:

@@ -38,6 +38,7 @@ class FaultKind(Enum):
     HANG = "nothing answers; IM never sees it"
     LOSE_ANSWER = "IM does it, and its answer is lost"
     LATE_ANSWER = "IM does it, and its answer waits until it is released"
+    CUT = "IM gets it, and the connection ends before it is done"
 
 
 def anything(_: web.Request) -> bool:
@@ -112,8 +113,11 @@ class ProviderProxy:
         self._faults: list[Fault] = []
         self._runner: web.AppRunner | None = None
         self._port = 0
+        self._cuts: set[asyncio.Task[web.Response]] = set()
         self.passed: list[PassedRequest] = []
         """What reached IM, in the order of its answers."""
+        self.created: list[str] = []
+        """The infrastructures that IM made, also those whose answers were lost."""
         self.asked = 0
         """Every request, also those that never reached IM."""
 
@@ -129,6 +133,7 @@ class ProviderProxy:
             finally:
                 proxy.heal()
                 await proxy.refuse()
+                await asyncio.gather(*proxy._cuts, return_exceptions=True)
 
     @property
     def url(self) -> str:
@@ -139,6 +144,12 @@ class ProviderProxy:
     def creates(self) -> int:
         """How many infrastructures IM was asked to make."""
         return sum(each.method == "POST" and each.path == "/infrastructures" for each in self._real)
+
+    @property
+    def updates(self) -> int:
+        """How often IM was asked to change an infrastructure."""
+        paths = [each.path.strip("/").split("/") for each in self._real if each.method == "POST"]
+        return sum(len(each) == 2 for each in paths)
 
     def count(self, method: str) -> int:
         """How many requests of a method reached IM, without dry runs."""
@@ -186,6 +197,11 @@ class ProviderProxy:
         if fault.kind is FaultKind.HANG:
             await fault.release.wait()
             return self._cut(request)
+        if fault.kind is FaultKind.CUT:
+            await request.read()
+            self._cuts.add(asyncio.ensure_future(self._forward(request)))
+            fault.applied.set()
+            return self._cut(request)
         answer = await self._forward(request)
         fault.applied.set()
         if fault.kind is FaultKind.LOSE_ANSWER:
@@ -214,6 +230,8 @@ class ProviderProxy:
         self.passed.append(
             PassedRequest(request.method, request.path, request.query_string, answer.status)
         )
+        if is_create(request) and answer.status == 200:
+            self.created.append(answer.headers["InfID"])
         reply = web.Response(status=answer.status, body=content)
         reply.headers.clear()
         reply.headers.extend(told)

@@ -198,6 +198,18 @@ async def test_force_delete_ends_what_cannot_be_deleted(testbed: InfraTestbed) -
     await testbed.gone(within=600)
 
 
+@pytest.mark.parametrize("times", [1, 2, 5])
+async def test_infrastructure_that_comes_back_after_its_deletion_is_deleted_again(
+    testbed: InfraTestbed, times: int
+) -> None:
+    await testbed.everything()
+    testbed.model.faults.ghosts = times
+    await testbed.delete()
+    await testbed.gone(within=120)
+    assert testbed.model.infrastructures == {}
+    assert testbed.model.running == []
+
+
 async def test_infrastructure_deleted_behind_our_back_is_made_anew_once(
     testbed: InfraTestbed,
 ) -> None:

@@ -18,7 +18,7 @@ from quintant.operators.infra.plan.decision import PassDecision
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
 
-# Clusters that were made together are not looked at together.
+# Clusters that were made together are not looked at together; none later than it should be.
 JITTER = 0.1
 
 
@@ -33,7 +33,7 @@ class InfrastructureReconciler:
         decision = await self.advance(ctx)
         if decision.after is None:
             return None
-        return Result(after=ctx.random.jitter(decision.after, JITTER))
+        return Result(after=decision.after * ctx.random.uniform(1 - JITTER, 1))
 
     async def advance(self, ctx: Context[Cluster]) -> PassDecision:
         """One pass; what it ended with."""

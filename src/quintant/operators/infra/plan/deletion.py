@@ -322,15 +322,27 @@ def _silently_failed(seen: Observed, look: StatusChange, memory: ClusterMemory) 
     mine = ProviderCall(CallKind.DELETE, operation.token, operation.attempt)
     if seen.call == mine and seen.ended is not None:
         failure = seen.ended.failure
-        if failure is None or failure.kind is ErrorClass.NOT_FOUND:
-            return PassDecision(look, after=seen.poll_min, memory=replace(memory, undeleted=0))
-        return _refused(seen, operation, failure)
+        if failure is not None and failure.kind is not ErrorClass.NOT_FOUND:
+            return _refused(seen, operation, failure)
     memory = replace(memory, undeleted=memory.undeleted + 1)
     if memory.undeleted < UNDELETED_LOOKS:
         return PassDecision(look, after=seen.poll_min, memory=memory)
+    if seen.call == mine:
+        return _returned(seen, operation, look, memory)
     force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
     act = Act(Action.LONG_CALL, look, CallKind.DELETE, target=operation.token, force=force)
     return PassDecision(act=act, after=seen.poll_max, memory=memory)
+
+
+def _returned(
+    seen: Observed, operation: Operation, look: StatusChange, memory: ClusterMemory
+) -> PassDecision:
+    """It was deleted, as the provider said itself, and is there again: it is asked once more."""
+    wait = backoff(operation.attempt, seen.poll_min, FAILED_CAP)
+    waits = changed(operation, phase="Waiting", not_before=later(seen.now, wait))
+    told = _going("the provider deleted it, and has it again: it is asked once more", "Returned")
+    change = look + StatusChange({"operation": waits}) + told
+    return PassDecision(change, after=wait, memory=replace(memory, undeleted=0))
 
 
 def _overtime(seen: Observed) -> StatusChange:
