@@ -69,7 +69,11 @@ async def test_cluster_is_made_used_scaled_and_deleted(
 
     await infrastructures.destroy(id)
     assert (cloud.servers, cloud.groups, cloud.machines) == ({}, {}, {})
-    assert not _runs(pid)
+
+    async def ended() -> bool:
+        return not _runs(pid)
+
+    await eventually(ended)
     print(f"configured {configured:.1f} s, usable {usable:.1f} s, {calls} calls, {logins} logins")
 
 
