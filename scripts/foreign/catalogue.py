@@ -5,6 +5,7 @@ from pathlib import Path
 
 from foreign.go_program import GoProgram
 from foreign.python_program import PythonProgram, requirements
+from foreign.source_change import SourceChange
 
 _SCRIPTS = Path(__file__).parents[1]
 
@@ -24,6 +25,61 @@ SIMD = GoProgram(
 )
 """A chain of the Cosmos SDK; minutes to build, for `make interop`."""
 
+_SHIFU = "github.com/edgenesis/shifu"
+_BASE = "pkg/deviceshifu/deviceshifubase"
+_IN_CLUSTER = """\
+		folder := os.Getenv("QUINTANT_SERVICE_ACCOUNT")
+		if folder == "" {
+			return rest.InClusterConfig()
+		}
+		host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
+		return &rest.Config{
+			Host:            "https://" + net.JoinHostPort(host, port),
+			BearerTokenFile: folder + "/token",
+			TLSClientConfig: rest.TLSClientConfig{CAFile: folder + "/ca.crt"},
+		}, nil
+"""
+_ON_A_NODE = (
+    # The embedded node mounts nothing, and every pod has an address of its own on this machine.
+    SourceChange(f"{_BASE}/deviceshifubase.go", '\t"net/http"\n', '\t"net/http"\n\t"os"\n'),
+    SourceChange(
+        f"{_BASE}/deviceshifubase.go",
+        "NewDeviceShifuConfig(deviceShifuMetadata.ConfigFilePath)",
+        'NewDeviceShifuConfig(os.Getenv("QUINTANT_ROOT") + deviceShifuMetadata.ConfigFilePath)',
+    ),
+    SourceChange(
+        f"{_BASE}/deviceshifubase.go",
+        "Addr:         DeviceDefaultPortStr,",
+        'Addr:         os.Getenv("QUINTANT_POD_IP") + DeviceDefaultPortStr,',
+    ),
+    SourceChange(
+        f"{_BASE}/deviceshifubase_config.go",
+        '\t"errors"\n',
+        '\t"errors"\n\t"net"\n\t"os"\n',
+    ),
+    SourceChange(
+        f"{_BASE}/deviceshifubase_config.go", "\t\treturn rest.InClusterConfig()\n", _IN_CLUSTER
+    ),
+)
+"""Listening address, config folder and account folder of upstream's agents, from variables."""
+
+
+def _deviceshifu(protocol: str) -> GoProgram:
+    return GoProgram(
+        f"deviceshifu-{protocol}",
+        _SHIFU,
+        "v0.101.0",
+        f"{_SHIFU}/cmd/deviceshifu/cmd{protocol}",
+        changes=_ON_A_NODE,
+    )
+
+
+DEVICESHIFU_HTTP = _deviceshifu("http")
+DEVICESHIFU_MQTT = _deviceshifu("mqtt")
+DEVICESHIFU_SOCKET = _deviceshifu("socket")
+SHIFU_CONTROLLER = GoProgram("shifu-controller", _SHIFU, "v0.101.0", f"{_SHIFU}/pkg/k8s/crd")
+"""Upstream's controller, which follows devices and does nothing with them."""
+
 IM = PythonProgram(
     "im", requirements(_SCRIPTS / "infrastructure_manager" / "requirements.txt"), complete=True
 )
@@ -37,11 +93,15 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
     for program in (
         CHISEL,
         COMETBFT,
+        DEVICESHIFU_HTTP,
+        DEVICESHIFU_MQTT,
+        DEVICESHIFU_SOCKET,
         IM,
         KR8S,
         KUBERNETES_ASYNCIO,
         LIGHTKUBE,
         PRIV_VAL_SERVER,
+        SHIFU_CONTROLLER,
         SIMD,
     )
 }

@@ -7,6 +7,7 @@ with the replacements that the module asks for (`gomod`).
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from foreign.cache import cache_folder, locked, workshop
 from foreign.errors import ProgramError, Report, announce
 from foreign.go import Go
 from foreign.gomod import Module, linker_flags, main_module
+from foreign.source_change import SourceChange, changed_copy, digest
+
+_COPY = "source"
+"""The folder of a changed copy, beside the build."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class GoProgram:
     """Of its main function; the module itself, if there is none."""
     newer: tuple[str, ...] = ()
     """Modules that it needs in a newer version than it asks for, as `path version`."""
+    changes: tuple[SourceChange, ...] = ()
+    """Where it is built from other text than was published."""
 
     @property
     def variable(self) -> str:
@@ -46,11 +53,18 @@ class GoProgram:
         """Return the program; build it first where it is missing."""
         return self.locate(environ) or self._made(environ, report)
 
+    def source(self, environ: Mapping[str, str], *, report: Report = announce) -> Path:
+        """Return the folder of its module as it was published, in the cache of Go."""
+        with tempfile.TemporaryDirectory() as folder:
+            return Path(self._download(self._go(environ, report), Path(folder))["Dir"])
+
     def build(self, go: Go, target: Path) -> None:
         """Build into a file, in whose folder Go may leave what it likes."""
         work, started = target.parent, time.monotonic()
         module = self._describe(go, work)
-        (work / "go.mod").write_text(main_module(module, self.newer))
+        (work / "go.mod").write_text(main_module(module, self.newer, _COPY if self.changes else ""))
+        if self.changes:
+            changed_copy(Path(self._download(go, work)["Dir"]), work / _COPY, self.changes)
         go.run(
             *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
             *("-ldflags", linker_flags(module), "-o", str(target), self.package or self.module),
@@ -60,11 +74,15 @@ class GoProgram:
         go.report(f"built {self.name} {self.version} in {time.monotonic() - started:.0f} s")
 
     def _folder(self, environ: Mapping[str, str]) -> Path:
-        return cache_folder(environ) / "programs" / f"{self.name}-{self.version}"
+        parts = (self.name, self.version, digest(self.changes))
+        return cache_folder(environ) / "programs" / "-".join(filter(None, parts))
+
+    def _go(self, environ: Mapping[str, str], report: Report) -> Go:
+        what, instead = f"{self.name} {self.version}", f"set {self.variable} to the program"
+        return Go.find(environ, report, what=what, instead=instead)
 
     def _made(self, environ: Mapping[str, str], report: Report) -> Path:
-        what, instead = f"{self.name} {self.version}", f"set {self.variable} to the program"
-        go = Go.find(environ, report, what=what, instead=instead)
+        go = self._go(environ, report)
         folder = self._folder(environ)
         program = folder / "bin" / self.name
         with locked(folder, report):
@@ -75,6 +93,12 @@ class GoProgram:
                     program.parent.mkdir(exist_ok=True)
                     os.replace(work / self.name, program)
         return program
+
+    def _download(self, go: Go, work: Path) -> dict[str, str]:
+        wanted = f"{self.module}@{self.version}"
+        said = go.run("mod", "download", "-json", wanted, folder=work, title=f"fetching {wanted}")
+        found: dict[str, str] = json.loads(said)
+        return found
 
     def _describe(self, go: Go, work: Path) -> Module:
         wanted = f"{self.module}@{self.version}"

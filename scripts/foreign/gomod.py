@@ -38,10 +38,11 @@ class Module:
     """When this version was published, in RFC 3339."""
 
 
-def main_module(module: Module, newer: Iterable[str] = ()) -> str:
+def main_module(module: Module, newer: Iterable[str] = (), copy: str = "") -> str:
     """Return the go.mod of a main module from which the given module's programs build.
 
     `newer` are requirements of ours beside its own, as `path version`: the newest of all wins.
+    `copy` is a folder that stands for the module.
     """
     lines = [
         f"module {_MAIN_MODULE}",
@@ -50,6 +51,7 @@ def main_module(module: Module, newer: Iterable[str] = ()) -> str:
         *(f"require {each}" for each in newer),
         *_replacements(staged(module.gomod), module.version),
         *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
+        *((f"replace {module.path} => ./{copy}",) if copy else ()),
     ]
     return "\n\n".join(lines) + "\n"
 

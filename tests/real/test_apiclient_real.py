@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import aclosing
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,6 +19,7 @@ from quintant.api.core import Namespace, ServiceAccount
 from quintant.api.rbac import GROUP, PolicyRule, Role, RoleBinding, RoleRef, Subject
 from quintant.client.http.transport import HttpTransport
 from quintant.runtime.manager.install_crds import install_crds
+from testbeds.mounted_account import mounted_account
 
 pytestmark = pytest.mark.realtime
 
@@ -44,35 +43,16 @@ async def grant(client: Client) -> None:
     await client.apply(RoleBinding(metadata=meta, role_ref=ref, subjects=(account,)))
 
 
-async def mounted(real: RealCluster, client: Client, folder: Path) -> PodAccount:
-    """The files that a kubelet would mount."""
-    config = Config.load(real.kubeconfig)
-    path = f"/api/v1/namespaces/{PLACE}/serviceaccounts/agent/token"
-    asked = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}
-    reply = await client.raw(
-        "POST", path, body=json.dumps(asked).encode(), headers={"content-type": "application/json"}
-    )
-    (folder / "token").write_text(json.loads(reply)["status"]["token"])
-    assert config.trust.authority is not None
-    (folder / "ca.crt").write_bytes(config.trust.authority.read().reveal())
-    (folder / "namespace").write_text(PLACE)
-    server = urlsplit(config.server)
-    environ = {
-        "KUBERNETES_SERVICE_HOST": server.hostname or "",
-        "KUBERNETES_SERVICE_PORT": str(server.port),
-        "QUINTANT_SERVICE_ACCOUNT": str(folder),
-    }
-    return PodAccount.find(environ)
-
-
 async def test_object_is_followed_and_its_status_told(
     real_cluster: RealCluster, transport: HttpTransport, client: Client, tmp_path: Path
 ) -> None:
     await install_crds(transport, [Device])
     await grant(client)
+    config = Config.load(real_cluster.kubeconfig)
+    environ = await mounted_account(config, client, "agent", PLACE, tmp_path)
     async with (
         patience.within(30),
-        ApiClient(await mounted(real_cluster, client, tmp_path)) as agent,
+        ApiClient(PodAccount.find(environ)) as agent,
         aclosing(aiter(agent.watch(CAMERA))) as states,
     ):
         assert await anext(states) is None

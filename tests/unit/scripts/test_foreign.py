@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from foreign.go_program import GoProgram
 from foreign.gomod import Module, linker_flags, main_module, staged, staging_version
 from foreign.process import Child, free_ports, scratch
 from foreign.python_program import PipTally, PythonProgram, requirements
+from foreign.source_change import SourceChange
 
 ANSWER_SECONDS = 20.0
 
@@ -100,9 +102,11 @@ GO = """\
 echo "$1" >> "$CALLS"
 case "$1" in
 list) printf '%s' '{"GoMod": "'"$SOURCE"'", "Time": "2026-01-02T03:04:05Z"}' ;;
+mod) printf '%s' '{"Dir": "'"$(dirname "$SOURCE")/module"'"}' ;;
 build)
     while [ "$1" != -o ]; do shift; done
-    { echo '#!/bin/sh'; echo "cat <<'END'"; cat go.mod; echo "package $3"; echo END; } > "$2"
+    { echo '#!/bin/sh'; echo "cat <<'END'"; cat go.mod; echo "package $3"
+      [ ! -d source ] || cat source/cmd/main.go; echo END; } > "$2"
     chmod 755 "$2" ;;
 esac
 """
@@ -140,6 +144,31 @@ class TestGoPrograms:
         assert "package example.com/tool/cmd/tool" in said
         assert (tmp_path / "calls").read_text().split() == ["list", "build"]
         assert told[-1].startswith("built tool v1.2.3 in ")
+
+    def test_program_without_a_switch_is_built_from_a_changed_copy(self, tmp_path: Path) -> None:
+        environ = machine_with_go(tmp_path)
+        file = tmp_path / "module" / "cmd" / "main.go"
+        file.parent.mkdir(parents=True)
+        file.write_text("listen(8080)\n")
+        file.parent.chmod(0o555)
+        changed = replace(TOOL, changes=(SourceChange("cmd/main.go", "8080", "port()"),))
+        program = changed.provide(environ, report=lambda _: None)
+
+        said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        assert "replace example.com/tool => ./source" in said
+        assert said.endswith("listen(port())\n")
+        assert file.read_text() == "listen(8080)\n"
+        assert changed.source(environ) == tmp_path / "module"
+        assert TOOL.locate(environ) is None
+        assert sorted(path.name for path in program.parents[1].iterdir()) == ["bin", "lock"]
+
+    def test_change_that_does_not_fit_is_an_error(self, tmp_path: Path) -> None:
+        environ = machine_with_go(tmp_path)
+        (tmp_path / "module").mkdir()
+        (tmp_path / "module" / "main.go").write_text("8080 8080")
+        wrong = replace(TOOL, changes=(SourceChange("main.go", "8080", "port()"),))
+        with pytest.raises(ProgramError, match="2 times, and not once"):
+            wrong.provide(environ, report=lambda _: None)
 
     def test_processes_that_need_it_at_once_build_it_once(self, tmp_path: Path) -> None:
         environ = machine_with_go(tmp_path)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+_ESCAPED = re.compile("[<>&\u2028\u2029]")
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+"""Bytes that were no UTF-8, as `surrogateescape` keeps them."""
 EXPONENT = 6
 """Powers of ten from which on, and below -4, Go writes an exponent."""
 
@@ -36,6 +41,22 @@ def go_time(at: datetime) -> str:
     at = at.astimezone(UTC) if at.tzinfo else at
     fraction = f".{at:%f}".rstrip("0").rstrip(".")
     return f"{at.year:04}-{at:%m-%d %H:%M:%S}{fraction} +0000 UTC"
+
+
+def go_json(document: Mapping[str, object]) -> bytes:
+    """An object as Go writes it: no spaces, and nothing that means something in HTML."""
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NO_TEXT.sub(r"\\ufffd", text).encode()
+
+
+def go_hex_error(text: str) -> str:
+    """What Go says of a text that is no hexadecimal; empty if it is."""
+    for byte in text.encode("utf-8", "replace"):
+        if chr(byte) not in "0123456789abcdefABCDEF":
+            shown = f" '{chr(byte)}'" if chr(byte).isprintable() else ""
+            return f"encoding/hex: invalid byte: U+{byte:04X}{shown}"
+    return "encoding/hex: odd length hex string" if len(text) % 2 else ""
 
 
 def go_float(value: float, *, single: bool = False) -> str:

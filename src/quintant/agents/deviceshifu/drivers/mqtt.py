@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from random import Random
@@ -29,7 +28,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     not_connected,
     whole_body,
 )
-from quintant.agents.deviceshifu.drivers.go_text import go_time
+from quintant.agents.deviceshifu.drivers.go_text import go_json, go_time
 from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
@@ -183,11 +182,10 @@ class MqttDriver:
     def _shown(self, topic: str) -> Response:
         newest = self._newest.get(topic)
         said = {
-            "mqtt_message": newest.text.decode("utf-8", "replace") if newest else "",
+            "mqtt_message": newest.text.decode("utf-8", "surrogateescape") if newest else "",
             "mqtt_receive_timestamp": go_time(newest.at) if newest else NEVER,
         }
-        body = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()
-        return Response(200, {"content-type": "application/json"}, body)
+        return Response(200, {"content-type": "application/json"}, go_json(said))
 
     async def _publish(self, topic: str, body: bytes) -> Response:
         if self._blocked_by:

@@ -20,6 +20,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     not_connected,
     whole_body,
 )
+from quintant.agents.deviceshifu.drivers.go_text import go_hex_error, go_json
 from quintant.http.request import Request
 from quintant.http.response import Response
 
@@ -78,9 +79,9 @@ class SocketDriver:
             raise DeviceError(400, "content-type is not application/json")
         command, seconds = _asked(await whole_body(request), self._form)
         reply = await self._command(command, seconds or float(self._config.timeout) or None)
-        text = reply.hex() if self._form.encoding == _HEX else reply.decode("utf-8", "replace")
-        body = json.dumps({"message": text, "status": 200}, ensure_ascii=False)
-        return Response(200, {"content-type": JSON}, body.encode("utf-8", "replace"))
+        hexadecimal = self._form.encoding == _HEX
+        text = reply.hex() if hexadecimal else reply.decode("utf-8", "surrogateescape")
+        return Response(200, {"content-type": JSON}, go_json({"message": text, "status": 200}))
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """There is nothing to read but in answer to a command."""
@@ -144,11 +145,15 @@ def _asked(body: bytes, form: SocketFormat) -> tuple[bytes, float]:
         raise DeviceError(400, "error decode JSON: expected an object with a command") from None
     if not isinstance(command, str) or not isinstance(seconds, int) or isinstance(seconds, bool):
         raise DeviceError(400, "error decode JSON: command is a string, timeout a whole number")
-    try:
-        raw = bytes.fromhex(command) if form.encoding == _HEX else command.encode()
-    except ValueError:
-        raise DeviceError(400, "Failed to decode Command from body, error:  no hex") from None
-    return raw, float(min(max(seconds, 0), 86_400))
+    if form.encoding != _HEX:
+        return command.encode("utf-8", "replace"), _bounded(seconds)
+    if wrong := go_hex_error(command):
+        raise DeviceError(400, f"Failed to decode Command from body, error:  {wrong}")
+    return bytes.fromhex(command), _bounded(seconds)
+
+
+def _bounded(seconds: int) -> float:
+    return float(min(max(seconds, 0), 86_400))
 
 
 def _why(error: BaseException, place: DeviceAddress) -> str:

@@ -24,9 +24,11 @@ OURS = (
     PolicyRule(api_groups=("events.k8s.io",), resources=("events",), verbs=("create",)),
 )
 UPSTREAM = (
-    # They get the whole device and put it back, every second.
-    PolicyRule(api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "update", "watch")),
-    PolicyRule(api_groups=(GROUP,), resources=(_SERVICES,), verbs=("get",)),
+    # Theirs get the whole device and put it back, every second; ours patch its status in it.
+    PolicyRule(
+        api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "patch", "update", "watch")
+    ),
+    *OURS[2:],
 )
 
 

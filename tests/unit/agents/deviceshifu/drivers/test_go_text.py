@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.deviceshifu.drivers.go_text import go_float, go_value
+from quintant.agents.deviceshifu.drivers.go_text import (
+    go_float,
+    go_hex_error,
+    go_json,
+    go_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +39,32 @@ def test_a_single_float_is_as_short_as_can_be() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_means_what_it_was(value: float) -> None:
     assert float(go_float(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (b"21 \xc2\xb0C", b'"21 \xc2\xb0C"'),
+        (b"<a href='x'>&", b"\"\\u003ca href='x'\\u003e\\u0026\""),
+        (b'\x00\n"\\', b'"\\u0000\\n\\"\\\\"'),
+        (b"\xff\xfe", b'"\\ufffd\\ufffd"'),
+        ("\u2028".encode(), b'"\\u2028"'),
+    ],
+)
+def test_json_is_that_of_go(text: bytes, written: bytes) -> None:
+    said = go_json({"message": text.decode("utf-8", "surrogateescape"), "status": 200})
+    assert said == b'{"message":' + written + b',"status":200}'
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("00fF", ""),
+        ("0", "encoding/hex: odd length hex string"),
+        ("0z", "encoding/hex: invalid byte: U+007A 'z'"),
+        ("00 11", "encoding/hex: invalid byte: U+0020 ' '"),
+        ("0\n", "encoding/hex: invalid byte: U+000A"),
+    ],
+)
+def test_bad_hexadecimal_is_told_as_go_does(text: str, error: str) -> None:
+    assert go_hex_error(text) == error

@@ -1,0 +1,51 @@
+"""A program that is built from other text than was published, in a few places.
+
+Some programs have no switch for what a test has to choose, such as the address that they listen on.
+Their module is copied beside the build, and a few lines of the copy are replaced; what is not found
+exactly once is an error, so that another version cannot be changed by mistake. (`go build -overlay`
+refuses files of the module cache.)
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from foreign.errors import ProgramError
+
+_DIGITS = 8
+
+
+class SourceChange(NamedTuple):
+    """A text of one file, and what stands there instead."""
+
+    file: str
+    """Its path in the module."""
+    old: str
+    new: str
+
+
+def changed_copy(source: Path, target: Path, changes: Iterable[SourceChange]) -> None:
+    """Copy a module, and make the changes in the copy."""
+    # The cache is read-only, and its modes would come along.
+    shutil.copytree(source, target, copy_function=shutil.copyfile)
+    for folder, _, _ in os.walk(target):
+        Path(folder).chmod(0o755)
+    for change in changes:
+        file = target / change.file
+        text = file.read_text() if file.is_file() else ""
+        if text.count(change.old) != 1:
+            raise ProgramError(
+                f"cannot change {change.file} of {source.name}",
+                why=f"it has {change.old!r} {text.count(change.old)} times, and not once",
+                hint="make the change fit the version that is asked for",
+            )
+        file.write_text(text.replace(change.old, change.new))
+
+
+def digest(changes: Iterable[SourceChange]) -> str:
+    """A few letters that differ where the changes do; none if there is no change."""
+    text = "\0".join(part for change in changes for part in change)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS] if text else ""
