@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
-from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
+from quintant.agents.deviceshifu.config.values import Instruction
 from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
     BROKEN,
@@ -25,6 +25,7 @@ from quintant.agents.deviceshifu.drivers.forward import (
     device_target,
     passed_headers,
 )
+from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.agents.deviceshifu.drivers.timeout import timeout_seconds
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.connection import Disconnected
@@ -41,28 +42,12 @@ FRESH_SECONDS = 10.0
 _FAILURES = (ConnectionBroken, ProtocolError, OSError, TimeoutError)
 
 
-class HttpDriver:
-    """A device that speaks HTTP."""
-
-    counts_readings = True
-    busy = False
+class HttpDriver(SessionDriver):
+    """A device that speaks HTTP; connections are kept for the next request."""
 
     def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
-        self._dialer, self._place, self._config = dialer, place, DeviceConfig()
+        super().__init__(dialer, place)
         self._idle: list[ClientConnection] = []
-
-    def configure(self, config: DeviceConfig) -> None:
-        """Take another configuration."""
-        self._config = config
-
-    async def run(self) -> None:
-        """Nothing is to be kept but connections; they end with the driver."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            for connection in self._idle:
-                connection.close()
-            self._idle.clear()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Pass a request on, and the reply back."""
@@ -103,6 +88,11 @@ class HttpDriver:
                 self._release(await self._dial(), True)
         except _FAILURES as error:
             raise _failed(error, self._place) from None
+
+    async def _close(self) -> None:
+        for connection in tuple(self._idle):
+            connection.close()
+        self._idle.clear()
 
     async def _reply(
         self, head: ResponseHead, connection: ClientConnection, ends: float | None

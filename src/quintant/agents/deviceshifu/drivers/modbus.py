@@ -14,13 +14,12 @@ from typing import Any
 from pymodbus.client import AsyncModbusTcpClient
 from pymodbus.exceptions import ModbusException
 
-from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
+from quintant.agents.deviceshifu.config.values import Instruction
 from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
     Answer,
     DeviceError,
     known_instruction,
-    not_connected,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_value
@@ -31,6 +30,7 @@ from quintant.agents.deviceshifu.drivers.modbus_point import (
     scaled,
     unscaled,
 )
+from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response, text_response
 
@@ -46,27 +46,12 @@ _BROKEN = (ModbusException, OSError, TimeoutError)
 logging.getLogger("pymodbus").setLevel(logging.CRITICAL)
 
 
-class ModbusDriver:
+class ModbusDriver(SessionDriver):
     """A device that speaks Modbus/TCP."""
 
-    counts_readings = True
-    busy = False
-
     def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
-        self._dialer, self._place, self._config = dialer, place, DeviceConfig()
+        super().__init__(dialer, place)
         self._client: AsyncModbusTcpClient | None = None
-        self._one = asyncio.Lock()
-
-    def configure(self, config: DeviceConfig) -> None:
-        """Take another configuration."""
-        self._config = config
-
-    async def run(self) -> None:
-        """The connection ends with the driver."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self._close()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Read registers, or write them."""
@@ -121,10 +106,10 @@ class ModbusDriver:
                 async with asyncio.timeout(SECONDS):
                     answer = await getattr(client, name)(*words, **more)
             except _BROKEN as error:
-                self._close()
-                raise not_connected(_why(error, self._place)) from None
+                await self._close()
+                raise self._unreachable(error) from None
             except BaseException:
-                self._close()  # an answer that comes late is nobody's
+                await self._close()  # an answer that comes late is nobody's
                 raise
         if answer.isError():
             code = getattr(answer, "exception_code", 0)
@@ -134,7 +119,7 @@ class ModbusDriver:
     async def _connected(self) -> AsyncModbusTcpClient:
         if self._client is not None and self._client.connected:
             return self._client
-        self._close()
+        await self._close()
         client = None
         try:
             async with asyncio.timeout(SECONDS):
@@ -147,11 +132,11 @@ class ModbusDriver:
         except _BROKEN as error:
             if client is not None:
                 client.close()
-            raise not_connected(_why(error, self._place)) from None
+            raise self._unreachable(error) from None
         self._client = client
         return client
 
-    def _close(self) -> None:
+    async def _close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             client.close()
@@ -223,8 +208,3 @@ def _text(value: Any) -> str:
     if not isinstance(value, list):
         return go_value(value)
     return json.dumps([each if each - each == 0 else None for each in value])
-
-
-def _why(error: BaseException, place: DeviceAddress) -> str:
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return f"{place}: {said}"

@@ -18,17 +18,17 @@ from urllib.parse import parse_qs, urlsplit
 from asyncua import Client, ua
 from asyncua.common.node import Node
 
-from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer, device_address
+from quintant.agents.deviceshifu.config.values import Instruction
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer, device_address
 from quintant.agents.deviceshifu.drivers.driver import (
     KEPT_BYTES,
     Answer,
     DeviceError,
     known_instruction,
-    not_connected,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_time, go_value
+from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response, text_response
@@ -66,33 +66,18 @@ def opcua_login(settings: Mapping[str, Any], secret: Path) -> OpcUaLogin:
     return OpcUaLogin(str(settings.get("Username") or ""), password)
 
 
-class OpcUaDriver:
+class OpcUaDriver(SessionDriver):
     """A device that is an OPC UA server."""
-
-    counts_readings = True
-    busy = False
 
     def __init__(
         self, dialer: DeviceDialer, address: str, settings: Mapping[str, Any], login: OpcUaLogin
     ) -> None:
-        self._place: DeviceAddress = device_address(address, PORT)
+        super().__init__(dialer, device_address(address, PORT))
         self._path = urlsplit(address if "://" in address else f"opc.tcp://{address}").path
         given = settings.get("ConnectionTimeoutInMilliseconds")
         self._seconds = given / 1000 if isinstance(given, int) and given > 0 else CONNECT_SECONDS
-        self._dialer, self._login, self._config = dialer, login, DeviceConfig()
+        self._login = login
         self._client: Client | None = None
-        self._one = asyncio.Lock()
-
-    def configure(self, config: DeviceConfig) -> None:
-        """Take another configuration."""
-        self._config = config
-
-    async def run(self) -> None:
-        """The session ends with the driver."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await self._close()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Read a node, or write it."""
@@ -121,7 +106,7 @@ class OpcUaDriver:
                     await client.check_connection()
             except _BROKEN as error:
                 await self._close()
-                raise not_connected(_why(error, self._place)) from None
+                raise self._unreachable(error) from None
 
     async def _value(self, instruction: Instruction) -> ua.DataValue:
         async with self._one:
@@ -152,11 +137,11 @@ class OpcUaDriver:
         except ua.UaStatusCodeError as error:
             if "Connection" in type(error).__name__ or "Session" in type(error).__name__:
                 await self._close()
-                raise not_connected(_why(error, self._place)) from None
+                raise self._unreachable(error) from None
             raise DeviceError(400, f"{what}, error: {type(error).__name__}") from None
         except _BROKEN as error:
             await self._close()
-            raise not_connected(_why(error, self._place)) from None
+            raise self._unreachable(error) from None
         except Exception as error:  # what the library cannot encode, it says in many ways
             raise DeviceError(400, f"{what}, error: {one_line(str(error))}") from None
 
@@ -177,7 +162,7 @@ class OpcUaDriver:
             if client is not None:
                 with suppress(Exception):  # half a session is let go as far as it goes
                     client.disconnect_socket()
-            raise not_connected(_why(error, self._place)) from None
+            raise self._unreachable(error) from None
         self._client = client
         return client
 
@@ -234,8 +219,3 @@ def _cast(wanted: Any, old: ua.DataValue) -> Any:
     if wanted != wanted or wanted in (float("inf"), float("-inf")) or int(wanted) != wanted:
         raise good
     return int(wanted)
-
-
-def _why(error: BaseException, place: DeviceAddress) -> str:
-    said = getattr(error, "strerror", None) or one_line(str(error)) or type(error).__name__
-    return f"{place}: {said}"

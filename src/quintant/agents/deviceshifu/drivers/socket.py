@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
+from quintant.agents.deviceshifu.config.values import Instruction
 from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
     KEPT_BYTES,
@@ -21,6 +21,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_hex_error, go_json
+from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.http.request import Request
 from quintant.http.response import Response
 
@@ -50,28 +51,15 @@ def socket_format(settings: Mapping[str, Any]) -> SocketFormat:
     )
 
 
-class SocketDriver:
+class SocketDriver(SessionDriver):
     """A device that takes commands over TCP."""
 
     counts_readings = False
-    busy = False
 
     def __init__(self, dialer: DeviceDialer, place: DeviceAddress, form: SocketFormat) -> None:
-        self._dialer, self._place, self._form = dialer, place, form
+        super().__init__(dialer, place)
+        self._form = form
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._one = asyncio.Lock()
-        self._config = DeviceConfig()
-
-    def configure(self, config: DeviceConfig) -> None:
-        """Take another configuration."""
-        self._config = config
-
-    async def run(self) -> None:
-        """The connection is opened when it is needed, and ends with the driver."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self._close()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Send a command, and tell the reply."""
@@ -95,7 +83,7 @@ class SocketDriver:
             async with asyncio.timeout(seconds), self._one:
                 await self._connected()
         except (OSError, TimeoutError) as error:
-            raise not_connected(_why(error, self._place)) from None
+            raise self._unreachable(error) from None
 
     async def _command(self, command: bytes, seconds: float | None) -> bytes:
         try:
@@ -104,12 +92,12 @@ class SocketDriver:
                     return await self._exchange(command)
                 except BaseException:
                     # A reply that comes late is nobody's: the next caller must not get it.
-                    self._close()
+                    await self._close()
                     raise
         except TimeoutError:
             raise not_connected(f"{self._place} did not answer in time") from None
         except OSError as error:
-            raise not_connected(_why(error, self._place)) from None
+            raise self._unreachable(error) from None
 
     async def _exchange(self, command: bytes) -> bytes:
         reader, writer = await self._connected()
@@ -122,12 +110,12 @@ class SocketDriver:
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._streams is not None and _broken(self._streams):
-            self._close()
+            await self._close()
         if self._streams is None:
             self._streams = await self._dialer.streams(self._place)
         return self._streams
 
-    def _close(self) -> None:
+    async def _close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
             self._streams = None
@@ -154,8 +142,3 @@ def _asked(body: bytes, form: SocketFormat) -> tuple[bytes, float]:
 
 def _bounded(seconds: int) -> float:
     return float(min(max(seconds, 0), 86_400))
-
-
-def _why(error: BaseException, place: DeviceAddress) -> str:
-    why = getattr(error, "strerror", None) or type(error).__name__
-    return f"{place}: {why}"
