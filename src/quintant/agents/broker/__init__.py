@@ -21,4 +21,4 @@ def main(arguments: Sequence[str]) -> None:
 
     options = parse(arguments)
     become_mosquitto(options)
-    run(lambda stopped: serve(options, stopped))
+    run(lambda stopped: serve(options, stopped), small=True)

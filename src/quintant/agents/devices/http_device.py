@@ -50,7 +50,7 @@ def parse(name: str, arguments: Sequence[str], port: int = PORT) -> MockOptions:
 def main(name: str, pages: Pages, arguments: Sequence[str]) -> None:
     """Run a simulated device."""
     options = parse(name, arguments)
-    run(lambda stopped: serve(options, pages, stopped))
+    run(lambda stopped: serve(options, pages, stopped), small=True)
 
 
 async def serve(options: MockOptions, pages: Pages, stopped: asyncio.Event) -> None:

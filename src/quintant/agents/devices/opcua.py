@@ -48,4 +48,4 @@ async def serve(options: MockOptions, stopped: asyncio.Event) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Run it."""
     options = parse("opcua", arguments, PORT)
-    run(lambda stopped: serve(options, stopped))
+    run(lambda stopped: serve(options, stopped), small=True)

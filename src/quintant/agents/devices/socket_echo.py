@@ -34,4 +34,4 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 def main(arguments: Sequence[str]) -> None:
     """Run it."""
     options = parse("socket", arguments, PORT)
-    run(lambda stopped: serve(options, stopped))
+    run(lambda stopped: serve(options, stopped), small=True)
