@@ -16,6 +16,7 @@ from quintant.cli.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.instance.kubeconfig import usual_path
@@ -68,7 +69,7 @@ def command(
     table = load_image_table(images) if images else ()
     chosen = systems(names, table)
     require(*(system.name for system in chosen))
-    plan = _everything(BindAddress.parse(listen), table)
+    plan = _everything(BindAddress.parse(listen), table, chosen)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         wishes = DemoOptions(plan, kubeconfig, within, leave)
         sys.exit(runner.run(_demo(chosen, wishes)))
@@ -126,6 +127,10 @@ async def _bring_up(
         await transport.close()
 
 
-def _everything(address: BindAddress, images: tuple[ImageProgram, ...]) -> ClusterConfig:
+def _everything(
+    address: BindAddress, images: tuple[ImageProgram, ...], chosen: tuple[System, ...]
+) -> ClusterConfig:
     node = NodeOptions((*images, image_program()))
-    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=node)
+    wanted = [each.sample.node_grace for each in chosen if each.sample.node_grace is not None]
+    times = HeartbeatTimes(min(wanted)) if wanted else HeartbeatTimes()
+    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=node, times=times)

@@ -107,6 +107,11 @@ def summary(ends: Sequence[Progress], titles: Titles, taken: Footprint | None) -
     for each in ends:
         for reason in each.reasons:
             console.print(f"  [red]{each.system}[/]: {escape(reason)}")
+    for each in ends:
+        if each.lines:
+            console.print(f"\n{each.system}:")
+        for line in each.lines:
+            console.print(f"  {escape(line)}")
     if taken is not None:
         last = max(each.seconds for each in ends)
         console.print(f"\nall together: {last:.1f} s, {taken}")

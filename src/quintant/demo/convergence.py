@@ -49,6 +49,8 @@ class Progress:
     said: str = ""
     seconds: float = 0.0
     reasons: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    """What the sample tells beside, at the end."""
 
 
 Report = Callable[[Progress], None]
@@ -105,6 +107,7 @@ class Convergence:
         while not (progress := await self._look()).done:
             self._tell(StartupStage.CONVERGING, progress.said)
             await asyncio.sleep(LOOK_SECONDS)
+        self.progress = replace(self.progress, lines=progress.lines)
         self._tell(StartupStage.RUNNING, progress.said)
 
     async def _look(self) -> SampleProgress:

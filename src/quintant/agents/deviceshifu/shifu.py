@@ -11,6 +11,7 @@ server says that the device is still here.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing
 from datetime import datetime
@@ -78,7 +79,7 @@ class DeviceShifu:
         spec = self._served or DeviceSpec()
         return {
             "name": self._options.name, "namespace": self._options.namespace,
-            "node": self._options.node, "protocol": spec.protocol,
+            "node": self._options.node, "pid": os.getpid(), "protocol": spec.protocol,
             "queued": len(self._queue), "dropped": self._queue.dropped,
         }  # fmt: skip
 

@@ -21,9 +21,12 @@ class SampleProgress(NamedTuple):
     done: bool
     said: str
     """In a few words: how far it is, or what is there now that it is done."""
+    lines: tuple[str, ...] = ()
+    """What more there is to tell at the end, a line each."""
 
 
 Look = Callable[[Client], Awaitable[SampleProgress]]
+"""Called again and again until it is done; it may do what a user of the sample would do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Sample:
     """What the operator has to be told, as variables of its environment, to serve the sample."""
     real: RealProgram | None = None
     """What takes the place of the sample where it can."""
+    node_grace: float | None = None
+    """Seconds after which a silent node should be given up, where a look waits for that."""
 
     @property
     def namespaces(self) -> tuple[str, ...]:
