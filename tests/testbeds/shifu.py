@@ -41,7 +41,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
-from quintant.testing import GrantedAccount, InProcessCluster, grant
+from quintant.testing import GrantedAccount, InProcessCluster, grant, kind, verb
 
 DEVICES, SHIFUS, HOME = "devices", "deviceshifu", "shifu-system"
 DEMO = Options(
@@ -50,6 +50,8 @@ DEMO = Options(
 )  # fmt: skip
 GIB = 2**30
 AGENT_SECONDS = 0.5
+CROWD_SECONDS = 600.0
+"""Within which a thousand devices are there, at the slowest rate of a test."""
 
 
 @dataclass
@@ -62,6 +64,8 @@ class ShifuTestbed:
     """Bytes that each node uses; None asks the metrics API of the cluster."""
     account: GrantedAccount | None = None
     engines: list[Engine] = field(default_factory=list)
+    topologies: dict[Engine, Topology] = field(default_factory=dict)
+    """What each process knows."""
     topology: Topology | None = None
     """That of the newest process."""
 
@@ -79,14 +83,21 @@ class ShifuTestbed:
         engine = await self.cluster.run(manager, environment=environment)
         self.engines.append(engine)
         pages = [each.run for each in manager.runnables if isinstance(each.run, EdgeMapPages)]
-        self.topology = pages[0].topology
+        self.topology = self.topologies[engine] = pages[0].topology
         return engine
+
+    async def crash(self, engine: Engine) -> None:
+        """Kill a process of the operator."""
+        self.engines.remove(engine)
+        del self.topologies[engine]
+        await self.cluster.crash(engine)
 
     async def stop(self) -> None:
         """Stop every process of the operator."""
         for engine in self.engines:
             await self.cluster.stop(engine)
         self.engines.clear()
+        self.topologies.clear()
 
     async def figures(self, client: Client) -> Sequence[NodeMetrics]:
         """Be the metrics API, where a test says what nodes use."""
@@ -128,6 +139,23 @@ class ShifuTestbed:
         """Add simulated nodes."""
         for name in names:
             await self.node(name, **more)
+
+    async def crowd(self, number: int, node: str, *, priorities: bool = False) -> list[str]:
+        """A node with many devices on it, the last the most important; their names."""
+        await self.node(node, memory="64Gi", pods=2000)
+        names = [f"d{each:04}" for each in range(number)]
+        for each, name in enumerate(names):
+            await self.device(name, hints={"priority": str(each)} if priorities else {})
+        async with asyncio.timeout(CROWD_SECONDS):
+            while len(await self.where()) < number:
+                await self.cluster.advance(5)
+        assert set((await self.where()).values()) == {node}
+        return names
+
+    def changes(self, what: type[Object]) -> list[float]:
+        """When the operator changed or deleted objects of a kind."""
+        seen = self.cluster.faults.seen(verb("patch", "delete") & kind(what))
+        return [each.at for each in seen]
 
     async def fault(self, name: str, fault: str | None) -> None:
         """Make a node fail, or be well again."""
@@ -289,8 +317,8 @@ async def opened(
 ) -> AsyncIterator[ShifuTestbed]:
     """A testbed in which the operator is at work."""
     cluster = InProcessCluster(rbac=True)
-    kind = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
-    await cluster.install(kind, EdgeNode, TelemetryService)
+    device = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
+    await cluster.install(device, EdgeNode, TelemetryService)
     for name in (DEVICES, SHIFUS, "shifu-service", HOME):
         await cluster.client.create(Namespace(metadata=ObjectMeta(name=name)))
     await cluster.client.create(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from quintant.api.apps import Deployment
 from quintant.core.clock import monotonic
+from quintant.core.errors import LeadershipLost, leaf_errors
 from quintant.testing import kind, verb, writes
-from testbeds.shifu import ShifuTestbed, opened
+from testbeds.shifu import HOME, ShifuTestbed, opened
 
 NOTHING: dict[str, list[str]] = {"Deployment": [], "Service": [], "ConfigMap": []}
 
@@ -125,6 +128,45 @@ async def test_g6_what_was_deleted_while_nobody_looked_is_swept(testbed: ShifuTe
     await testbed.cluster.advance(3)
 
     assert await testbed.children() == NOTHING
+
+
+async def test_g7_a_leader_whose_lease_was_taken_writes_nothing_more() -> None:
+    async with opened(started=False) as testbed:
+        leader = await testbed.start(elect=True)
+        await testbed.nodes("n1")
+        await testbed.device("first")
+        await testbed.placed("first")
+
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{HOME}/leases/shifu"
+        await testbed.merge(path, {"spec": {"holderIdentity": "thief"}})
+        with pytest.raises(ExceptionGroup) as ended:
+            await testbed.cluster.advance(2.5)
+
+        assert isinstance(leaf_errors(ended.value)[0], LeadershipLost)
+        testbed.cluster.faults.calls.clear()
+        testbed.engines.remove(leader)
+        await testbed.device("second")
+        await testbed.cluster.advance(30)
+        assert testbed.cluster.faults.seen(writes) == []
+
+
+async def test_g8_a_server_that_is_away_for_a_minute_loses_and_moves_nobody(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.nodes("n1", "n2")
+    for number in range(4):
+        await testbed.device(f"d{number}")
+        await testbed.placed(f"d{number}")
+    before = await testbed.where()
+
+    with testbed.cluster.faults.refuse():
+        testbed.cluster.faults.cut()
+        await testbed.device("meanwhile")
+        await testbed.cluster.advance(60)
+
+    await testbed.placed("meanwhile", within=120)
+    assert (await testbed.where()).items() >= before.items()
+    assert len(await testbed.pods()) == 5
 
 
 async def test_g8_errors_of_the_server_lose_no_device(testbed: ShifuTestbed) -> None:

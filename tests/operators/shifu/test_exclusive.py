@@ -1,0 +1,161 @@
+"""A device that only one may speak to: a node is cut off, and the device is never held twice (F11).
+
+The agents are the real ones, under virtual time; the device writes down who held it, and when.
+Between each agent and the API server is a proxy that can stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from quintant.agents.apiclient.errors import ApiUnreachable
+from quintant.agents.deviceshifu.device import DeviceState, device_state
+from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.options import AgentOptions
+from quintant.agents.deviceshifu.shifu import DeviceShifu
+from quintant.agents.dns.host_resolver import HostResolver
+from quintant.client.rest import Rest
+from quintant.core.clock import monotonic
+from quintant.core.errors import TransportError
+from quintant.operators.shifu.options import Options
+from quintant.runtime.cache.client import Client
+from quintant.testing.faults.transport import FaultTransport
+from testbeds.shifu import ShifuTestbed, opened
+
+NAME = "drill"
+OPTIONS = Options(settle_delay=0.5, edgemap_addr="off", write_qps=1000)
+LOOK_SECONDS = 1.0
+
+
+@dataclass
+class Session:
+    """Who held the device, from when until when."""
+
+    node: str
+    opened: float
+    closed: float | None = None
+
+
+class DeviceLine(asyncio.Transport):
+    """The device's end of a connection."""
+
+    def __init__(self, session: Session, reader: asyncio.StreamReader) -> None:
+        super().__init__()
+        self._session, self._reader = session, reader
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._reader.feed_data(bytes(data))
+
+    def is_closing(self) -> bool:
+        return self._session.closed is not None
+
+    def close(self) -> None:
+        if self._session.closed is None:
+            self._session.closed = monotonic()
+            self._reader.feed_eof()
+
+
+class LoggedDevice(DeviceDialer):
+    """A device that takes every connection and logs it, as reached from a node."""
+
+    def __init__(self, node: str, log: list[Session]) -> None:
+        super().__init__(HostResolver({}))
+        self._node, self._log = node, log
+
+    async def streams(
+        self, place: DeviceAddress
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        session, reader = Session(self._node, monotonic()), asyncio.StreamReader()
+        self._log.append(session)
+        line, loop = DeviceLine(session, reader), asyncio.get_running_loop()
+        protocol = asyncio.StreamReaderProtocol(reader)
+        return reader, asyncio.StreamWriter(line, protocol, reader, loop)
+
+
+@dataclass
+class AgentApi:
+    """The API server as an agent reaches it, through a proxy that can stop."""
+
+    testbed: ShifuTestbed
+    proxy: FaultTransport
+    statuses: list[Mapping[str, Any]] = field(default_factory=list)
+
+    async def states(self) -> AsyncGenerator[DeviceState | None, None]:
+        while True:
+            yield await self.look()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self) -> DeviceState | None:
+        try:
+            raw = await Client(Rest(self.proxy)).raw("GET", self.testbed.path(NAME))
+        except TransportError as error:
+            raise ApiUnreachable(str(error)) from None
+        return device_state(msgspec.json.decode(raw))
+
+    async def report(self, status: Mapping[str, Any]) -> str:
+        self.statuses.append(status)
+        return ""
+
+    async def find(self, kind: str, plural: str, name: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def warn(self, uid: str, reason: str, note: str) -> None:
+        return None
+
+
+@asynccontextmanager
+async def agent(
+    testbed: ShifuTestbed, node: str, folder: Path, log: list[Session]
+) -> AsyncIterator[FaultTransport]:
+    """The device's agent on a node, and its way to the API server."""
+    proxy = FaultTransport(testbed.cluster.admin)
+    options = AgentOptions(NAME, node=node, config=folder)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    device = LoggedDevice(node, log)
+    shifu = DeviceShifu(options, AgentApi(testbed, proxy), device, lambda: now)
+    work = asyncio.ensure_future(shifu.run())
+    try:
+        await testbed.cluster.advance(1)
+        yield proxy
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def test_f11_a_partitioned_agent_lets_go_before_another_takes_the_device(
+    tmp_path: Path,
+) -> None:
+    log: list[Session] = []
+    async with opened(OPTIONS, agents=False) as testbed:
+        await testbed.node("n1")
+        hints = {"exclusive": "true"}
+        await testbed.device(NAME, protocol="Socket", address="10.0.0.1:7000", hints=hints)
+        await testbed.placed(NAME, "n1")
+        async with agent(testbed, "n1", tmp_path, log) as proxy:
+            await testbed.cluster.advance(60)
+            assert [(each.node, each.closed) for each in log] == [("n1", None)]
+            await testbed.node("n2")
+
+            proxy.stall()
+            await testbed.fault("n1", "partitioned")
+            await testbed.placed(NAME, "n2", within=180)
+            async with agent(testbed, "n2", tmp_path, log):
+                await testbed.cluster.advance(60)
+                proxy.clear()
+                await testbed.fault("n1", None)
+                await testbed.cluster.advance(120)
+
+                held = [each for each in log if each.closed is None]
+                assert [each.node for each in held] == ["n2"]
+        left = [each.closed for each in log if each.node == "n1"]
+        taken = [each.opened for each in log if each.node == "n2"]
+        assert None not in left
+        assert max(each for each in left if each is not None) < min(taken)
