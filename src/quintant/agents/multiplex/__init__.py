@@ -2,6 +2,7 @@
 
     stream      one stream: states, credit, what waits to be sent
     session     the connection: frames in, frames out, fair turns; knows neither sockets nor time
+    outgoing    what leaves next: control first, then streams by turns
     connection  drives a session over a WebSocket, with keepalive
     socket      the WebSocket on its transport; websocket has its bytes, mask their masks
     window      how much all streams may hold

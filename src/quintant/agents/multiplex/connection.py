@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quintant.agents.multiplex.mask import Bytes
-from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
+from quintant.agents.multiplex.session import ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import MessageHandler
-from quintant.wire.portal import Close, Frame, FrameKind, Reason
+from quintant.wire.portal import Close, Reason
 
 GREETING_SECONDS = 5.0
 """A peer that has not greeted by then is none of ours."""
@@ -48,13 +48,26 @@ class MessageTransport(Protocol):
     def abort(self) -> None: ...
 
 
+class FramedSession(Protocol):
+    """What is driven: ours (`session`), or the one of another protocol."""
+
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def backlog(self) -> int: ...
+    def receive(self, raw: Bytes) -> None: ...
+    def emit(self) -> bytes | None: ...
+    def ping(self, stamp: bytes) -> None: ...
+    def lose(self, why: str) -> None: ...
+
+
 class MultiplexConnection:
     """A session at work. `wake` it when the session has something to send."""
 
     def __init__(self, socket: MessageTransport, keepalive: Keepalive) -> None:
         self._socket, self._keepalive = socket, keepalive
         self._loop = asyncio.get_running_loop()
-        self._session: MultiplexSession | None = None
+        self._session: FramedSession | None = None
         self._ended: asyncio.Future[Reason] = self._loop.create_future()
         self._heard = self._loop.time()
         self._scheduled = self._broken = False
@@ -80,11 +93,11 @@ class MultiplexConnection:
         if self.on_pong is not None:
             self.on_pong()
 
-    def ping(self, session: MultiplexSession) -> None:
+    def ping(self, session: FramedSession) -> None:
         """Ask for a sign of life."""
-        session.control(Frame(FrameKind.PING, 0, _STAMP.pack(self._loop.time())))
+        session.ping(_STAMP.pack(self._loop.time()))
 
-    async def run(self, session: MultiplexSession) -> Reason:
+    async def run(self, session: FramedSession) -> Reason:
         """Work until the connection is over; why it is."""
         self._session, born = session, self._loop.time()
         self._socket.attach(self)
@@ -156,7 +169,7 @@ class MultiplexConnection:
         await asyncio.wait((self._ended,), timeout=self._keepalive.ping)
         self._heard += max(0.0, self._loop.time() - began - self._keepalive.ping)
 
-    def _beat(self, session: MultiplexSession, age: float) -> None:
+    def _beat(self, session: FramedSession, age: float) -> None:
         """Ask for a sign of life, and notice when there is none."""
         silent = self._loop.time() - self._heard
         if self._ended.done():

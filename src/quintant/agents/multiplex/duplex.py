@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.stream import ByteStream
 from quintant.wire.portal import Fault
 
 
@@ -19,7 +19,7 @@ class StreamReset(Exception):
 class DuplexStream:
     """The sink of a stream, for one reader and one writer."""
 
-    def __init__(self, stream: MultiplexStream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self.stream = stream
         stream.sink = self
         self._parts: list[bytes] = []

@@ -8,10 +8,10 @@ small answer waiting. A peer that breaks the rules gets a ProtocolViolation, whi
 
 from __future__ import annotations
 
-from collections import deque
 from enum import Enum
 from typing import Protocol
 
+from quintant.agents.multiplex.outgoing import Outgoing
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.multiplex.window import MEMORY_BYTES, STREAMS
 from quintant.wire.portal import (
@@ -25,6 +25,8 @@ from quintant.wire.portal import (
     FrameKind,
     MalformedFrame,
     Opening,
+    credit_frame,
+    data,
     decode,
     document,
     encode,
@@ -106,8 +108,7 @@ class MultiplexSession:
         self.state = SessionState.GREETING
         self.window, self.limit = WINDOW_BYTES, STREAMS
         self.streams: dict[int, MultiplexStream] = {}
-        self._control: deque[bytes] = deque()
-        self._turns: deque[MultiplexStream] = deque()
+        self._outgoing = Outgoing(owner.wake)
         self._last = -1
         self._spare = 0
 
@@ -143,7 +144,7 @@ class MultiplexSession:
     @property
     def backlog(self) -> int:
         """How many control frames wait to be sent."""
-        return len(self._control)
+        return self._outgoing.backlog
 
     def receive(self, raw: bytes | bytearray | memoryview) -> None:
         """Take a message; ProtocolViolation if the peer must not have sent it."""
@@ -158,28 +159,32 @@ class MultiplexSession:
 
     def emit(self) -> bytes | None:
         """The next message to send, if there is one."""
-        if self._control:
-            return self._control.popleft()
-        while self._turns:
-            stream = self._turns.popleft()
-            stream.waiting = False
-            raw = stream.chunk()
-            if stream.sendable and not stream.waiting:
-                self.ready(stream)
-            if raw is not None:
-                return raw
-        return None
+        return self._outgoing.emit()
+
+    def control(self, frame: Frame) -> None:
+        """Send a frame before all data."""
+        self._outgoing.control(encode(frame))
+
+    def ping(self, stamp: bytes) -> None:
+        """Ask for a sign of life; the stamp comes back with it."""
+        self.control(Frame(FrameKind.PING, 0, stamp))
 
     # What streams call.
 
-    def control(self, frame: Frame) -> None:
-        self._control.append(encode(frame))
-        self._owner.wake()
+    def accept(self, stream: MultiplexStream) -> None:
+        self.control(Frame(FrameKind.OPEN_ACK, stream.id))
+
+    def grant(self, stream: MultiplexStream, credit: int) -> None:
+        self.control(credit_frame(stream.id, credit))
+
+    def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
+        self.control(reset_frame(stream.id, code, text))
+
+    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> bytes:
+        return data(stream.id, piece, fin)
 
     def ready(self, stream: MultiplexStream) -> None:
-        stream.waiting = True
-        self._turns.append(stream)
-        self._owner.wake()
+        self._outgoing.ready(stream)
 
     def spare(self, size: int) -> int:
         given = min(size, self._spare)

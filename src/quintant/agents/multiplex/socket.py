@@ -29,6 +29,8 @@ CLOSE_SECONDS = 2.0
 """For the last words of a connection that is given up."""
 HIGH_BYTES = 128 * 1024
 """Unsent bytes above which nothing is added: what is urgent must not wait behind more."""
+STREAM_BYTES = 1024 * 1024
+"""No message of a stream of bytes is longer."""
 EARLY_BYTES = 256 * 1024
 """A peer that sends more before its handshake is done is none of ours."""
 
@@ -62,6 +64,10 @@ class WebSocket(asyncio.Protocol):
         self._closing = False
         self.full = False
         """Whether nothing more should be sent until `writable`."""
+
+    def as_byte_stream(self) -> None:
+        """Take messages for a stream of bytes, in which their ends mean nothing."""
+        self._reader = FrameReader(self._key is None, STREAM_BYTES, joined=False)
 
     async def head(self) -> bytes:
         """The bytes of the head that a server answers with. ProtocolError if it is none."""

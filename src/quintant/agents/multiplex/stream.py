@@ -13,15 +13,7 @@ from collections import deque
 from enum import Enum
 from typing import Protocol
 
-from quintant.wire.portal import (
-    CHUNK_BYTES,
-    Fault,
-    Frame,
-    FrameKind,
-    credit_frame,
-    data,
-    reset_frame,
-)
+from quintant.wire.portal import CHUNK_BYTES, Fault
 
 GROWTH = 8
 """How many times its first window a stream may have: 1 MiB, or 20 MB/s over a path of 50 ms."""
@@ -74,11 +66,40 @@ class StreamSink(Protocol):
         """There is room again after `send` left none."""
 
 
-class Outbox(Protocol):
-    """What a stream needs of its session."""
+class ByteStream(Protocol):
+    """A stream, as those who use it see it."""
 
-    def control(self, frame: Frame) -> None:
-        """Send a frame before all data."""
+    sink: StreamSink
+
+    @property
+    def state(self) -> StreamState: ...
+    @property
+    def full(self) -> bool: ...
+    @property
+    def sent_bytes(self) -> int: ...
+    @property
+    def got_bytes(self) -> int: ...
+    def accept(self) -> None: ...
+    def send(self, payload: bytes) -> None: ...
+    def finish(self) -> None: ...
+    def reset(self, code: Fault, text: str = "") -> None: ...
+    def consumed(self, size: int) -> None: ...
+
+
+class Outbox(Protocol):
+    """What a stream needs of its session: frames of its protocol, and turns."""
+
+    def accept(self, stream: MultiplexStream) -> None:
+        """Tell the other end that the stream leads somewhere."""
+
+    def grant(self, stream: MultiplexStream, credit: int) -> None:
+        """Tell the other end how much it may send besides."""
+
+    def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
+        """Tell the other end that the stream is given up, and why."""
+
+    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> bytes:
+        """The message that carries a piece of a stream, and that nothing follows."""
 
     def ready(self, stream: MultiplexStream) -> None:
         """The stream has something to send, and may."""
@@ -119,7 +140,7 @@ class MultiplexStream:
 
     def accept(self) -> None:
         """Tell the other end that the stream leads somewhere."""
-        self._outbox.control(Frame(FrameKind.OPEN_ACK, self.id))
+        self._outbox.accept(self)
 
     def send(self, payload: bytes) -> None:
         """Queue bytes; look at `full` afterwards."""
@@ -137,7 +158,7 @@ class MultiplexStream:
     def reset(self, code: Fault, text: str = "") -> None:
         """Give up; the other end is told why."""
         if self.state is not StreamState.CLOSED:
-            self._outbox.control(reset_frame(self.id, code, text))
+            self._outbox.abandon(self, code, text)
             self._turn(StreamEvent.RESET)
 
     def consumed(self, size: int) -> None:
@@ -145,7 +166,7 @@ class MultiplexStream:
         self._eaten += size
         if self._eaten * 2 >= self.window and self.state in (StreamState.OPEN, StreamState.SENT):
             credit = self._eaten + self._grown()
-            self._outbox.control(credit_frame(self.id, credit))
+            self._outbox.grant(self, credit)
             self.allowance += credit
             self._eaten = 0
 
@@ -164,7 +185,7 @@ class MultiplexStream:
         fin = self._finishing and not self.pending
         if not piece and not fin:
             return None
-        raw = data(self.id, piece, fin)
+        raw = self._outbox.data(self, piece, fin)
         if fin:
             self._turn(StreamEvent.FINISHED)
         return raw

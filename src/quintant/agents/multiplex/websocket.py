@@ -51,10 +51,14 @@ class WebSocketError(Exception):
 
 
 class FrameReader:
-    """Takes bytes as they come, gives messages. `masked`: whether the other end is a client."""
+    """Takes bytes as they come, gives messages. `masked`: whether the other end is a client.
 
-    def __init__(self, masked: bool, most: int) -> None:
-        self._masked, self._most = _MASKED if masked else 0, most
+    Where messages are only a stream of bytes (`joined` is false), their fragments are not put
+    together: each is told as it is.
+    """
+
+    def __init__(self, masked: bool, most: int, joined: bool = True) -> None:
+        self._masked, self._most, self._joined = _MASKED if masked else 0, most, joined
         self._parts: list[bytes] = []
         self._size, self._needed = 0, 2
         self._begun: WebSocketMessage | None = None
@@ -107,6 +111,8 @@ class FrameReader:
         if op in (Opcode.CONTINUATION, Opcode.TEXT, Opcode.BINARY):
             if (op == Opcode.CONTINUATION) is (self._begun is None):
                 raise WebSocketError("a fragment where none belongs")
+            if not self._joined:
+                return self._fragment(op, bool(fin), payload)
             if self._begun is not None:
                 op, payload = self._begun.op, b"".join((self._begun.payload, payload))
                 if len(payload) > self._most:
@@ -115,6 +121,12 @@ class FrameReader:
             return WebSocketMessage(op, payload) if fin else None
         if op not in (Opcode.CLOSE, Opcode.PING, Opcode.PONG) or not fin:
             raise WebSocketError(f"a frame of type {op}")
+        return WebSocketMessage(op, payload)
+
+    def _fragment(self, op: int, fin: bool, payload: Bytes) -> WebSocketMessage:
+        """A fragment, told as a message of the type that its first one has."""
+        op = self._begun.op if self._begun is not None else op
+        self._begun = None if fin else WebSocketMessage(op, b"")
         return WebSocketMessage(op, payload)
 
 

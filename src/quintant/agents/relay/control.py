@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from random import Random
 
 from quintant.agents.multiplex.connection import MultiplexConnection
@@ -10,12 +11,16 @@ from quintant.agents.multiplex.program import say
 from quintant.agents.multiplex.session import ProtocolViolation
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.multiplex.websocket import accept_key, valid_key
+from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.seed import SEED_BYTES
 from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import LEASE_SECONDS, NameDenied, NameRegistry
 from quintant.agents.relay.options import HTTPS, RelayOptions
+from quintant.agents.relay.portalv1_names import PortalV1Names
+from quintant.agents.relay.portalv1_tunnel import PortalV1Connection
 from quintant.agents.relay.tokens import ANYBODY, Principal, TunnelTokens
-from quintant.agents.relay.tunnel_connection import TunnelConnection
+from quintant.agents.relay.tunnel_connection import MultiplexTunnel, TunnelConnection
 from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
 from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
@@ -61,7 +66,10 @@ class Control:
     ) -> None:
         self._options, self._names, self._tokens = options, names, tokens
         self._metrics, self._random = metrics, random
-        self._sessions: dict[TunnelConnection, Principal] = {}
+        self._sessions: dict[MultiplexTunnel, Principal] = {}
+        self._portalv1: set[PortalV1Connection] = set()
+        # As whom the relay visits tunnels of Portal's own; they ask nobody who it is.
+        self._credential = Credential(os.urandom(SEED_BYTES))
         self._checked = tokens.version if tokens else 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS
@@ -73,7 +81,10 @@ class Control:
         task.add_done_callback(self._ended)
 
     def recheck(self) -> None:
-        """Close the sessions that the tokens of now would not let in."""
+        """Close the sessions that the tokens of now would not let in, and end old leases."""
+        now_is = asyncio.get_running_loop().time()
+        for each in list(self._portalv1):
+            each.sweep(now_is)
         if self._tokens is None or self._tokens.version == self._checked:
             return
         self._checked = self._tokens.version
@@ -90,7 +101,9 @@ class Control:
     async def close(self) -> None:
         """Close every connection: the relay is going down."""
         reason = Reason(Close.DRAINING, "the relay is restarting", 1000)
-        await asyncio.gather(*(each.connection.close(reason) for each in list(self._sessions)))
+        connections = [each.connection for each in self._sessions]
+        connections += [each.connection for each in self._portalv1]
+        await asyncio.gather(*(each.close(reason) for each in connections))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -106,16 +119,16 @@ class Control:
             if who is None:
                 self._metrics.denied.inc()
                 await socket.close(_UNKNOWN)
-            elif not spoken(head):
-                await socket.close(Reason(Close.VERSION, f"only {PROTOCOL} is spoken here"))
-            else:
+            elif spoken(head):
                 await self._serve(socket, who)
+            else:
+                await self._serve_portalv1(socket, who)
         finally:
             socket.abort()
 
     async def _serve(self, socket: WebSocket, who: Principal) -> None:
         connection = MultiplexConnection(socket, self._options.keepalive)
-        tunnel = TunnelConnection(connection, self._join)
+        tunnel = MultiplexTunnel(connection, self._join)
         self._sessions[tunnel] = who
         reason = Reason(0, "cancelled")
         try:
@@ -124,6 +137,22 @@ class Control:
             del self._sessions[tunnel]
             self._metrics.stalled(connection.stalled)
             self._leave(tunnel, reason)
+
+    async def _serve_portalv1(self, socket: WebSocket, who: Principal) -> None:
+        """A tunnel of Portal's own, which names no protocol."""
+        socket.as_byte_stream()
+        connection = MultiplexConnection(socket, self._options.keepalive)
+        names = PortalV1Names(self._names, who)
+        tunnels = PortalV1Connection(connection, self._credential, names)
+        self._portalv1.add(tunnels)
+        reason = Reason(0, "cancelled")
+        try:
+            reason = await connection.run(tunnels.session)
+        finally:
+            self._portalv1.discard(tunnels)
+            self._metrics.stalled(connection.stalled)
+            tunnels.close()
+            say("portal v1 connection ended", code=reason.code, because=reason.msg)
 
     def _leave(self, tunnel: TunnelConnection, reason: Reason) -> None:
         if tunnel.app:
@@ -139,7 +168,7 @@ class Control:
             return None
         return self._tokens.find(header.removeprefix(_BEARER).strip())
 
-    def _join(self, tunnel: TunnelConnection, hello: Hello) -> Welcome:
+    def _join(self, tunnel: MultiplexTunnel, hello: Hello) -> Welcome:
         now, who = asyncio.get_running_loop().time(), self._sessions[tunnel]
         if not LABEL.fullmatch(hello.app) or not hello.group:
             raise ProtocolViolation("a name that is no DNS label, or no group", Close.NOT_ALLOWED)

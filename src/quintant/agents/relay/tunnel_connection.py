@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sized
+from typing import Protocol
 
 from quintant.agents.multiplex.connection import MultiplexConnection
 from quintant.agents.multiplex.duplex import DuplexStream
 from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
-from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.stream import ByteStream, MultiplexStream
 from quintant.agents.multiplex.window import agree_window
 from quintant.agents.relay.stream_pool import StreamPool
 from quintant.wire.portal import (
@@ -25,17 +27,42 @@ from quintant.wire.portal import (
     telling,
 )
 
-Join = Callable[["TunnelConnection", Hello], Welcome]
+Join = Callable[["MultiplexTunnel", Hello], Welcome]
 
 
-class TunnelConnection:
-    """One connection; `join` lets it take part in its name, or raises ProtocolViolation."""
+class TunnelSession(Protocol):
+    """What is asked of a session, whatever its protocol."""
 
-    def __init__(self, connection: MultiplexConnection, join: Join) -> None:
-        self.connection, self._join = connection, join
-        self.session = MultiplexSession(self, relay=True)
+    limit: int
+
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def room(self) -> bool: ...
+    @property
+    def streams(self) -> Sized: ...
+
+
+class TunnelConnection(ABC):
+    """A tunnel that visitors can be sent to."""
+
+    def __init__(self, connection: MultiplexConnection) -> None:
+        self.connection = connection
         self.pool = StreamPool()
         self.app = ""
+
+    @property
+    @abstractmethod
+    def session(self) -> TunnelSession:
+        """What its streams are streams of."""
+
+    @abstractmethod
+    def open(self, peer: str, request: str) -> ByteStream:
+        """A new stream to the Service."""
+
+    @abstractmethod
+    def leave(self, retry_after_ms: int) -> None:
+        """Tell it that no more visitors come."""
 
     @property
     def live(self) -> bool:
@@ -64,7 +91,7 @@ class TunnelConnection:
             return duplex, True
         if not self.session.room:
             self.pool.clear()
-        return DuplexStream(self.session.open(Opening(StreamKind.HTTP, peer, request))), False
+        return DuplexStream(self.open(peer, request)), False
 
     def give_back(self, duplex: DuplexStream) -> None:
         """A stream whose request and response are whole may carry another."""
@@ -76,8 +103,30 @@ class TunnelConnection:
     def send_away(self, retry_after_ms: int) -> None:
         """The relay is going down: no more visitors here."""
         if self.live:
-            self.session.leave(Farewell("restart", retry_after_ms))
+            self.leave(retry_after_ms)
             self.pool.clear()
+
+
+class MultiplexTunnel(TunnelConnection):
+    """A tunnel of ours; `join` lets it take part in its name, or raises ProtocolViolation."""
+
+    def __init__(self, connection: MultiplexConnection, join: Join) -> None:
+        super().__init__(connection)
+        self._join = join
+        self._session = MultiplexSession(self, relay=True)
+
+    @property
+    def session(self) -> MultiplexSession:
+        """What its streams are streams of."""
+        return self._session
+
+    def open(self, peer: str, request: str) -> ByteStream:
+        """A new stream to the Service."""
+        return self._session.open(Opening(StreamKind.HTTP, peer, request))
+
+    def leave(self, retry_after_ms: int) -> None:
+        """Tell it that no more visitors come."""
+        self._session.leave(Farewell("restart", retry_after_ms))
 
     # What the session calls.
 
@@ -87,12 +136,12 @@ class TunnelConnection:
             raise ProtocolViolation(f"version {hello.v} is not spoken here", Close.VERSION)
         window, streams = agree_window(hello.window, hello.max_streams)
         welcome = self._join(self, hello)
-        self.session.agree(window, streams)
+        self._session.agree(window, streams)
         answer = Welcome(
             welcome.relay, welcome.session, welcome.public_url, welcome.ping_ms, welcome.lease_s,
             window=window, max_streams=streams,
         )  # fmt: skip
-        self.session.control(telling(FrameKind.HELLO_ACK, answer))
+        self._session.control(telling(FrameKind.HELLO_ACK, answer))
 
     def opened(self, stream: MultiplexStream, opening: Opening) -> None: ...
 

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from functools import cache
 from random import Random
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from quintant.agents.dns.host_resolver import HostResolver
@@ -34,22 +35,31 @@ class UpgradeRefused(Exception):
         self.status = status
 
 
-async def dial_relay(relay: RelayEndpoint, resolver: HostResolver, random: Random) -> WebSocket:
-    """A connection to a relay, ready for messages. UpgradeRefused, OSError, or TimeoutError."""
+class Dialed(NamedTuple):
+    """A connection to a relay, ready for messages."""
+
+    socket: WebSocket
+    own: bool
+    """Whether it speaks our protocol; else it is a relay of Portal's own, or none at all."""
+
+
+async def dial_relay(relay: RelayEndpoint, resolver: HostResolver, random: Random) -> Dialed:
+    """Connect to a relay. UpgradeRefused, OSError, or TimeoutError."""
     url, socket = urlsplit(relay.url), WebSocket(lambda: random.randbytes(4))
     port = url.port or _PORTS[url.scheme]
     context = trusted(relay.authority) if url.scheme == "wss" else None
     async with asyncio.timeout(CONNECT_SECONDS):
         await resolver.connect(lambda: socket, url.hostname or "", port, context)
         try:
-            await _upgrade(socket, url, relay.token, fresh_key(random.randbytes(KEY_BYTES)))
+            own = await _upgrade(socket, url, relay.token, fresh_key(random.randbytes(KEY_BYTES)))
         except BaseException:
             socket.abort()
             raise
-    return socket
+    return Dialed(socket, own)
 
 
-async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) -> None:
+async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) -> bool:
+    """Ask for the upgrade; whether our protocol is spoken."""
     socket.write(_asked(url, token, key))
     try:
         head = parse_response_head(await socket.head())
@@ -59,6 +69,7 @@ async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) 
         raise UpgradeRefused(head.status, head.reason.decode("latin-1"))
     if not _agreed(head, key):
         raise ConnectionError("what answers there speaks no WebSocket")
+    return bool(head.all(b"sec-websocket-protocol"))
 
 
 def _asked(url: SplitResult, token: str, key: bytes) -> bytes:

@@ -5,6 +5,8 @@
 
 Relays may be given several times, or with commas between. PORTAL_RELAYS (JSON) gives them names,
 PORTAL_TOKEN_<number> tokens, and a file <number>.crt in PORTAL_CA_DIR an authority to trust.
+PORTAL_KEY (32 bytes in base64) is the key by which Portal's own relays know whose a name is;
+without it a fresh one is made, and nobody shares the name.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
+
+from quintant.agents.portalv1.seed import read_seed
 
 ADMIN_PORT = 9808
 DRAIN_SECONDS = 8.0
@@ -59,6 +63,8 @@ class TunnelOptions:
     group: str = ""
     pod: str = ""
     """The pod's uid: which tunnel of the group this is."""
+    key: bytes = field(default=b"", repr=False)
+    """The seed of the key that relays of Portal's own protocol know it by; empty makes one."""
     admin: tuple[str, int] = ("0.0.0.0", ADMIN_PORT)
     drain: float = DRAIN_SECONDS
     resolve: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +82,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     given = parser.parse_args(arguments)
     urls = [url for each in given.relay for url in each.split(",") if url]
     try:
-        relays = _relays(urls, environ)
+        relays, key = _relays(urls, environ), _key(environ.get("PORTAL_KEY", ""))
     except ValueError as error:
         parser.error(str(error))
     tls = environ.get("PORTAL_TARGET_TLS") or "off"
@@ -89,6 +95,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
         relays=relays,
         group=environ.get("PORTAL_GROUP") or given.name,
         pod=environ.get("POD_UID", ""),
+        key=key,
         admin=(host, int(port)),
         drain=given.drain,
         resolve=_resolve(environ.get("PORTAL_RESOLVE", "")),
@@ -108,6 +115,13 @@ def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayEndpo
         )
         for at, each in enumerate(named)
     )
+
+
+def _key(text: str) -> bytes:
+    try:
+        return read_seed(text) if text else b""
+    except ValueError as error:
+        raise ValueError(f"PORTAL_KEY is no key: {error}") from None
 
 
 def _named(text: str) -> list[_Named]:

@@ -9,7 +9,6 @@ process never ends because relays are down.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from random import Random
 from typing import Any, Protocol
 
@@ -17,26 +16,18 @@ import msgspec
 
 from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.connection import Keepalive, MultiplexConnection
-from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
-from quintant.agents.multiplex.socket import WebSocket
-from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.tunnel.backoff import ConnectAttempt, ReconnectBackoff
-from quintant.agents.tunnel.dial import CONNECT_SECONDS, UpgradeRefused, dial_relay
+from quintant.agents.tunnel.dial import CONNECT_SECONDS, Dialed, UpgradeRefused, dial_relay
 from quintant.agents.tunnel.options import RelayEndpoint
-from quintant.agents.tunnel.status import TunnelStatus
-from quintant.wire.portal import (
-    VERSION,
-    Close,
-    Farewell,
-    Frame,
-    FrameKind,
-    Hello,
-    Opening,
-    Reason,
-    Welcome,
-    document,
-    telling,
+from quintant.agents.tunnel.relay_session import (
+    Connected,
+    MultiplexRelaySession,
+    RelaySession,
+    StreamHandler,
+    farewell,
 )
+from quintant.agents.tunnel.status import TunnelStatus
+from quintant.wire.portal import Close, Hello, Reason
 from quintant.wire.tunnelreport import DialState as Reach
 from quintant.wire.tunnelreport import RelayReport
 
@@ -47,13 +38,6 @@ _STATUS = {
     503: Close.DRAINING,
 }
 """What a relay that refuses the upgrade means, in codes of the protocol."""
-
-
-class StreamHandler(Protocol):
-    """Where streams lead to."""
-
-    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
-        """A visitor came."""
 
 
 class ConnectObserver(Protocol):
@@ -67,9 +51,15 @@ class RelayClient:
     """The connection to one relay."""
 
     def __init__(
-        self, relay: RelayEndpoint, hello: Hello, backend: StreamHandler, status: TunnelStatus
+        self,
+        relay: RelayEndpoint,
+        hello: Hello,
+        seed: bytes,
+        backend: StreamHandler,
+        status: TunnelStatus,
     ) -> None:
-        self._relay, self._hello, self._backend, self._status = relay, hello, backend, status
+        self._relay, self._hello, self._seed = relay, hello, seed
+        self._backend, self._status = backend, status
         self._said = RelayReport(relay.name, relay.url)
         self._sessions: set[RelaySession] = set()
         self._draining = asyncio.Event()
@@ -109,118 +99,54 @@ class RelayClient:
     ) -> tuple[ConnectAttempt, str]:
         began = asyncio.get_running_loop().time()
         try:
-            socket = await dial_relay(self._relay, resolver, random)
+            dialed = await dial_relay(self._relay, resolver, random)
         except (UpgradeRefused, OSError, TimeoutError, UnicodeError) as error:
             observer.attempted(self._relay.name, "failed")
             return ConnectAttempt(_code(error)), _said(error)
-        session = RelaySession(
-            MultiplexConnection(socket, Keepalive()), self._backend, self._welcomed(observer)
-        )
-        work = group.create_task(self._served(socket, session))
+        session = self._session(dialed, self._connected(observer))
+        work = group.create_task(self._served(dialed, session))
         # A relay that is leaving finishes its visitors; we look for its successor meanwhile.
         ends: set[asyncio.Future[Any]] = {work, session.away}
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        reason = work.result() if work.done() else session.farewell
-        if not session.welcome:
+        reason = work.result() if work.done() else farewell(session)
+        if not session.welcomed:
             observer.attempted(self._relay.name, "refused")
         lasted = asyncio.get_running_loop().time() - began
         return ConnectAttempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
 
-    async def _served(self, socket: WebSocket, session: RelaySession) -> Reason:
+    def _session(self, dialed: Dialed, connected: Connected) -> RelaySession:
+        """The session in the protocol that the relay speaks."""
+        connection = MultiplexConnection(dialed.socket, Keepalive())
+        if dialed.own:
+            return MultiplexRelaySession(connection, self._backend, self._hello, connected)
+        # Whoever never meets such a relay does not load what it takes.
+        from quintant.agents.tunnel.portalv1_session import PortalV1RelaySession
+
+        dialed.socket.as_byte_stream()
+        app, seed = self._hello.app, self._seed
+        return PortalV1RelaySession(connection, self._backend, app, seed, connected)
+
+    async def _served(self, dialed: Dialed, session: RelaySession) -> Reason:
         self._sessions.add(session)
         session.connection.on_pong = lambda: self._status.measure(
             self._relay.name, round(session.connection.round_trip * 1000, 2)
         )
         try:
-            return await session.run(self._hello)
+            return await session.run()
         finally:
-            socket.abort()
+            dialed.socket.abort()
             self._sessions.discard(session)
 
-    def _welcomed(self, observer: ConnectObserver) -> Callable[[Welcome], None]:
-        def told(welcome: Welcome) -> None:
+    def _connected(self, observer: ConnectObserver) -> Connected:
+        def told(public_url: str) -> None:
             observer.attempted(self._relay.name, "connected")
-            self._tell(
-                state=Reach.CONNECTED, last_error="", close_code=0, public_url=welcome.public_url
-            )
+            self._tell(state=Reach.CONNECTED, last_error="", close_code=0, public_url=public_url)
 
         return told
 
     def _tell(self, **changes: object) -> None:
         self._said = msgspec.structs.replace(self._said, **changes)
         self._status.tell(self._said)
-
-
-class RelaySession:
-    """One connection to a relay, from the greeting to the end."""
-
-    def __init__(
-        self,
-        connection: MultiplexConnection,
-        backend: StreamHandler,
-        welcomed: Callable[[Welcome], None],
-    ) -> None:
-        self.connection, self._backend, self._welcomed = connection, backend, welcomed
-        self.session = MultiplexSession(self, relay=False)
-        self.welcome: Welcome | None = None
-        self.away: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
-        """Done when the relay begins to leave."""
-        self._empty = asyncio.Event()
-
-    async def run(self, hello: Hello) -> Reason:
-        """Greet, and serve until it is over."""
-        self.session.control(telling(FrameKind.HELLO, hello))
-        return await self.connection.run(self.session)
-
-    @property
-    def farewell(self) -> Reason:
-        """What the relay said when it began to leave."""
-        return Reason(Close.DRAINING, "the relay is leaving", self.away.result().retry_after_ms)
-
-    async def drain(self, seconds: float) -> None:
-        """Leave in order: the relay answers the PING after it has read the GOAWAY, so what it
-        opened before is here by then."""
-        if self.session.state is not SessionState.OPEN:
-            return
-        self.session.leave(Farewell("drain"))
-        heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.connection.on_pong = lambda: None if heard.done() else heard.set_result(None)
-        self.connection.ping(self.session)
-        try:
-            async with asyncio.timeout(seconds):
-                await heard
-                while self.session.streams:
-                    self._empty.clear()
-                    await self._empty.wait()
-        except TimeoutError:
-            pass
-        await self.connection.close(Reason(Close.GONE, "drained"))
-
-    # What the session calls.
-
-    def greeted(self, frame: Frame) -> None:
-        welcome = document(frame, Welcome)
-        if welcome.v != VERSION:
-            raise ProtocolViolation(f"version {welcome.v}", Close.VERSION)
-        self.session.agree(welcome.window, welcome.max_streams)
-        self.welcome = welcome
-        self._welcomed(welcome)
-
-    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
-        self._backend.opened(stream, opening)
-
-    def leaving(self, farewell: Farewell) -> None:
-        if not self.away.done():
-            self.away.set_result(farewell)
-
-    def emptied(self) -> None:
-        self._empty.set()
-
-    def ponged(self, payload: bytes) -> None:
-        self.connection.ponged(payload)
-
-    def wake(self) -> None:
-        self.connection.wake()
 
 
 def _code(error: BaseException) -> int:

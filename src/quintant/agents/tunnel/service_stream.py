@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from quintant.agents.dns.host_resolver import HostResolver
-from quintant.agents.multiplex.stream import MultiplexStream, StreamState
+from quintant.agents.multiplex.stream import ByteStream, StreamState
 from quintant.agents.tunnel.options import CONNECT_SECONDS, ServiceTarget
 from quintant.wire.portal import Fault
 
@@ -65,7 +65,7 @@ def tls_context(mode: str) -> ssl.SSLContext | None:
 class ServiceStream(asyncio.Protocol):
     """Both ends of one stream: the sink of the relay's, the protocol of the Service's."""
 
-    def __init__(self, stream: MultiplexStream, done: Callable[[ServiceStream, str], None]) -> None:
+    def __init__(self, stream: ByteStream, done: Callable[[ServiceStream, str], None]) -> None:
         self.stream, self._done = stream, done
         stream.sink = self
         self._transport: asyncio.Transport | None = None

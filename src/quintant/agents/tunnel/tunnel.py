@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import UTC, datetime
 from random import Random, SystemRandom
 
 from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.program import say
-from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.stream import ByteStream
+from quintant.agents.portalv1.seed import SEED_BYTES
 from quintant.agents.tunnel.admin import serving
 from quintant.agents.tunnel.metrics import TunnelMetrics
 from quintant.agents.tunnel.options import TunnelOptions
@@ -30,11 +32,12 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     resolver = HostResolver(options.resolve)
     dialer = ServiceDialer(options.service, resolver, tls_context(options.service.tls))
     hello = Hello(options.app, options.group, options.pod, f"quintant/{QUINTANT}")
+    seed = options.key or os.urandom(SEED_BYTES)
     # Seeded once: masks and pauses have to be unforeseen, and asking the system each time is slow.
     random = Random(SystemRandom().getrandbits(256))
     async with asyncio.TaskGroup() as group:
         visits = Visits(dialer, status, metrics, group)
-        connections = [RelayClient(relay, hello, visits, status) for relay in options.relays]
+        connections = [RelayClient(relay, hello, seed, visits, status) for relay in options.relays]
         async with serving(status, lambda: metrics.render(status, visits.active), options.admin):
             say("started", app=options.app, admin=status.admin_port)
             works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]
@@ -62,7 +65,7 @@ class Visits:
         self._dials: dict[ServiceStream, asyncio.Task[None]] = {}
         self.active = 0
 
-    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
+    def opened(self, stream: ByteStream, opening: Opening) -> None:
         """A visitor came: connect to the Service for it."""
         pipe = ServiceStream(stream, self._done)
         self.active += 1
