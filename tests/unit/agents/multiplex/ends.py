@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from quintant.agents.multiplex.session import MultiplexSession
-from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.stream import ByteStream, MultiplexStream
 from quintant.wire.portal import Farewell, Frame, Opening
 
+S = TypeVar("S", bound=ByteStream)
 
-class Ear:
+
+class Ear(Generic[S]):
     """A sink that remembers, and consumes when it is told to."""
 
-    def __init__(self, stream: MultiplexStream) -> None:
+    def __init__(self, stream: S) -> None:
         self.stream, self.got = stream, b""
         self.held = 0
         self.over = self.took = False
@@ -43,11 +47,11 @@ class End:
 
     def __init__(self, relay: bool) -> None:
         self.session = MultiplexSession(self, relay)
-        self.ears: dict[int, Ear] = {}
+        self.ears: dict[int, Ear[MultiplexStream]] = {}
         self.farewell: Farewell | None = None
         self.empties = 0
 
-    def open(self) -> Ear:
+    def open(self) -> Ear[MultiplexStream]:
         stream = self.session.open(Opening(1, "192.0.2.1", "id"))
         handler = self.ears[stream.id] = Ear(stream)
         return handler
