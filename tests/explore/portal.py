@@ -120,6 +120,8 @@ class _Portal(Scenario):
             document["metadata"].get("annotations", {}).pop(key, None)
         if document["kind"] in ("ReplicaSet", "Pod"):
             return None
+        if document["kind"] == "Secret":
+            document["data"] = sorted(document["data"])  # Keys are of chance.
         if document["kind"] == "Deployment":
             told = document.get("status", {})
             document["status"] = {key: told.get(key) for key in ("replicas", "readyReplicas")}

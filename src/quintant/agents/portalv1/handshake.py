@@ -21,14 +21,14 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from quintant.agents.portalv1.identity import Credential, verified
+from quintant.agents.portalv1.identity import PortalCredential, verified
 from quintant.agents.portalv1.messages import (
     CodeResponse,
     ConnectionRequest,
     InitPayload,
-    Packet,
     PacketType,
-    ResponseCode,
+    PortalCode,
+    PortalPacket,
     SignedPayload,
     framed,
     packet,
@@ -87,7 +87,7 @@ class Handshake(Protocol):
 class TunnelHandshake:
     """The tunnel's part, for the lease that it holds."""
 
-    def __init__(self, credential: Credential, ambient: Ambient = Ambient()) -> None:
+    def __init__(self, credential: PortalCredential, ambient: Ambient = Ambient()) -> None:
         self._credential, self._ambient = credential, ambient
         self._requested = False
         self.keys: SessionKeys | None = None
@@ -100,14 +100,14 @@ class TunnelHandshake:
             return self._init(message) if self._requested else self._request(message)
 
     def _request(self, message: bytes) -> bytes:
-        found = Packet.decode(message)
+        found = PortalPacket.decode(message)
         request = ConnectionRequest.decode(found.payload)
         if found.type != PacketType.CONNECTION_REQUEST:
             raise HandshakeFailed("a stream that asks for no connection")
         if request.lease_id != self._credential.id:
             raise HandshakeFailed("a visitor of another lease")
         self._requested = True
-        return packet(PacketType.CONNECTION_RESPONSE, CodeResponse(ResponseCode.ACCEPTED))
+        return packet(PacketType.CONNECTION_RESPONSE, CodeResponse(PortalCode.ACCEPTED))
 
     def _init(self, message: bytes) -> bytes:
         theirs = read_init(message, self._ambient)
@@ -125,7 +125,9 @@ class TunnelHandshake:
 class VisitorHandshake:
     """The visitor's part, for a lease by its id. What can be sent at once is."""
 
-    def __init__(self, credential: Credential, lease: str, ambient: Ambient = Ambient()) -> None:
+    def __init__(
+        self, credential: PortalCredential, lease: str, ambient: Ambient = Ambient()
+    ) -> None:
         self._credential, self._lease, self._ambient = credential, lease, ambient
         self._key, self._ours = make_init(credential, HTTP, ambient)
         self._accepted = False
@@ -141,9 +143,9 @@ class VisitorHandshake:
             return self._init(message) if self._accepted else self._response(message)
 
     def _response(self, message: bytes) -> bytes:
-        found = Packet.decode(message)
+        found = PortalPacket.decode(message)
         code = CodeResponse.decode(found.payload).code
-        if found.type != PacketType.CONNECTION_RESPONSE or code != ResponseCode.ACCEPTED:
+        if found.type != PacketType.CONNECTION_RESPONSE or code != PortalCode.ACCEPTED:
             raise HandshakeFailed("the tunnel takes no visitor", refused=True)
         self._accepted = True
         return b""
@@ -161,7 +163,7 @@ class VisitorHandshake:
 
 
 def make_init(
-    credential: Credential, alpn: str, ambient: Ambient
+    credential: PortalCredential, alpn: str, ambient: Ambient
 ) -> tuple[X25519PrivateKey, InitPayload]:
     """A fresh key, and the init that tells of it."""
     key = X25519PrivateKey.from_private_bytes(ambient.random(_KEY_BYTES))

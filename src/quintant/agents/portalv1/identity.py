@@ -22,7 +22,7 @@ def derive_id(public_key: bytes) -> str:
     return base64.b32encode(digest[:_ID_BYTES]).decode().rstrip("=")
 
 
-class Credential:
+class PortalCredential:
     """A private key. What it is made from is never shown."""
 
     def __init__(self, seed: bytes) -> None:

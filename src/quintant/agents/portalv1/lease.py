@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.agents.portalv1.handshake import ALPN, NONCE_BYTES, Ambient
-from quintant.agents.portalv1.identity import Credential, verified
+from quintant.agents.portalv1.identity import PortalCredential, verified
 from quintant.agents.portalv1.messages import (
     CodeResponse,
-    Lease,
     LeaseDeleteRequest,
     LeaseUpdateRequest,
-    Packet,
     PacketType,
-    ResponseCode,
+    PortalCode,
+    PortalLease,
+    PortalPacket,
     SignedPayload,
     packet,
 )
@@ -45,28 +45,28 @@ class LeaseClaim:
     delete: bool = False
 
 
-def update_packet(credential: Credential, name: str, ambient: Ambient) -> bytes:
+def update_packet(credential: PortalCredential, name: str, ambient: Ambient) -> bytes:
     """The packet that claims a name, or claims it again."""
     now = int(ambient.now())
-    lease = Lease(credential.identity, now + TTL_SECONDS, name, ALPN)
+    lease = PortalLease(credential.identity, now + TTL_SECONDS, name, ALPN)
     request = LeaseUpdateRequest(lease, ambient.random(NONCE_BYTES), now)
     signed = SignedPayload.decode(credential.sign(request))
     return packet(PacketType.LEASE_UPDATE_REQUEST, signed)
 
 
-def read_update_response(message: bytes) -> ResponseCode:
+def read_update_response(message: bytes) -> PortalCode:
     """What a relay says to it; BadLease if it says something else."""
     try:
-        found = Packet.decode(message)
+        found = PortalPacket.decode(message)
         code = CodeResponse.decode(found.payload).code
         if found.type != PacketType.LEASE_UPDATE_RESPONSE:
             raise BadLease(f"a packet of type {found.type} for the response to a lease")
-        return ResponseCode(code)
+        return PortalCode(code)
     except ValueError as error:
         raise BadLease(str(error)) from None
 
 
-def read_claim(found: Packet, ambient: Ambient) -> LeaseClaim:
+def read_claim(found: PortalPacket, ambient: Ambient) -> LeaseClaim:
     """What a packet asks for; BadLease if nobody is to be believed to ask for it."""
     try:
         signed = SignedPayload.decode(found.payload)
@@ -77,14 +77,14 @@ def read_claim(found: Packet, ambient: Ambient) -> LeaseClaim:
         raise BadLease(str(error)) from None
 
 
-def claim_response(claim: LeaseClaim, code: ResponseCode) -> bytes:
+def claim_response(claim: LeaseClaim, code: PortalCode) -> bytes:
     """The packet that answers a claim."""
     kind = PacketType.LEASE_DELETE_RESPONSE if claim.delete else PacketType.LEASE_UPDATE_RESPONSE
     return packet(kind, CodeResponse(code))
 
 
 def _update(signed: SignedPayload, ambient: Ambient) -> LeaseClaim:
-    lease = LeaseUpdateRequest.decode(signed.data).lease or Lease()
+    lease = LeaseUpdateRequest.decode(signed.data).lease or PortalLease()
     if lease.identity is None or not verified(signed, lease.identity):
         raise BadLease("a lease that its key did not sign")
     left = lease.expires - ambient.now()

@@ -1,7 +1,7 @@
 """What relays, tunnels and visitors say to each other, with the numbers of protobuf. Pure.
 
-Each message travels as its length, four bytes, and its bytes: a `Packet` between an end and the
-relay, a `SignedPayload` between visitor and tunnel.
+Each message travels as its length, four bytes, and its bytes: a `PortalPacket` between an end and
+the relay, a `SignedPayload` between visitor and tunnel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PacketType(IntEnum):
     CONNECTION_RESPONSE = 7
 
 
-class ResponseCode(IntEnum):
+class PortalCode(IntEnum):
     """How a request was answered."""
 
     UNKNOWN = 0
@@ -48,7 +48,7 @@ class TooLong(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Packet(Message):
+class PortalPacket(Message):
     """A request or a response."""
 
     type: Annotated[int, 1] = 0
@@ -72,7 +72,7 @@ class SignedPayload(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Lease(Message):
+class PortalLease(Message):
     """A claim to a name, until a moment in seconds of 1970."""
 
     identity: Annotated[Identity | None, 1] = None
@@ -86,7 +86,7 @@ class Lease(Message):
 class LeaseUpdateRequest(Message):
     """Give, or renew, a lease; travels signed."""
 
-    lease: Annotated[Lease | None, 1] = None
+    lease: Annotated[PortalLease | None, 1] = None
     nonce: Annotated[bytes, 2] = b""
     timestamp: Annotated[int, 3] = 0
 
@@ -134,7 +134,7 @@ def framed(raw: bytes) -> bytes:
 
 def packet(type: PacketType, message: Message) -> bytes:
     """A packet as it travels."""
-    return framed(Packet(type, message.encode()).encode())
+    return framed(PortalPacket(type, message.encode()).encode())
 
 
 class FrameBuffer:

@@ -51,7 +51,7 @@ class RecordBudget:
         self.left += size
 
 
-class RecordWriter:
+class RecordSealer:
     """Seals what is sent."""
 
     def __init__(self, keys: SessionKeys, random: Callable[[int], bytes] = os.urandom) -> None:
@@ -70,7 +70,7 @@ class RecordWriter:
             yield self.seal(view[at : at + CHUNK_BYTES])
 
 
-class RecordReader:
+class RecordOpener:
     """Takes bytes as they come, gives what whole records hold."""
 
     def __init__(self, keys: SessionKeys) -> None:

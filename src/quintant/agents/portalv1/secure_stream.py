@@ -18,8 +18,8 @@ from quintant.agents.portalv1.records import (
     OVERHEAD_BYTES,
     BadRecord,
     RecordBudget,
-    RecordReader,
-    RecordWriter,
+    RecordOpener,
+    RecordSealer,
 )
 from quintant.wire.portal import Fault
 
@@ -39,8 +39,8 @@ class SecureStream:
         self._opened = opened
         self.sink: StreamSink = _Nobody()
         self._frames = FrameBuffer()
-        self._reader: RecordReader | None = None
-        self._writer: RecordWriter | None = None
+        self._reader: RecordOpener | None = None
+        self._writer: RecordSealer | None = None
         self._waiting: list[bytes] = []
         self._finishing = self._stopped = False
         self._prepaid = self._ahead = 0
@@ -138,7 +138,7 @@ class SecureStream:
             if answer := self._handshake.answer(message):
                 self._inner.send(answer)
         self._timer.cancel()
-        self._reader, self._writer = RecordReader(keys), RecordWriter(keys)
+        self._reader, self._writer = RecordOpener(keys), RecordSealer(keys)
         self._opened(self)
         self._flush()
         if rest := self._frames.rest():
@@ -155,7 +155,7 @@ class SecureStream:
         elif waiting and not self.full:
             self.sink.writable()
 
-    def _read(self, reader: RecordReader, payload: bytes) -> None:
+    def _read(self, reader: RecordOpener, payload: bytes) -> None:
         """Records, or parts of them."""
         for content in reader.feed(payload):
             self._ahead = 0

@@ -11,7 +11,7 @@ from quintant.agents.multiplex.program import say
 from quintant.agents.multiplex.session import ProtocolViolation
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.multiplex.websocket import accept_key, valid_key
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.portalv1.seed import SEED_BYTES
 from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import RelayMetrics
@@ -69,7 +69,7 @@ class Control:
         self._sessions: dict[MultiplexTunnel, Principal] = {}
         self._portalv1: set[PortalV1Connection] = set()
         # As whom the relay visits tunnels of Portal's own; they ask nobody who it is.
-        self._credential = Credential(os.urandom(SEED_BYTES))
+        self._credential = PortalCredential(os.urandom(SEED_BYTES))
         self._checked = tokens.version if tokens else 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS

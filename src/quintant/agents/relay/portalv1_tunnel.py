@@ -13,13 +13,13 @@ from typing import Protocol
 from quintant.agents.multiplex.connection import MultiplexConnection
 from quintant.agents.multiplex.stream import ByteStream, MultiplexStream
 from quintant.agents.portalv1.handshake import Ambient, VisitorHandshake
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.portalv1.lease import BadLease, LeaseClaim, claim_response, read_claim
 from quintant.agents.portalv1.messages import (
     FrameBuffer,
-    Packet,
     PacketType,
-    ResponseCode,
+    PortalCode,
+    PortalPacket,
     TooLong,
 )
 from quintant.agents.portalv1.records import RecordBudget
@@ -37,7 +37,7 @@ _CLAIMS = (PacketType.LEASE_UPDATE_REQUEST, PacketType.LEASE_DELETE_REQUEST)
 class LeaseNames(Protocol):
     """Who knows which names may be had."""
 
-    def lease(self, tunnel: PortalV1Tunnel, claim: LeaseClaim) -> ResponseCode:
+    def lease(self, tunnel: PortalV1Tunnel, claim: LeaseClaim) -> PortalCode:
         """A tunnel wants a name that it does not have yet."""
 
     def release(self, tunnel: PortalV1Tunnel) -> None:
@@ -72,7 +72,7 @@ class PortalV1Connection:
     def __init__(
         self,
         connection: MultiplexConnection,
-        credential: Credential,
+        credential: PortalCredential,
         names: LeaseNames,
         ambient: Ambient = Ambient(),
     ) -> None:
@@ -97,35 +97,35 @@ class PortalV1Connection:
         for tunnel in list(self.leases.values()):
             self._release(tunnel)
 
-    def claimed(self, found: Packet) -> bytes:
+    def claimed(self, found: PortalPacket) -> bytes:
         """What is answered to a packet about a lease; BadLease if nothing is."""
         claim = read_claim(found, self._ambient)
         if claim.delete:
             held = self.leases.get(claim.id)
             if held is not None:
                 self._release(held)
-            code = ResponseCode.ACCEPTED if held else ResponseCode.INVALID_IDENTITY
+            code = PortalCode.ACCEPTED if held else PortalCode.INVALID_IDENTITY
         else:
             code = self._update(claim)
         return claim_response(claim, code)
 
-    def _update(self, claim: LeaseClaim) -> ResponseCode:
+    def _update(self, claim: LeaseClaim) -> PortalCode:
         if claim.seconds <= 0:
-            return ResponseCode.INVALID_EXPIRES
+            return PortalCode.INVALID_EXPIRES
         tunnel = self.leases.get(claim.id)
         if tunnel is None:
             if len(self.leases) >= MOST_LEASES:
-                return ResponseCode.REJECTED
+                return PortalCode.REJECTED
             tunnel = PortalV1Tunnel(self, claim.id)
             code = self._names.lease(tunnel, claim)
-            if code is not ResponseCode.ACCEPTED:
+            if code is not PortalCode.ACCEPTED:
                 return code
             self.leases[claim.id] = tunnel
             self.session.agree()
         elif tunnel.app != claim.name.lower():
-            return ResponseCode.REJECTED
+            return PortalCode.REJECTED
         tunnel.until = asyncio.get_running_loop().time() + claim.seconds
-        return ResponseCode.ACCEPTED
+        return PortalCode.ACCEPTED
 
     def _release(self, tunnel: PortalV1Tunnel) -> None:
         del self.leases[tunnel.lease]
@@ -162,7 +162,7 @@ class _ControlStream:
         self._stream.consumed(len(payload))
         try:
             while (message := self._frames.next()) is not None:
-                found = Packet.decode(message)
+                found = PortalPacket.decode(message)
                 if found.type not in _CLAIMS:
                     raise BadLease(f"a packet of type {found.type}")
                 self._stream.send(self._of.claimed(found))

@@ -14,14 +14,14 @@ from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.multiplex.session import SessionState
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.portalv1.handshake import Ambient, TunnelHandshake
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.portalv1.lease import (
     RENEW_SECONDS,
     BadLease,
     read_update_response,
     update_packet,
 )
-from quintant.agents.portalv1.messages import FrameBuffer, ResponseCode, TooLong
+from quintant.agents.portalv1.messages import FrameBuffer, PortalCode, TooLong
 from quintant.agents.portalv1.records import RecordBudget
 from quintant.agents.portalv1.secure_stream import SecureStream
 from quintant.agents.portalv1.session import YamuxSession
@@ -33,10 +33,10 @@ RESPONSE_SECONDS = 10.0
 HANDOVER_SECONDS = RENEW_SECONDS + 1.0
 """By then every other tunnel of the key has renewed."""
 _REFUSALS = {
-    ResponseCode.REJECTED: Reason(
+    PortalCode.REJECTED: Reason(
         Close.HELD, "the relay refuses the name: another key holds it, or it is banned there"
     ),
-    ResponseCode.INVALID_NAME: Reason(Close.NOT_ALLOWED, "the relay does not take this name"),
+    PortalCode.INVALID_NAME: Reason(Close.NOT_ALLOWED, "the relay does not take this name"),
 }
 
 
@@ -53,7 +53,11 @@ class PortalV1RelaySession:
         ambient: Ambient = Ambient(),
     ) -> None:
         self.connection, self._backend, self._app = connection, backend, app
-        self._credential, self._connected, self._ambient = Credential(seed), connected, ambient
+        self._credential, self._connected, self._ambient = (
+            PortalCredential(seed),
+            connected,
+            ambient,
+        )
         self._session = YamuxSession(self, client=True)
         self._budget = RecordBudget()
         self._empty, self._draining = asyncio.Event(), asyncio.Event()
@@ -105,7 +109,7 @@ class PortalV1RelaySession:
         except TimeoutError:
             return
 
-    async def _claim(self) -> ResponseCode:
+    async def _claim(self) -> PortalCode:
         """Ask for the lease; what the relay says."""
         duplex, frames = DuplexStream(self._session.open()), FrameBuffer()
         try:
@@ -122,8 +126,8 @@ class PortalV1RelaySession:
             duplex.close()
             raise
 
-    def _answered(self, code: ResponseCode) -> None:
-        if code is not ResponseCode.ACCEPTED:
+    def _answered(self, code: PortalCode) -> None:
+        if code is not PortalCode.ACCEPTED:
             other = Reason(0, f"the relay refuses the lease: {code.name.lower()}")
             self.connection.give_up(_REFUSALS.get(code, other))
         elif not self.welcomed:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 
 from quintant.api.apps import Deployment
-from quintant.api.core import Pod, Service
+from quintant.api.core import Pod, Secret, Service
 from quintant.core.options import from_environment
 from quintant.operators.portal import observe, tunnel_class
 from quintant.operators.portal.admission import admit
 from quintant.operators.portal.api import (
     FINALIZER,
+    KEY_TYPE,
     TOKEN_TYPE,
     PortalExpose,
     RelayToken,
     TunnelClass,
+    TunnelKey,
 )
 from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
 from quintant.operators.portal.cleanup import cleanup
@@ -58,6 +60,8 @@ def declare(
         .watches(Pod, to=observe.expose_of, when=changed(observe.pod_aspects), labels=TUNNEL_LABELS)
         .watches(Service, to=by_index(SERVICE_INDEX), when=changed(observe.service_aspects))
         .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE})
+        .watches(TunnelKey, to=observe.key_owner, when=deleted, fields={"type": KEY_TYPE})
+        .uses(Secret, "create")
         .watches(TunnelClass, to=by_index(CLASS_INDEX, observe.affected), when=tunnel_class.CHANGED)
         .on(reports)
         .on_deleted(reports.forget)

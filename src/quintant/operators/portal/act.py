@@ -8,13 +8,14 @@ is written. Where everything is as it should be, nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import secrets
+from collections.abc import Callable, Iterable
 
 from quintant.api.apps import Deployment
-from quintant.core.errors import ApiError, Conflict, NotFound, Terminal
+from quintant.core.errors import AlreadyExists, ApiError, Conflict, NotFound, Terminal
 from quintant.core.text import one_line
-from quintant.operators.portal.api import GROUP, PortalExpose
-from quintant.operators.portal.builders import adoptable
+from quintant.operators.portal.api import GROUP, KEY_TYPE, PortalExpose, TunnelKey
+from quintant.operators.portal.builders import SEED_BYTES, adoptable, key_name, key_secret
 from quintant.operators.portal.observe import Observed
 from quintant.operators.portal.plan.events import outcome_event
 from quintant.operators.portal.plan.outcome import OperationResult, Outcome
@@ -40,16 +41,53 @@ POLICY = Policy(
 )
 
 
+Seed = Callable[[], bytes]
+"""Makes what a key is made from."""
+
+
+def fresh_seed() -> bytes:
+    """What a key is made from, as the system gives it."""
+    return secrets.token_bytes(SEED_BYTES)
+
+
 async def write_children(
-    ctx: Context[PortalExpose], observed: Observed, wanted: Iterable[Deployment]
+    ctx: Context[PortalExpose], observed: Observed, wanted: Iterable[Deployment], seed: Seed
 ) -> Outcome:
-    """Bring the Deployment in line, and tell of it; Conflict if somebody else is doing so, too."""
+    """Make the key, bring the Deployment in line, and tell of it.
+
+    Conflict if somebody else is doing so, too.
+    """
     outcome = Outcome()
     for want in wanted:
-        outcome = await _write(ctx.client, observed, want)
+        outcome = await _make_key(ctx.client, observed, seed) or await _write(
+            ctx.client, observed, want
+        )
         if (event := outcome_event(observed, outcome)) is not None:
             ctx.tell(event)
     return outcome
+
+
+async def _make_key(client: Client, observed: Observed, seed: Seed) -> Outcome | None:
+    """The key, once; None if it is there."""
+    expose = observed.expose
+    if observed.key is not None or not observed.keyed:
+        return None
+    name, place = key_name(expose.metadata.name), expose.metadata.namespace
+    try:
+        await client.create(key_secret(expose, seed()))
+    except AlreadyExists:
+        found = await client.find(TunnelKey, name, place, live=True)
+        if found is None or found.type == KEY_TYPE:
+            return None
+        return Outcome(OperationResult.CONFLICT, f"Secret '{name}' is somebody else's")
+    except ApiError as error:
+        return _refused(observed, error)
+    return None
+
+
+def _refused(observed: Observed, error: ApiError) -> Outcome:
+    message, creating = one_line(error.message), observed.deployment is None
+    return Outcome(OperationResult.REFUSED, message, creating=creating, error=error)
 
 
 async def _write(client: Client, observed: Observed, want: Deployment) -> Outcome:
@@ -63,8 +101,7 @@ async def _write(client: Client, observed: Observed, want: Deployment) -> Outcom
     except (Conflict, NotFound):
         raise
     except ApiError as error:
-        message, creating = one_line(error.message), observed.deployment is None
-        return Outcome(OperationResult.REFUSED, message, creating=creating, error=error)
+        return _refused(observed, error)
     return _outcome(changes)
 
 

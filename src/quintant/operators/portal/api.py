@@ -29,6 +29,8 @@ TARGET_TLS = f"{GROUP}/target-tls"
 
 TOKEN_TYPE = f"{GROUP}/relay-token"
 """The type of Secrets that may be shown to relays; a Secret's type never changes."""
+KEY_TYPE = f"{GROUP}/tunnel-key"
+"""The type of the Secret that holds the key of a PortalExpose's tunnels."""
 TOKEN_RELAYS = f"{GROUP}/relays"
 """The annotation of such a Secret: the relays that may see it, as host or host:port, by commas."""
 
@@ -66,6 +68,13 @@ class RelayToken(Object):
         """Those that may see it."""
         listed = self.metadata.annotations.get(TOKEN_RELAYS, "").split(",")
         return frozenset(each.strip().lower() for each in listed) - {""}
+
+
+@projection(of=Secret)
+class TunnelKey(Object):
+    """The Secret with the key of a PortalExpose's tunnels, without what it holds."""
+
+    type: str = ""
 
 
 class SecretKey(Model):

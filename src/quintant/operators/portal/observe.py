@@ -17,12 +17,19 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.errors import Cause
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
-from quintant.operators.portal.api import TARGET_TLS, PortalExpose, RelayToken, TunnelClass
+from quintant.operators.portal.api import (
+    TARGET_TLS,
+    PortalExpose,
+    RelayToken,
+    TunnelClass,
+    TunnelKey,
+)
 from quintant.operators.portal.builders import (
     EXPOSE_LABEL,
     EXPOSE_NAME,
     adoptable,
     deployment_name,
+    key_name,
     labels,
 )
 from quintant.operators.portal.options import Options
@@ -74,6 +81,10 @@ class Observed:
     """What each pod told last, by uid."""
     expected: bool = False
     """Whether we began so lately to listen to a tunnel that its first word may be on its way."""
+    key: TunnelKey | None = None
+    """The Secret with the tunnels' key."""
+    keyed: bool = True
+    """Whether the tunnels need one: other images make their own."""
     errors: tuple[Cause, ...] = ()
     """What is wrong with its spec."""
     unshared: tuple[str, ...] = ()
@@ -156,6 +167,8 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
         tunnel_class=resolve(expose, await client.list(TunnelClass)),
         found=await client.find(Deployment, deployment_name(expose.metadata.name), place),
         pods=tuple(await client.list(Pod, place, labels={EXPOSE_LABEL: chosen})),
+        key=await client.find(TunnelKey, key_name(expose.metadata.name), place),
+        keyed=not options.tunnels.silent,
         errors=tuple(validate_expose(expose.spec)),
         unshared=tuple(unshared(expose.spec, await find_tokens(client, expose))),
         assume=options.relay_status_source == "assume",
@@ -219,6 +232,13 @@ def namesake(deployment: Deployment) -> Iterable[Request]:
     name = deployment.metadata.name
     if name.endswith(_OUR_NAME):
         yield Request(name.removesuffix(_OUR_NAME), deployment.metadata.namespace)
+
+
+def key_owner(key: TunnelKey) -> Iterable[Request]:
+    """The PortalExpose whose key it is."""
+    held = controller_of(key)
+    if held is not None and held.kind == PortalExpose.__name__:
+        yield Request(held.name, key.metadata.namespace)
 
 
 def service_aspects(service: Service) -> object:

@@ -29,12 +29,14 @@ class Options(ManagerOptions, frozen=True):
     """CLUSTER_DOMAIN: the end of every Service's name in the cluster's DNS."""
     relay_status_source: Literal["scrape", "assume"] = "scrape"
     """RELAY_STATUS_SOURCE: `scrape` asks the tunnels; `assume` takes every ready pod for connected,
-    for images of tunnels that tell nothing."""
+    for images of tunnels that tell nothing. Such an image is not probed either."""
     status_check_interval: Duration = 30.0
     """STATUS_CHECK_INTERVAL: how often pods that are not ready are looked at, beside watches."""
 
     @property
     def tunnels(self) -> Tunnels:
         """How tunnels are made."""
-        command = _COMMAND if _OURS.fullmatch(self.tunnel_image) else ()
-        return Tunnels(self.tunnel_image, self.cluster_domain, command)
+        ours = _OURS.fullmatch(self.tunnel_image) is not None
+        silent = not ours and self.relay_status_source == "assume"
+        command = _COMMAND if ours else ()
+        return Tunnels(self.tunnel_image, self.cluster_domain, command, silent)

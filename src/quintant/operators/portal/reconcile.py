@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.operators.portal.act import write_children
+from quintant.operators.portal.act import Seed, fresh_seed, write_children
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import TunnelReports, observe
@@ -26,12 +26,13 @@ class Reconcile:
     options: Options
     reports: TunnelReports
     metrics: PortalMetrics
+    seed: Seed = fresh_seed
 
     async def __call__(self, expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | None:
         with self.metrics.measured():
             observed = await observe(ctx, self.options, self.reports)
             wanted = children(observed, self.options.tunnels)
-            outcome = await write_children(ctx, observed, wanted)
+            outcome = await write_children(ctx, observed, wanted, self.seed)
             decided = plan(observed, outcome, self.options)
             if decided.status != expose.status:
                 await ctx.set_status(decided.status)

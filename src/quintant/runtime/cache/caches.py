@@ -159,8 +159,9 @@ class Caches:
         if self._metrics is not None:
             self._metrics.add_informer(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])
-        if siblings and kind not in [sibling.kind for sibling in siblings]:
-            _warn(informer, siblings)
+        shared = [sibling for sibling in siblings if not _apart(informer, sibling)]
+        if shared and kind not in [sibling.kind for sibling in siblings]:
+            _warn(informer, shared)
         siblings.append(informer)
         self._by_kind.setdefault(kind, []).append(informer)
         return informer
@@ -189,6 +190,15 @@ def _covering(
 
 def _is_whole(informer: Informer[Any]) -> bool:
     return not (informer.labels or informer.fields)
+
+
+def _apart(one: Informer[Any], other: Informer[Any]) -> bool:
+    """Whether no object can be in both: they want different values of the same field or label."""
+    return any(
+        mine[key] != theirs[key]
+        for mine, theirs in ((one.fields, other.fields), (one.labels, other.labels))
+        for key in mine.keys() & theirs.keys()
+    )
 
 
 def _name(kind: type[Object]) -> str:

@@ -16,10 +16,10 @@ PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
 
 
 async def _dialled(url: str, authority: str = "") -> None:
-    socket = await dial_relay(
+    dialed = await dial_relay(
         RelayEndpoint("one", url, authority=authority), HostResolver({}), Random(1)
     )
-    socket.abort()
+    dialed.socket.abort()
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from quintant.agents.portalv1.handshake import (
     VisitorHandshake,
     derive_key,
 )
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.portalv1.messages import FrameBuffer
 from unit.agents.portalv1.yamux_ends import NOW, OTHER_SEED, SEED, ambient
 
-TUNNEL, VISITOR = Credential(SEED), Credential(OTHER_SEED)
+TUNNEL, VISITOR = PortalCredential(SEED), PortalCredential(OTHER_SEED)
 
 
 def messages(raw: bytes) -> list[bytes]:
@@ -97,8 +97,8 @@ def test_whoever_answers_in_the_place_of_the_tunnel_is_found_out() -> None:
     visitor, tunnel = ends()
     request, init = messages(visitor.start())
     accepted = tunnel.answer(request)
-    impostor = TunnelHandshake(Credential(b"\x07" * 32), ambient())
-    forged = VisitorHandshake(VISITOR, Credential(b"\x07" * 32).id, ambient(seed=1))
+    impostor = TunnelHandshake(PortalCredential(b"\x07" * 32), ambient())
+    forged = VisitorHandshake(VISITOR, PortalCredential(b"\x07" * 32).id, ambient(seed=1))
     impostor.answer(messages(forged.start())[0])
     (answer,) = messages(impostor.answer(init))
     (code,) = messages(accepted)

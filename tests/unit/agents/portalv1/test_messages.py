@@ -8,10 +8,10 @@ from quintant.agents.portalv1.messages import (
     PACKET_BYTES,
     FrameBuffer,
     Identity,
-    Lease,
     LeaseUpdateRequest,
-    Packet,
     PacketType,
+    PortalLease,
+    PortalPacket,
     TooLong,
     framed,
     packet,
@@ -19,7 +19,7 @@ from quintant.agents.portalv1.messages import (
 
 
 def test_a_lease_is_written_as_portal_writes_it() -> None:
-    lease = Lease(Identity("ID", b"\x01"), 7, "hello", ("http/1.1", "h2"))
+    lease = PortalLease(Identity("ID", b"\x01"), 7, "hello", ("http/1.1", "h2"))
     assert lease.encode() == (
         b"\x0a\x07\x0a\x02ID\x12\x01\x01" + b"\x10\x07" + b"\x1a\x05hello\x22\x08http/1.1\x22\x02h2"
     )
@@ -29,7 +29,7 @@ def test_a_packet_has_its_length_before_it() -> None:
     request = LeaseUpdateRequest(nonce=b"n")
     raw = packet(PacketType.LEASE_UPDATE_REQUEST, request)
     assert raw == b"\x00\x00\x00\x07\x08\x02\x12\x03\x12\x01n"
-    assert Packet.decode(raw[4:]) == Packet(2, b"\x12\x01n")
+    assert PortalPacket.decode(raw[4:]) == PortalPacket(2, b"\x12\x01n")
 
 
 @given(st.lists(st.binary(max_size=50), max_size=6), st.integers(1, 20))

@@ -6,14 +6,14 @@ import pytest
 
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.portalv1.handshake import TunnelHandshake, VisitorHandshake
-from quintant.agents.portalv1.identity import Credential
-from quintant.agents.portalv1.records import SHORT_BYTES, RecordBudget, RecordWriter
+from quintant.agents.portalv1.identity import PortalCredential
+from quintant.agents.portalv1.records import SHORT_BYTES, RecordBudget, RecordSealer
 from quintant.agents.portalv1.secure_stream import HANDSHAKE_SECONDS, SecureStream
 from quintant.wire.portal import Fault
 from unit.agents.multiplex.ends import Ear
 from unit.agents.portalv1.yamux_ends import OTHER_SEED, SEED, ambient, joined, pump
 
-TUNNEL, VISITOR = Credential(SEED), Credential(OTHER_SEED)
+TUNNEL, VISITOR = PortalCredential(SEED), PortalCredential(OTHER_SEED)
 
 
 class Pair:
@@ -97,7 +97,7 @@ async def test_a_record_that_is_longer_than_the_window_passes(size: int) -> None
     stream = SecureStream(inner, handshake, RecordBudget(), lambda _: None)
     pair.pump()
     assert handshake.keys is not None
-    inner.send(RecordWriter(handshake.keys).seal(b"x" * size))
+    inner.send(RecordSealer(handshake.keys).seal(b"x" * size))
     pair.pump()
     assert pair.reached.got == b"x" * size
     assert pair.budget.left < 1 << 26
@@ -115,7 +115,7 @@ async def test_more_long_records_than_the_budget_end_their_stream_only() -> None
     stream = Ear(SecureStream(inner, handshake, RecordBudget(), lambda _: None))
     pair.pump()
     assert handshake.keys is not None
-    inner.send(RecordWriter(handshake.keys).seal(b"x" * 2_000_000))
+    inner.send(RecordSealer(handshake.keys).seal(b"x" * 2_000_000))
     pair.pump()
     assert stream.failure is not None
     assert pair.budget.left == 1_000_000

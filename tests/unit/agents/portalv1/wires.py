@@ -10,7 +10,7 @@ from quintant.agents.multiplex.session import SessionState
 from quintant.agents.multiplex.socket import MessageHandler
 from quintant.agents.multiplex.stream import ByteStream
 from quintant.agents.portalv1.handshake import Ambient
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.portalv1_names import PortalV1Names
 from quintant.agents.relay.portalv1_tunnel import PortalV1Connection
@@ -98,7 +98,7 @@ class V1Relay:
         near, far = wires()
         link = MultiplexConnection(far, Keepalive())
         names = PortalV1Names(self.names, ANYBODY)
-        there = PortalV1Connection(link, Credential(b"\x09" * 32), names, loop_ambient())
+        there = PortalV1Connection(link, PortalCredential(b"\x09" * 32), names, loop_ambient())
         self.connections.append(there)
         serving = asyncio.get_running_loop().create_task(link.run(there.session))
         serving.add_done_callback(lambda _: there.close())

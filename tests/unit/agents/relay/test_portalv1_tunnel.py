@@ -3,15 +3,15 @@ from __future__ import annotations
 import asyncio
 
 from quintant.agents.portalv1.handshake import ALPN
-from quintant.agents.portalv1.identity import Credential
+from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.portalv1.messages import (
     CodeResponse,
-    Lease,
     LeaseDeleteRequest,
     LeaseUpdateRequest,
-    Packet,
     PacketType,
-    ResponseCode,
+    PortalCode,
+    PortalLease,
+    PortalPacket,
 )
 from quintant.agents.relay.portalv1_tunnel import MOST_LEASES, PortalV1Connection
 from quintant.wire.portal import Reason
@@ -21,14 +21,14 @@ from unit.agents.portalv1.yamux_ends import OTHER_SEED, SEED
 NOW = 1_700_000_000
 
 
-def update(name: str, seed: bytes = SEED, expires: int = NOW + 10**6) -> Packet:
-    credential = Credential(seed)
-    request = LeaseUpdateRequest(Lease(credential.identity, expires, name, ALPN))
-    return Packet(PacketType.LEASE_UPDATE_REQUEST, credential.sign(request))
+def update(name: str, seed: bytes = SEED, expires: int = NOW + 10**6) -> PortalPacket:
+    credential = PortalCredential(seed)
+    request = LeaseUpdateRequest(PortalLease(credential.identity, expires, name, ALPN))
+    return PortalPacket(PacketType.LEASE_UPDATE_REQUEST, credential.sign(request))
 
 
-def code(there: PortalV1Connection, found: Packet) -> int:
-    return CodeResponse.decode(Packet.decode(there.claimed(found)[4:]).payload).code
+def code(there: PortalV1Connection, found: PortalPacket) -> int:
+    return CodeResponse.decode(PortalPacket.decode(there.claimed(found)[4:]).payload).code
 
 
 async def connected(relay: V1Relay) -> PortalV1Connection:
@@ -43,7 +43,7 @@ async def test_a_lease_that_nobody_renews_is_let_go() -> None:
     relay = V1Relay()
     there = await connected(relay)
     now = int(asyncio.get_running_loop().time())
-    assert code(there, update("hello", expires=NOW + now + 30)) == ResponseCode.ACCEPTED
+    assert code(there, update("hello", expires=NOW + now + 30)) == PortalCode.ACCEPTED
     assert len(relay.holders("hello")) == 1
     there.sweep(asyncio.get_running_loop().time() + 31)
     assert relay.holders("hello") == []
@@ -51,48 +51,48 @@ async def test_a_lease_that_nobody_renews_is_let_go() -> None:
 
 async def test_a_lease_that_is_over_already_is_refused() -> None:
     there = await connected(V1Relay())
-    assert code(there, update("hello", expires=NOW - 1)) == ResponseCode.INVALID_EXPIRES
+    assert code(there, update("hello", expires=NOW - 1)) == PortalCode.INVALID_EXPIRES
 
 
 async def test_a_name_that_is_no_label_is_refused() -> None:
     there = await connected(V1Relay())
     for name in ("", "a.b", "-x", "a_b", "x" * 64):
-        assert code(there, update(name)) == ResponseCode.INVALID_NAME
+        assert code(there, update(name)) == PortalCode.INVALID_NAME
 
 
 async def test_a_name_belongs_to_one_key_on_all_connections() -> None:
     relay = V1Relay()
     one, other = await connected(relay), await connected(relay)
-    assert code(one, update("hello")) == ResponseCode.ACCEPTED
-    assert code(other, update("hello", OTHER_SEED)) == ResponseCode.REJECTED
-    assert code(other, update("hello")) == ResponseCode.ACCEPTED
+    assert code(one, update("hello")) == PortalCode.ACCEPTED
+    assert code(other, update("hello", OTHER_SEED)) == PortalCode.REJECTED
+    assert code(other, update("hello")) == PortalCode.ACCEPTED
     assert len(relay.holders("hello")) == 2
 
 
 async def test_a_lease_that_is_given_back_frees_its_tunnel() -> None:
-    relay, credential = V1Relay(), Credential(SEED)
+    relay, credential = V1Relay(), PortalCredential(SEED)
     there = await connected(relay)
-    assert code(there, update("hello")) == ResponseCode.ACCEPTED
-    gone = Packet(
+    assert code(there, update("hello")) == PortalCode.ACCEPTED
+    gone = PortalPacket(
         PacketType.LEASE_DELETE_REQUEST, credential.sign(LeaseDeleteRequest(credential.identity))
     )
-    assert code(there, gone) == ResponseCode.ACCEPTED
+    assert code(there, gone) == PortalCode.ACCEPTED
     assert relay.holders("hello") == []
-    assert code(there, gone) == ResponseCode.INVALID_IDENTITY
+    assert code(there, gone) == PortalCode.INVALID_IDENTITY
 
 
 async def test_a_connection_holds_no_more_leases_than_it_may() -> None:
     there = await connected(V1Relay())
     codes = [code(there, update(f"app-{at}", bytes([at]) * 32)) for at in range(MOST_LEASES + 4)]
-    assert codes.count(ResponseCode.REJECTED) >= 4
+    assert codes.count(PortalCode.REJECTED) >= 4
     assert len(there.leases) == MOST_LEASES
 
 
 async def test_a_lease_keeps_its_name() -> None:
     there = await connected(V1Relay())
-    assert code(there, update("hello")) == ResponseCode.ACCEPTED
-    assert code(there, update("other")) == ResponseCode.REJECTED
-    assert code(there, update("HELLO")) == ResponseCode.ACCEPTED
+    assert code(there, update("hello")) == PortalCode.ACCEPTED
+    assert code(there, update("other")) == PortalCode.REJECTED
+    assert code(there, update("HELLO")) == PortalCode.ACCEPTED
 
 
 async def test_the_names_of_a_connection_that_is_lost_are_free_after_the_lease() -> None:

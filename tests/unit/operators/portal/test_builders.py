@@ -11,6 +11,7 @@ from quintant.api.scheduling import Toleration
 from quintant.core.codec import to_plain
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import (
+    KEY_TYPE,
     TARGET_TLS,
     App,
     ConfigMapKey,
@@ -23,7 +24,14 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassSpec,
 )
-from quintant.operators.portal.builders import Tunnels, deployment, deployment_name, labels
+from quintant.operators.portal.builders import (
+    Tunnels,
+    deployment,
+    deployment_name,
+    key_name,
+    key_secret,
+    labels,
+)
 from quintant.operators.portal.builders import target_tls as tls
 
 TUNNELS = Tunnels("portal-tunnel:1")
@@ -168,3 +176,29 @@ def test_long_names_are_cut_and_stay_apart(length: int) -> None:
 def test_same_declaration_gives_the_same_deployment() -> None:
     other = replace(expose(), metadata=replace(expose().metadata, resource_version="7"))
     assert built() == built(other)
+
+
+def test_an_image_that_tells_nothing_is_neither_probed_nor_told_what_it_does_not_know() -> None:
+    silent = Tunnels("ghcr.io/gosuda/portal-tunnel:1.0.0", silent=True)
+    made = to_plain(deployment(expose(), CLASS, service(), silent))
+    pod = made["spec"]["template"]["spec"]
+    (found,) = pod["containers"]
+    assert found.keys() == {"name", "image", "args", "resources", "securityContext"}
+    assert found["args"][-2:] == [
+        "--relay",
+        "wss://one.example.com/relay,wss://two.example.com/relay",
+    ]
+    assert "volumes" not in pod
+
+
+def test_tunnels_share_the_key_of_their_expose() -> None:
+    wanted = {"name": "shop-tunnel-key", "key": "key", "optional": False}
+    assert env()["PORTAL_KEY"] == {"secretKeyRef": wanted}
+
+
+def test_a_key_is_a_secret_of_its_own_type_that_nobody_changes() -> None:
+    made = key_secret(expose(), bytes(32))
+    assert (made.metadata.name, made.metadata.namespace) == ("shop-tunnel-key", "store")
+    assert (made.type, made.immutable) == (KEY_TYPE, True)
+    assert len(key_name("x" * 253)) <= 253
+    assert "AAAA" not in repr(made)

@@ -119,6 +119,15 @@ async def test_watching_a_kind_in_two_projections_is_said(caches: Caches) -> Non
     assert lines[0]["views"] == ["Chart", "ChartView"]
 
 
+async def test_projections_that_hold_different_objects_are_no_reason_to_warn(
+    caches: Caches,
+) -> None:
+    with capture_logs() as lines:
+        caches.declare(Chart, fields={"type": "a"})
+        caches.declare(ChartView, fields={"type": "b"})
+    assert lines == []
+
+
 async def test_whoever_declares_the_same_shares_one_informer_without_a_word(caches: Caches) -> None:
     whole, bare = caches.declare(Chart), caches.declare(Metadata[Chart])
     with capture_logs() as lines:

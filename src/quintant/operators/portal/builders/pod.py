@@ -1,17 +1,15 @@
-"""The Deployment that runs the tunnels of a PortalExpose: a pure function of what is declared.
+"""The pods of a PortalExpose's tunnels. Pure.
 
-The four labels of its selector are those of the contract, so that a Deployment made by its first
-implementation is taken over as it is. Secrets are referred to and never read.
+An image that tells nothing of itself, such as Portal's own tunnel, is neither probed nor told what
+only our tunnel understands, and gets its relays in one flag.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdate
 from quintant.api.core import (
     Capabilities,
     Container,
@@ -23,7 +21,6 @@ from quintant.api.core import (
     KeySelector,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
     Probe,
     Resources,
     SeccompProfile,
@@ -32,33 +29,19 @@ from quintant.api.core import (
     Volume,
     VolumeMount,
 )
-from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
-from quintant.core.object import ObjectMeta, Opaque
-from quintant.core.owner import controller_of
-from quintant.operators.portal.api import GROUP, TARGET_TLS, PortalExpose, Size, TunnelClass
-from quintant.runtime.apply.names import LABEL_LENGTH, child_name
+from quintant.core.object import Opaque, replace
+from quintant.operators.portal.api import TARGET_TLS, PortalExpose, Size, TunnelClass
+from quintant.operators.portal.builders.key import KEY, key_name
 
 CONTAINER = "tunnel"
 ADMIN_PORT = 9808
-EXPOSE_LABEL = f"{GROUP}/portalexpose"
-EXPOSE_NAME = f"{GROUP}/portalexpose-name"
-MANAGER = "portal-expose-controller"
-"""Who manages the tunnels: a label of theirs, and the field manager."""
-TUNNEL_LABELS = {"app.kubernetes.io/managed-by": MANAGER}
-"""What all tunnel pods are found by."""
-_SUFFIX = "-tunnel"
-# A tunnel that has not started by then never will.
-_DEADLINE_SECONDS = 120
 # Drain takes 8 s; what hangs longer is cut.
 _GRACE_SECONDS = 15
 _NOBODY = 65532
 _TLS_PORTS = (443, 8443)
 _CAS = "/etc/portal/ca"
 _AUTHORITIES = VolumeMount(name="ca", mount_path=_CAS, read_only=True)
-_STRATEGY = DeploymentStrategy(
-    type="RollingUpdate", rolling_update=RollingUpdate(max_surge="25%", max_unavailable="25%")
-)
 _ALIVE = Probe(
     http_get=HttpGet(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
 )
@@ -92,54 +75,8 @@ class Tunnels:
     """Of the cluster's DNS."""
     command: tuple[str, ...] = ()
     """What starts the tunnel, where the image does not do it by itself."""
-
-
-def deployment_name(expose: str) -> str:
-    """The name of the Deployment of a PortalExpose."""
-    return child_name(expose, _SUFFIX)
-
-
-def labels(expose: str) -> dict[str, str]:
-    """What the Deployment and its pods are selected by."""
-    return {
-        "app.kubernetes.io/name": "portal-tunnel",
-        "app.kubernetes.io/component": "tunnel",
-        **TUNNEL_LABELS,
-        EXPOSE_LABEL: child_name(expose, length=LABEL_LENGTH),
-    }
-
-
-def adoptable(found: Deployment, wanted: Mapping[str, str]) -> bool:
-    """Whether nobody controls it, and it says itself by these labels whose it is."""
-    return controller_of(found) is None and wanted.items() <= found.metadata.labels.items()
-
-
-def deployment(
-    expose: PortalExpose, tunnel_class: TunnelClass, service: Service, tunnels: Tunnels
-) -> Deployment:
-    """The Deployment as it should be."""
-    chosen = labels(expose.metadata.name)
-    named = {EXPOSE_NAME: expose.metadata.name}
-    template = PodTemplate(
-        metadata=ObjectMeta(labels={**chosen, "app": "portal-tunnel"}, annotations=named),
-        spec=_pod(expose, tunnel_class, service, tunnels),
-    )
-    return Deployment(
-        metadata=ObjectMeta(
-            name=deployment_name(expose.metadata.name),
-            namespace=expose.metadata.namespace,
-            labels=chosen,
-            annotations=named,
-        ),
-        spec=DeploymentSpec(
-            replicas=tunnel_class.spec.replicas,
-            selector=LabelSelector(match_labels=chosen),
-            strategy=_STRATEGY,
-            revision_history_limit=3,
-            progress_deadline_seconds=_DEADLINE_SECONDS,
-            template=Opaque.of(template),
-        ),
-    )
+    silent: bool = False
+    """Whether the image tells nothing of itself: nobody asks its port, and nobody probes it."""
 
 
 def target_tls(expose: PortalExpose, service: Service) -> str:
@@ -154,10 +91,10 @@ def target_tls(expose: PortalExpose, service: Service) -> str:
     return "insecure" if named or spoken or number in _TLS_PORTS else "off"
 
 
-def _pod(
+def tunnel_pod(
     expose: PortalExpose, tunnel_class: TunnelClass, service: Service, tunnels: Tunnels
 ) -> PodSpec:
-    authorities = _authorities(expose)
+    authorities = () if tunnels.silent else _authorities(expose)
     return PodSpec(
         containers=(_container(expose, tunnel_class, service, tunnels, bool(authorities)),),
         volumes=authorities,
@@ -180,24 +117,32 @@ def _container(
     tunnels: Tunnels,
     trusting: bool,
 ) -> Container:
-    return Container(
+    plain = Container(
         name=CONTAINER,
         image=tunnels.image,
         command=tunnels.command,
         args=_arguments(expose, tunnels),
-        env=(*_identity(), *_settings(expose, service, trusting), *_tokens(expose)),
+        resources=_resources(tunnel_class.spec.size),
+        security_context=_CONFINED,
+    )
+    if tunnels.silent:
+        return plain
+    return replace(
+        plain,
+        env=(*_identity(), *_settings(expose, service, trusting), *_secrets(expose)),
         ports=(ContainerPort(container_port=ADMIN_PORT, name="admin", protocol="TCP"),),
         liveness_probe=_ALIVE,
         readiness_probe=_READY,
-        resources=_resources(tunnel_class.spec.size),
         volume_mounts=(_AUTHORITIES,) if trusting else (),
-        security_context=_CONFINED,
     )
 
 
 def _arguments(expose: PortalExpose, tunnels: Tunnels) -> tuple[str, ...]:
     app, place = expose.spec.app, expose.metadata.namespace
-    relays = [word for target in expose.spec.relay.targets for word in ("--relay", target.url)]
+    urls = [target.url for target in expose.spec.relay.targets]
+    # Of several flags Portal's own tunnel takes the last one.
+    urls = [",".join(urls)] if tunnels.silent else urls
+    relays = [word for url in urls for word in ("--relay", url)]
     host = f"{app.service.name}.{place}.svc.{tunnels.domain}"
     return (
         "expose",
@@ -230,17 +175,21 @@ def _settings(expose: PortalExpose, service: Service, trusting: bool) -> tuple[E
     return tuple(EnvVar(name=name, value=value) for name, value in settings.items())
 
 
-def _tokens(expose: PortalExpose) -> tuple[EnvVar, ...]:
-    return tuple(
-        EnvVar(
-            name=f"PORTAL_TOKEN_{at}",
-            value_from=EnvVarSource(
-                secret_key_ref=KeySelector(name=ref.name, key=ref.key or "token", optional=False)
-            ),
-        )
+def _secrets(expose: PortalExpose) -> tuple[EnvVar, ...]:
+    tokens = {
+        f"PORTAL_TOKEN_{at}": (ref.name, ref.key or "token")
         for at, target in enumerate(expose.spec.relay.targets)
         if (ref := target.auth_secret_ref)
+    }
+    return (
+        _secret("PORTAL_KEY", key_name(expose.metadata.name), KEY),
+        *(_secret(name, *place) for name, place in tokens.items()),
     )
+
+
+def _secret(variable: str, name: str, key: str) -> EnvVar:
+    selector = KeySelector(name=name, key=key, optional=False)
+    return EnvVar(name=variable, value_from=EnvVarSource(secret_key_ref=selector))
 
 
 def _authorities(expose: PortalExpose) -> tuple[Volume, ...]:
