@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable
 from random import Random
 
 from quintant.agents.multiplex.connection import MultiplexConnection
@@ -67,7 +68,7 @@ class Control:
         self._options, self._names, self._tokens = options, names, tokens
         self._metrics, self._random = metrics, random
         self._sessions: dict[MultiplexTunnel, Principal] = {}
-        self._portalv1: set[PortalV1Connection] = set()
+        self._portalv1: dict[PortalV1Connection, Principal] = {}
         # As whom the relay visits tunnels of Portal's own; they ask nobody who it is.
         self._credential = PortalCredential(os.urandom(SEED_BYTES))
         self._checked = tokens.version if tokens else 0
@@ -82,21 +83,29 @@ class Control:
 
     def recheck(self) -> None:
         """Close the sessions that the tokens of now would not let in, and end old leases."""
-        now_is = asyncio.get_running_loop().time()
-        for each in list(self._portalv1):
-            each.sweep(now_is)
+        for portalv1 in list(self._portalv1):
+            portalv1.sweep(asyncio.get_running_loop().time())
         if self._tokens is None or self._tokens.version == self._checked:
             return
         self._checked = self._tokens.version
         for tunnel, who in list(self._sessions.items()):
-            now = self._tokens.renew(who)
-            if now is None:
-                tunnel.connection.give_up(_UNKNOWN)
-            elif tunnel.app and not now.may(tunnel.app):
-                why = f"the token does not allow the name {tunnel.app} any more"
-                tunnel.connection.give_up(Reason(Close.NOT_ALLOWED, why))
-            else:
-                self._sessions[tunnel] = now
+            self._sessions[tunnel] = self._renewed(tunnel.connection, who, (tunnel.app,))
+        for held, who in list(self._portalv1.items()):
+            names = [each.app for each in held.leases.values()]
+            self._portalv1[held] = self._renewed(held.connection, who, names)
+
+    def _renewed(
+        self, connection: MultiplexConnection, who: Principal, names: Iterable[str]
+    ) -> Principal:
+        """Who a connection's tunnel is by the tokens of now; it is closed if it has no right."""
+        now = self._tokens.renew(who) if self._tokens else who
+        lost = next((name for name in names if name and now and not now.may(name)), "")
+        if now is None:
+            connection.give_up(_UNKNOWN)
+        elif lost:
+            why = f"the token does not allow the name {lost} any more"
+            connection.give_up(Reason(Close.NOT_ALLOWED, why))
+        return now or who
 
     async def close(self) -> None:
         """Close every connection: the relay is going down."""
@@ -144,12 +153,12 @@ class Control:
         connection = MultiplexConnection(socket, self._options.keepalive)
         names = PortalV1Names(self._names, who)
         tunnels = PortalV1Connection(connection, self._credential, names)
-        self._portalv1.add(tunnels)
+        self._portalv1[tunnels] = who
         reason = Reason(0, "cancelled")
         try:
             reason = await connection.run(tunnels.session)
         finally:
-            self._portalv1.discard(tunnels)
+            del self._portalv1[tunnels]
             self._metrics.stalled(connection.stalled)
             tunnels.close()
             say("portal v1 connection ended", code=reason.code, because=reason.msg)
