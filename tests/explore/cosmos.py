@@ -171,6 +171,8 @@ class VolumeCopied(_Nodes):
         await world.create(_full_node(replicas=3))
         await world.quiet()
         await world.create(_schedule())
+        # The first quarter of an hour begins when the schedule is seen.
+        await world.quiet()
         await world.advance(910)
         await world.quiet()
         await world.delete(ScheduledVolumeSnapshot, "nightly")

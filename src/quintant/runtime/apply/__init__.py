@@ -7,7 +7,7 @@ one, `drift` what somebody else changed, and `order` how children are counted.
 
 from __future__ import annotations
 
-from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, control
+from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, check_current, control
 from quintant.runtime.apply.diff import ChildChanges, ChildConflict, ChildUpdate, controlled, diff
 from quintant.runtime.apply.drift import drifted, strays
 from quintant.runtime.apply.order import ordinal
@@ -22,6 +22,7 @@ __all__ = [
     "ChildUpdate",
     "Policy",
     "RevisionMark",
+    "check_current",
     "control",
     "controlled",
     "diff",

@@ -3,7 +3,8 @@
 Everything is written by server-side apply, creations too: a field that was POSTed stays when it is
 no longer desired, one that was applied goes. Apply cannot be told to create only, so each name is
 looked up live before it is taken. Nothing is done twice: a pass that finds the world as desired
-writes nothing, and one cut short anywhere is continued by the next.
+writes nothing, and one cut short anywhere is continued by the next. Nothing is deleted by an old
+view: before that, the server is asked whether the owner still says what was decided by.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ async def control(
         await check_owner(client, by)
     for child in changes.create:
         await client.apply(child, force=False)
-    stuck = [update for update in changes.update if not await _updated(client, update, policy)]
-    if policy.delete != "leave":
+    stuck = [it for it in changes.update if not await _updated(client, it, policy, by)]
+    if policy.delete != "leave" and changes.delete:
+        await check_current(client, by)
         for surplus in changes.delete:
             await client.delete(surplus, foreground=policy.delete == "foreground")
     _complain(changes.refused, stuck)
@@ -113,8 +115,25 @@ async def check_owner(client: ChildClient, by: Object) -> None:
     """
     live = await client.find(type(by), *by.key, live=True)
     if live is None or live.metadata.uid != by.metadata.uid:
-        message = f"{resource_of(type(by)).kind} {by.key} is gone, and our cache is behind"
-        raise Conflict(Status(code=409, reason="Conflict", message=message))
+        raise _behind(by, "is gone")
+
+
+async def check_current(client: ChildClient, by: Object) -> None:
+    """Raise Conflict if the server's object has another spec than ours: our cache is behind.
+
+    To be asked before something is taken away that cannot be given back: a process that starts may
+    be given an old list.
+    """
+    live = await client.find(type(by), *by.key, live=True)
+    if live is None or live.metadata.uid != by.metadata.uid:
+        raise _behind(by, "is gone")
+    if live.metadata.generation != by.metadata.generation:
+        raise _behind(by, "was changed")
+
+
+def _behind(by: Object, said: str) -> Conflict:
+    message = f"{resource_of(type(by)).kind} {by.key} {said}, and our cache is behind"
+    return Conflict(Status(code=409, reason="Conflict", message=message))
 
 
 async def _decide(
@@ -149,7 +168,9 @@ def _edited(policy: Policy) -> Drifted | None:
     return (lambda have, want: any(each(have, want) for each in asked)) if asked else None
 
 
-async def _updated(client: ChildClient, update: ChildUpdate[K, E], policy: Policy) -> bool:
+async def _updated(
+    client: ChildClient, update: ChildUpdate[K, E], policy: Policy, by: Object
+) -> bool:
     """Whether the policy is fulfilled; False when the server refuses to change the child."""
     if policy.update == "leave":
         return True
@@ -161,6 +182,7 @@ async def _updated(client: ChildClient, update: ChildUpdate[K, E], policy: Polic
             raise
         if policy.update == "apply":
             return False
+        await check_current(client, by)
         await client.delete(update.have, foreground=policy.delete == "foreground")
         return True
     if policy.strays is not None:

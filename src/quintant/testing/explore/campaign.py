@@ -79,8 +79,21 @@ def explore_scenarios(
             share = None
             if options.budget is not None:
                 left = max(0.0, options.budget - (time.perf_counter() - began))
-                share = left * campaign.share_of(campaigns[number:])
+                share = fair_share([each.needs / jobs for each in campaigns[number:]], left)
             yield campaign.explore(pool, jobs, share, progress)
+
+
+def fair_share(needs: Sequence[float], left: float) -> float:
+    """How many of the seconds that are left the first of some campaigns may take.
+
+    All get the same, but what those that need less leave over is shared by the others.
+    """
+    for number, need in enumerate(sorted(needs)):
+        level = left / (len(needs) - number)
+        if need > level:
+            return level
+        left -= need
+    return max(needs) + left
 
 
 class _Campaign:
@@ -102,11 +115,6 @@ class _Campaign:
         """About how many seconds of one core all of it takes."""
         return self._run_seconds * len(self.tokens)
 
-    def share_of(self, campaigns: Sequence[_Campaign]) -> float:
-        """Which part of what is left for some campaigns is this one's, from 0 to 1."""
-        needs = sum(each.needs for each in campaigns)
-        return self.needs / needs if needs else 0.0
-
     def explore(
         self, pool: WorkerPool, jobs: int, share: float | None, progress: Progress
     ) -> ExplorationReport:
@@ -114,8 +122,7 @@ class _Campaign:
         if self._explorer.failure is not None:
             report.failures.append(self._explorer.failure)
             return report
-        fits = share is None or self.needs / jobs <= share
-        tokens: Sequence[RunToken] = self.tokens if fits else sampled(self.tokens)
+        tokens = self.tokens if share is None else sampled(self.tokens)
         for failure in self._made(pool, jobs, tokens):
             report.runs += 1
             report.seconds = time.perf_counter() - began

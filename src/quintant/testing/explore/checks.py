@@ -9,6 +9,7 @@ the same effects           remotes have what they have without faults, and nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.simulation.normalise import Normalised, differences
@@ -19,39 +20,54 @@ OLD_VIEWS = (FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED)
 SHOWN_DIFFERENCES = 3
 
 
-def broken(undisturbed: RunRecord, found: RunRecord) -> str:
-    """What does not hold of a run; empty if all does."""
-    return next(_broken(undisturbed, found), "")
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Something that does not hold of a run."""
+
+    why: str
+    seen_in: str = ""
+    """A text in the line of the story in which it becomes visible; empty if that is the last."""
 
 
-def _broken(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
+def first_breach(undisturbed: RunRecord, found: RunRecord) -> Breach | None:
+    """What does not hold of a run; None if all does."""
+    return next(_breaches(undisturbed, found), None)
+
+
+def _breaches(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
     if found.stopped:
         lines = (line.strip() for line in found.stopped.splitlines())
-        yield f"it did not come to its end: {'; '.join(lines)}"
-    yield from found.violations
+        yield Breach(f"it did not come to its end: {'; '.join(lines)}")
+    yield from (Breach(each, f"! {each}") for each in found.violations)
     yield from _doubled(undisturbed, found)
     yield from _deleted(undisturbed, found)
-    for number, (expected, state) in enumerate(
-        zip(undisturbed.states, found.states, strict=False), 1
-    ):
-        if expected != state:
-            yield f"after step {number} the world is another one: {_differing(expected, state)}"
+    yield from _changed(undisturbed, found)
 
 
-def _doubled(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
+def _doubled(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
     for sort, name in found.twice:
         if (sort, name) not in undisturbed.twice:
-            yield f"{sort} {name} was made while it existed already"
+            yield Breach(f"{sort} {name} was made while it existed already")
 
 
-def _deleted(undisturbed: RunRecord, found: RunRecord) -> Iterator[str]:
+def _deleted(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
     """Deletions that follow from an old view; who is disturbed otherwise may have a reason."""
     if not any(fault.mode in OLD_VIEWS for fault in found.token.faults):
         return
     for table, count in sorted(found.deletes.items()):
         before = undisturbed.deletes[table]
         if count > before:
-            yield f"by an old view it deletes {count} {table}, and without faults {before}"
+            why = f"by an old view it deletes {count} {table}, and without faults {before}"
+            yield Breach(why, f" delete {table} ")
+
+
+def _changed(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
+    pairs = zip(undisturbed.states, found.states, strict=False)
+    for number, (expected, state) in enumerate(pairs, 1):
+        if expected != state:
+            why = f"after step {number} the world is another one: {_differing(expected, state)}"
+            # After its last step a run may go on, with what follows a fault.
+            yield Breach(why, f"quiet ({number})" if number < len(found.states) else "")
 
 
 def _differing(expected: Normalised, state: Normalised) -> str:

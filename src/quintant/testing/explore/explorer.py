@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.checks import broken
+from quintant.testing.explore.checks import Breach, first_breach
 from quintant.testing.explore.injection.fault import FaultMode, RunToken, faults_at
 from quintant.testing.explore.injection.trace import PointKind
 from quintant.testing.explore.report import ExplorationFailure
@@ -49,8 +49,7 @@ class Explorer:
     def failure(self) -> ExplorationFailure | None:
         """What does not hold even without any fault."""
         record = self.undisturbed
-        why = next(iter(record.violations), "")
-        return self._failure(record, why) if why else None
+        return self._failure(record, next(map(Breach, record.violations), None))
 
     def plan(self, modes: Iterable[FaultMode] = FaultMode) -> list[RunToken]:
         """A run for every mode at every point."""
@@ -71,11 +70,13 @@ class Explorer:
                 because=f"the scenario never comes to {', '.join(record.unreached)}",
                 hint="explore again: the scenario or its managers have changed",
             )
-        why = broken(self.undisturbed, record)
-        return self._failure(record, why) if why else None
+        return self._failure(record, first_breach(self.undisturbed, record))
 
-    def _failure(self, record: RunRecord, why: str) -> ExplorationFailure:
-        return ExplorationFailure(str(record.token), why, told(record, why, self._target))
+    def _failure(self, record: RunRecord, breach: Breach | None) -> ExplorationFailure | None:
+        if breach is None:
+            return None
+        story = told(record, breach, self._target)
+        return ExplorationFailure(str(record.token), breach.why, story)
 
     def _recorded(self, *, proven: bool) -> RunRecord:
         with no_real_time(self.title, most=LOADING_SECONDS):

@@ -25,8 +25,11 @@ class Fleet(Custom[FleetSpec, FleetStatus]):
     """Owns ConfigMaps."""
 
 
-def fleet(name: str = "fleet", uid: str = "uid-fleet", namespace: str = NAMESPACE) -> Fleet:
-    return Fleet(metadata=ObjectMeta(name=name, namespace=namespace, uid=uid), spec=FleetSpec())
+def fleet(
+    name: str = "fleet", uid: str = "uid-fleet", namespace: str = NAMESPACE, generation: int = 1
+) -> Fleet:
+    meta = ObjectMeta(name=name, namespace=namespace, uid=uid, generation=generation)
+    return Fleet(metadata=meta, spec=FleetSpec())
 
 
 def ship(name: str, text: str = "", **meta: Any) -> ConfigMap:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from quintant.api.core import ConfigMap
 from quintant.core.errors import Cause, Conflict, Details, Invalid, Status
 from quintant.core.object import K, Object, ObjectMeta, Request, replace
-from unit.runtime.apply.fleet import sinking, stored
+from unit.runtime.apply.fleet import Fleet, fleet, sinking, stored
 
 
 class StubClient:
@@ -18,6 +18,8 @@ class StubClient:
         self.objects = {obj.key: obj for obj in objects}
         self.writes: list[str] = []
         self.held = held
+        self.owners = {each.key: each for each in (fleet(), fleet("other", "uid-other"))}
+        """What the server knows of those whose children they are."""
 
     def __getitem__(self, name: str) -> ConfigMap:
         return self.objects[Request(name, "sea")]
@@ -32,6 +34,8 @@ class StubClient:
         self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
     ) -> K | None:
         assert live
+        if kind is Fleet:
+            return cast(K | None, self.owners.get(Request(name, namespace)))
         return cast(K | None, self.objects.get(Request(name, namespace)))
 
     async def apply(self, obj: K, *, force: bool = True) -> K:

@@ -12,7 +12,7 @@ from quintant.core.errors import Conflict, ConnectError, Invalid, Terminal
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, Policy, control, controlled, marked
 from quintant.runtime.apply.diff import ChildChanges
-from unit.runtime.apply.fleet import fleet, of, ship, sinking, stored
+from unit.runtime.apply.fleet import Fleet, fleet, of, ship, sinking, stored
 from unit.runtime.apply.stub_client import StubClient
 
 OURS, OTHER = fleet(), fleet("other", "uid-other")
@@ -232,6 +232,27 @@ async def test_a_namesake_of_what_was_seen_is_not_touched(policy: Policy) -> Non
 async def test_a_child_that_vanished_before_its_update_is_a_conflict() -> None:
     with pytest.raises(Conflict):
         await control(StubClient(), ships(1, "nay"), [of(OURS, ship("ship-0"))], by=OURS)
+
+
+@pytest.mark.parametrize("newer", [None, fleet(uid="uid-anew"), fleet(generation=2)])
+@pytest.mark.parametrize("policy", [Policy(), Policy(delete="foreground")])
+async def test_an_old_view_of_the_owner_deletes_nothing(
+    newer: Fleet | None, policy: Policy
+) -> None:
+    stub = StubClient()
+    await reconcile(stub, ships(2))
+    stub.owners = {newer.key: newer} if newer is not None else {}
+    with pytest.raises(Conflict, match="our cache is behind"):
+        await reconcile(stub, ships(1), policy)
+    assert stub.names() == {"ship-0", "ship-1"}
+
+
+async def test_an_old_view_of_the_owner_replaces_nothing() -> None:
+    stub = StubClient(replace(of(OURS, ship("ship-0", "aye")), immutable=True))
+    stub.owners = {OURS.key: fleet(generation=2)}
+    with pytest.raises(Conflict, match="our cache is behind"):
+        await reconcile(stub, ships(1, "nay"), Policy(update="replace"))
+    assert stub["ship-0"].data == {"text": "aye"}
 
 
 @pytest.mark.parametrize("at", range(6))

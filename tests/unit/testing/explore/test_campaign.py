@@ -16,13 +16,17 @@ from quintant.testing import (
     replay_run,
     run_tokens,
 )
-from quintant.testing.explore.campaign import ExplorationOptions, explore_scenarios
+from quintant.testing.explore.campaign import (
+    ExplorationOptions,
+    explore_scenarios,
+    fair_share,
+)
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.loading import load_scenario, load_scenarios, target_of
 from quintant.testing.explore.worker import WorkOrder
 from quintant.testing.explore.worker_pool import WorkerPool
 from testbeds import exploring
-from testbeds.exploring import GreetingCreated, GreetingLife, MadeTwice
+from testbeds.exploring import GreetingCreated, GreetingCrowd, GreetingLife, MadeTwice
 
 FILE = str(Path(exploring.__file__))
 
@@ -61,6 +65,30 @@ def test_a_budget_samples_and_counts() -> None:
     for report in (first, second):
         assert 0 < report.runs < report.planned
         assert f"{report.runs} of {report.planned} runs" in report.summary
+
+
+@pytest.mark.parametrize(
+    ("needs", "share"),
+    [
+        ([100.0, 100.0], 30.0),
+        ([100.0, 10.0], 50.0),
+        ([10.0, 100.0, 100.0], 25.0),
+        ([100.0, 10.0, 10.0, 100.0], 20.0),
+        ([100.0], 60.0),
+        ([10.0, 20.0], 50.0),
+    ],
+)
+def test_what_small_scenarios_leave_over_is_shared_by_the_large(
+    needs: list[float], share: float
+) -> None:
+    assert fair_share(needs, 60.0) == share
+
+
+def test_no_scenario_is_crowded_out_by_a_larger_one() -> None:
+    options = ExplorationOptions(budget=0.5, jobs=1)
+    scenarios = {"large": GreetingCrowd, "small": GreetingCreated}
+    large, small = explore_scenarios(scenarios, options)
+    assert small.runs / small.planned >= large.runs / large.planned
 
 
 def test_progress_is_told_after_every_run() -> None:

@@ -22,7 +22,7 @@ from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.plan.rollout import PodUpdate, is_ended, plan_rollout
-from quintant.runtime.apply import Policy, control
+from quintant.runtime.apply import Policy, check_current, control
 from quintant.runtime.cache.client import Client
 
 POLICY = Policy(mark=MARK, update="leave", delete="foreground", adopts=adoptable)
@@ -65,6 +65,8 @@ class PodControl:
             return PodOutcome(progressing=True)
         updates = (PodUpdate(each.have, each.want) for each in changes.update)  # type: ignore[arg-type]
         rollout = plan_rollout(observed, updates)
+        if rollout.delete:
+            await check_current(client, crd)
         await self.remove(client, rollout.delete)
         busy = bool(rollout.delete or rollout.more or changes.waiting)
         return PodOutcome(busy and not rollout.overdue, rollout.overdue)

@@ -23,6 +23,10 @@ from quintant.runtime.cache.client import Client
 
 FULL_NODE_INDEX = "full-node"
 """The index of ScheduledVolumeSnapshots by the CosmosFullNode that they copy."""
+_AWAY = (
+    "WaitingForPodDeletion", "CreatingSnapshot", "WaitingForSnapshotCreation", "RestoringPod",
+)  # fmt: skip
+"""The phases in which a pod is away: whoever does not see that may be behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,7 @@ class SnapshotView:
     @property
     def held(self) -> bool:
         """Whether a pod is taken away for this schedule."""
-        if self.full_node is None:
-            return False
-        return self.schedule.candidate_key in self.full_node.status.scheduled_snapshot_status
+        return self.full_node is not None and _holds(self.full_node.crd, self.schedule)
 
     @property
     def budget(self) -> int:
@@ -61,13 +63,28 @@ async def view(
 ) -> SnapshotView:
     """Read everything about a ScheduledVolumeSnapshot."""
     place, served = schedule.metadata.namespace, client.is_served(VolumeSnapshot)
-    name = schedule.spec.full_node_ref.name
-    crd = await client.find(CosmosFullNode, name, place)
+    crd = await _full_node(schedule, client)
     seen = await observe(crd, client, cache, now) if crd is not None else None
     wanted = {SOURCE_LABEL: source_of(schedule)}
     found = await client.list(VolumeSnapshot, place, labels=wanted) if served else ()
     gone = await _gone(schedule, client)
     return SnapshotView(schedule, served, seen, tuple(found), gone, now)
+
+
+async def _full_node(schedule: ScheduledVolumeSnapshot, client: Client) -> CosmosFullNode | None:
+    """The CosmosFullNode; by the server's own word if a cache does not know what we took away."""
+    key = schedule.spec.full_node_ref.name, schedule.metadata.namespace
+    crd, status = await client.find(CosmosFullNode, *key), schedule.status
+    away = status is not None and status.candidate is not None and status.phase in _AWAY
+    if crd is None or not away or _holds(crd, schedule):
+        return crd
+    return await client.find(CosmosFullNode, *key, live=True)
+
+
+def _holds(crd: CosmosFullNode, schedule: ScheduledVolumeSnapshot) -> bool:
+    return crd.status is not None and (
+        schedule.candidate_key in crd.status.scheduled_snapshot_status
+    )
 
 
 async def _gone(schedule: ScheduledVolumeSnapshot, client: Client) -> bool:

@@ -2,22 +2,20 @@
 
 Every run passes here, the undisturbed one with no fault to make. A fault is made when its point is
 reached, once. What has to follow when the world has become quiet (a restart, an end of blindness)
-is a stage: `next_stage` has them one after another, with quiet in between.
+is a stage (explore.injection.stages).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any, TypeVar
 
-from quintant.client.request_info import ResourcePath, resource_path, verb_of
+from quintant.client.request_info import ResourcePath, resource_path
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError, DeadlineExceeded
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.deletions import Deletions
 from quintant.testing.explore.injection.fault import (
     BY_OTHERS,
     EXPLANATIONS,
@@ -26,13 +24,10 @@ from quintant.testing.explore.injection.fault import (
 )
 from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
 from quintant.testing.explore.injection.somebody_else import SomebodyElse, Target
+from quintant.testing.explore.injection.stages import FaultStages, StageAct
+from quintant.testing.explore.injection.subjects import subject_of, table_of, write_text
 from quintant.testing.explore.injection.trace import Point, PointKind, Trace
-from quintant.testing.explore.injection.watch_faults import (
-    HeldObject,
-    OldView,
-    WatchFaults,
-    table_of,
-)
+from quintant.testing.explore.injection.watch_faults import HeldObject, OldView, WatchFaults
 from quintant.testing.explore.remote import RemoteModel, outlive
 from quintant.testing.faults.rule import status_answer
 
@@ -44,14 +39,6 @@ LIMIT_SECONDS = 60.0
 RETRY_AFTER_SECONDS = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FaultStage:
-    """What follows when the world is quiet, not before so many steps have ended."""
-
-    step: int
-    act: Callable[[], Coroutine[Any, Any, None]]
-
-
 class Injector:
     """Numbers points, and makes faults at those that were chosen."""
 
@@ -61,14 +48,10 @@ class Injector:
         """Whether this run has faults."""
         self._trace = trace
         self._watches = WatchFaults()
-        self._stages: list[FaultStage] = []
-        self._stranger: tuple[str, bytes] | None = None
-        self._known_to: set[ManagerProcess] = set()
-        self.violations: list[str] = []
-        """What a process did that it could not know to be right."""
-        self.deletes: Counter[str] = Counter()
-        """How many objects of each table were deleted by processes."""
-        self._made_blind: set[str] = set()
+        self.stages = FaultStages(trace)
+        """What follows when the world is quiet."""
+        self.deletions = Deletions(trace)
+        """What processes have deleted."""
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
 
@@ -83,18 +66,6 @@ class Injector:
         """The points that were chosen and never came."""
         return [f"{kind}{index}" for kind, index in self._waiting]
 
-    def stages_left(self, *, last: bool = False) -> bool:
-        """Whether something follows when the world is quiet; with `last`, at any step."""
-        return any(last or each.step <= self._trace.steps for each in self._stages)
-
-    def next_stage(self, *, last: bool = False) -> FaultStage | None:
-        """What follows now that the world is quiet; with `last`, whatever is left."""
-        due = (each for each in self._stages if last or each.step <= self._trace.steps)
-        found = next(due, None)
-        if found is not None:
-            self._stages.remove(found)
-        return found
-
     def note_write(self, table: str, key: str, revision: int) -> None:
         """The store has changed."""
         if self._watches.note_write(table, key, revision):
@@ -105,7 +76,7 @@ class Injector:
     async def write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """A write to the API."""
         at = resource_path(call.path)
-        subject = f"{table_of(at)} {_key(at)}"
+        subject = subject_of(at)
         point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject)
         mode = self._struck(point)
         if mode in BY_OTHERS:
@@ -116,9 +87,7 @@ class Injector:
         elif mode is not None:
             return await self._disturbed(mode, process, call)
         reply = await process.inner.request(call)
-        if reply.status == HTTPStatus.CREATED and self._watches.blind:
-            self._made_blind.add(subject)
-        self._note_delete(process, call, subject, reply)
+        self.deletions.note(process, call, subject, reply, blind=self._watches.blind)
         return reply
 
     async def _disturbed(
@@ -172,8 +141,7 @@ class Injector:
 
     def saw(self, process: ManagerProcess, answer: bytes) -> None:
         """A process is about to read something."""
-        if self._stranger is not None and self._stranger[1] in answer:
-            self._known_to.add(process)
+        self.deletions.saw(process, answer)
 
     async def deliver(self, process: ManagerProcess, at: ResourcePath, event: WatchedEvent) -> None:
         """An event on its way to a cache."""
@@ -188,34 +156,29 @@ class Injector:
         match self._struck(point):
             case FaultMode.STALE if not self._watches.blind:
                 self._begin_old(process, table, revision - 1)
-                self._stage(point.step, self._restarting(process.index))
-                self._stage(point.step, self._release)
+                self.stages.add(point.step, self._restarting(process.index))
+                self.stages.add(point.step, self._release)
             case FaultMode.REWIND:
-                self._stage(point.step + 1, self._rewinding(process, table, revision - 1))
-                self._stage(point.step + 1, self._release)
+                self.stages.add(point.step + 1, self._rewinding(process, table, revision - 1))
+                self.stages.add(point.step + 1, self._release)
             case FaultMode.UNOBSERVED if self._watches.held is None:
                 self._watches.held = HeldObject(process.index, table, meta.key, revision)
-                self._stage(point.step, self._cut_late)
+                self.stages.add(point.step, self._cut_late)
         await self._watches.pass_on(process, at, event)
 
     # What follows.
 
-    def _stage(self, step: int, act: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._stages.append(FaultStage(step, act))
-
     def _begin_old(self, process: ManagerProcess, table: str, revision: int) -> None:
         self._watches.old = OldView(process.index, table, revision)
 
-    def _restarting(self, program: int) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _restarting(self, program: int) -> StageAct:
         async def restart() -> None:
             self._trace.tell("! the process is killed, and starts from the old list")
             self._crash(program)
 
         return restart
 
-    def _rewinding(
-        self, process: ManagerProcess, table: str, revision: int
-    ) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _rewinding(self, process: ManagerProcess, table: str, revision: int) -> StageAct:
         async def rewind() -> None:
             await self._release()
             self._begin_old(process, table, revision)
@@ -256,38 +219,20 @@ class Injector:
                 await self._recreate(target)
             case FaultMode.PARENT_DELETED:
                 await self._somebody.delete(target)
-                self._stage(self._trace.steps, self._restoring(target))
+                self.stages.add(self._trace.steps, self._restoring(target))
 
     async def _recreate(self, target: Target) -> None:
         await self._somebody.delete(target)
         uid = await self._somebody.create(target)
         if uid:
-            self._stranger = (target.title, uid.encode())
+            self.deletions.made_anew(target.title, uid)
 
-    def _restoring(self, target: Target) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _restoring(self, target: Target) -> StageAct:
         async def restore() -> None:
             self._trace.tell(f"! somebody makes {target} anew")
             await self._somebody.create(target.as_by_user())
 
         return restore
-
-    def _note_delete(
-        self, process: ManagerProcess, call: ApiRequest, subject: str, reply: ApiResponse
-    ) -> None:
-        """Count it; note it if a process cannot know what it deletes: it was made a moment ago."""
-        if verb_of(call) != "delete" or reply.status != HTTPStatus.OK:
-            return
-        if subject in self._made_blind:
-            # Who made it by an old view may take it back.
-            self._made_blind.remove(subject)
-            return
-        self.deletes[subject.partition(" ")[0]] += 1
-        if self._stranger is None or self._stranger[0] != subject:
-            return
-        if process not in self._known_to:
-            self.violations.append(
-                f"it deletes {subject}, which somebody made anew, and it has not seen that one"
-            )
 
     def _struck(self, point: Point) -> FaultMode | None:
         mode = self._waiting.pop((point.kind, point.index), None)
@@ -295,13 +240,3 @@ class Injector:
             told = EXPLANATIONS[mode]
             self._trace.tell(f"! {mode} at {point.kind}{point.index}: {told}")
         return mode
-
-
-def write_text(call: ApiRequest, at: ResourcePath) -> str:
-    """A write as a person reads it; never what is in it."""
-    plural = f"{table_of(at)}/{at.sub}" if at.sub else table_of(at)
-    return f"{verb_of(call)} {plural} {_key(at)}".rstrip()
-
-
-def _key(at: ResourcePath) -> str:
-    return f"{at.namespace}/{at.name}" if at.namespace else at.name

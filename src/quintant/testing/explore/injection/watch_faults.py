@@ -20,6 +20,7 @@ from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError
 from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
+from quintant.testing.explore.injection.subjects import table_of
 from quintant.testing.faults.rule import status_answer
 
 
@@ -99,8 +100,3 @@ class WatchFaults:
         if held is None or (held.table, held.key) != (table, key):
             return False
         return revision > held.revision
-
-
-def table_of(at: ResourcePath) -> str:
-    """The table of the store that a resource is kept in."""
-    return f"{at.plural}.{at.group}" if at.group else at.plural

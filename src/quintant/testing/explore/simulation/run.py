@@ -43,6 +43,8 @@ class RunRecord:
     twice: list[Effect] = field(default_factory=list)
     stopped: str = ""
     """Why it did not come to its end; empty if it did."""
+    failing: str = ""
+    """Why the last reconcile that failed did so, if something does not hold."""
     unreached: list[str] = field(default_factory=list)
     deletes: Counter[str] = field(default_factory=Counter)
     """How many objects of each table the processes have deleted."""
@@ -66,9 +68,7 @@ class ScenarioRunner:
         with captured_logs(least) as logs:
             record = apart(lambda: self._made(token))
         if record.violations and (why := logs.last_failure()):
-            record.trace.lines.append(
-                f"! the last reconcile that failed: {self._without_secrets(why)}"
-            )
+            record.failing = self._without_secrets(why)
         for number, secret in enumerate(self.scenario.secrets, 1):
             if any(secret in line for line in logs.texts()):
                 record.violations.append(f"secret {number} is in the logs")
@@ -132,9 +132,9 @@ class ScenarioRunner:
             for task in list(injector.calls):
                 task.cancel()
         record.states = world.states
-        record.violations = [*injector.violations, *world.violations]
+        record.violations = [*injector.deletions.violations, *world.violations.found]
         record.twice = [each for model in world.remotes.values() for each in model.ledger.twice]
-        record.unreached, record.deletes = injector.unreached, injector.deletes
+        record.unreached, record.deletes = injector.unreached, injector.deletions.counts
 
 
 def apart(work: Callable[[], T]) -> T:
@@ -174,4 +174,4 @@ async def _script(scenario: Scenario, world: ScenarioWorld) -> None:
         await world.finish()
     except ScriptEnded:
         return
-    world.check(scenario.settled)
+    world.violations.check(scenario.settled, world)

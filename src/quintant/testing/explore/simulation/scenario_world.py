@@ -23,26 +23,20 @@ from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.somebody_else import SomebodyElse
 from quintant.testing.explore.injection.supervisor import Supervisor
-from quintant.testing.explore.injection.trace import PointKind, Trace
+from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import RemoteModel
 from quintant.testing.explore.scenario import Scenario, check_managers
 from quintant.testing.explore.simulation.normalise import Normalised, normalised
 from quintant.testing.explore.simulation.objects import IGNORED_TABLES, ObjectView, describe
 from quintant.testing.explore.simulation.owner_collector import OwnerCollector
 from quintant.testing.explore.simulation.quiescence import Quiescence
+from quintant.testing.explore.simulation.rest import rest_violations
+from quintant.testing.explore.simulation.violations import Violations
 
-# After its last step every object is looked at again, as by a resync, and the world is left alone
-# for so long: it has to write nothing.
-REST_SECONDS = 60.0
-# The same for disturbed runs, of which there are many.
-DISTURBED_REST_SECONDS = 10.0
 # Who works by an old view may never get quiet, and need not: it ends after so long.
 STAGE_SECONDS = 5.0
 # How often a user who meets a conflict tries again.
 EDIT_TRIES = 5
-EVENTS = " events.events.k8s.io "
-SECRETS = "secrets"
-"""The one table that may hold what nobody else may read."""
 
 
 class ScriptEnded(Exception):
@@ -69,8 +63,8 @@ class ScenarioWorld:
         """The cluster that everything happens in."""
         self.remotes: Mapping[str, RemoteModel] = _named(scenario.remotes())
         """What is outside of it, by name."""
-        self.violations: list[str] = []
-        """What did not hold at some moment, in that order."""
+        self.violations = Violations(trace, scenario.secrets)
+        """What did not hold at some moment."""
         self.states: list[Normalised] = []
         """The world as it was whenever it had become quiet."""
         self.tasks: set[asyncio.Task[None]] = set()
@@ -102,7 +96,7 @@ class ScenarioWorld:
             self.supervisor.engines,
             self._changed,
             self._unsettled,
-            lambda: injector.stages_left(last=self._ending),
+            lambda: injector.stages.left(last=self._ending),
             scenario.calm,
             scenario.bound,
             STAGE_SECONDS,
@@ -175,44 +169,17 @@ class ScenarioWorld:
         """The end of the script: quiet, and nothing left that was to follow."""
         if not self.at_rest:
             await self.quiet()
-        if self._injector.stages_left(last=True):
+        if self._injector.stages.left(last=True):
             await self._still(last=True)
             self.states[-1] = self.state()
-        await self._rest_check()
-
-    async def _rest_check(self) -> None:
-        """Note who writes, or works without rest, although there is nothing to do."""
-        before = self.trace.count(PointKind.WRITE)
-        rest = DISTURBED_REST_SECONDS if self.disturbed else REST_SECONDS
-        self.trace.tell(f"  {rest:g} s of rest, and a resync")
-        for engine in self.supervisor.engines():
-            for controller in engine.controllers:
-                controller.resync()
-        await asyncio.sleep(rest)
-        writes = self.trace.of(PointKind.WRITE)[before:]
-        # An event that could not be written is written later: that is no work of a controller.
-        late = [each for each in writes if EVENTS not in each.text]
-        for engine in self.supervisor.engines():
-            for controller in engine.controllers:
-                for key in filter(controller.failures, controller.queue.due()):
-                    self._note(f"{controller.name} {key} fails again and again")
-        if late:
-            count = f"{len(late)} write{'s' * (len(late) > 1)}"
-            self._note(f"hot loop: {count} in {rest:g} s of rest, first {late[0].text}")
-        for engine in self.supervisor.engines():
-            for controller in engine.controllers:
-                for key, times in controller.hot_loops.hot(monotonic()).items():
-                    self._note(f"hot loop: {controller.name} {key} was reconciled {times} times")
-
-    def _note(self, violation: str) -> None:
-        if violation not in self.violations:
-            self.violations.append(violation)
-            self.trace.tell(f"! {violation}")
+        engines, disturbed = self.supervisor.engines, self.disturbed
+        for each in await rest_violations(engines, self.trace, disturbed=disturbed):
+            self.violations.note(each)
 
     async def _still(self, *, last: bool = False) -> None:
         self._ending = last
         await self._quiescence.wait()
-        while (stage := self._injector.next_stage(last=last)) is not None:
+        while (stage := self._injector.stages.take(last=last)) is not None:
             await stage.act()
             await self._quiescence.wait()
 
@@ -241,25 +208,6 @@ class ScenarioWorld:
             made[f"remote {name}"] = {"state": model.state()}
         return made
 
-    def check(self, invariant: Callable[[ScenarioWorld], None]) -> None:
-        """Note it if something that must hold does not."""
-        try:
-            invariant(self)
-        except Exception as error:
-            # The server's write goes on; what an invariant raises is told at the end of the run.
-            # Its first line only: pytest adds what was compared, and that may be a Secret.
-            said = str(error).partition("\n")[0] or "an assertion failed"
-            named = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            self._note(f"{invariant.__name__} is broken: {named}{said}")
-
-    def _search_secrets(self, table: Table, change: Change) -> None:
-        if change.cur is None or table.name == SECRETS:
-            return
-        for number, secret in enumerate(self._scenario.secrets, 1):
-            if secret.encode() in change.cur.raw:
-                # Its number, not its text: this is shown to people.
-                self._note(f"secret {number} is in {table.name} {change.key}")
-
     def _unsettled(self) -> bool:
         """Whether somebody has something to do who is not tested, or is not there yet."""
         others = any(not engine.idle for engine in self._others)
@@ -269,13 +217,13 @@ class ScenarioWorld:
         return self._changes + sum(model.ledger.changes for model in self.remotes.values())
 
     def _written(self, table: Table, change: Change) -> None:
-        self._search_secrets(table, change)
+        self.violations.search_secrets(table, change)
         if table.name in IGNORED_TABLES:
             return
         self._changes += 1
         self._injector.note_write(table.name, change.key, change.rv)
         if type(self._scenario).always is not Scenario.always:
-            self.check(self._scenario.always)
+            self.violations.check(self._scenario.always, self)
 
 
 def _named(remotes: Mapping[str, Any]) -> Mapping[str, RemoteModel]:
