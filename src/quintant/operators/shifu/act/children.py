@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from quintant.api.core import Service
+from quintant.api.core import ConfigMap, Service
 from quintant.core.object import K, Object, ObjectMeta, Request, replace
 from quintant.core.owner import OWNER, OWNER_UID, owner_name
 from quintant.core.resource import resource_of
@@ -23,7 +23,13 @@ from quintant.operators.shifu.api.names import (
     REVISION_LABEL,
 )
 from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.observe.views import ComposedObject, ShifuDeployment, ShifuService
+from quintant.operators.shifu.observe.views import (
+    ComposedObject,
+    ShifuConfig,
+    ShifuDeployment,
+    ShifuService,
+    content_of,
+)
 from quintant.operators.shifu.plan.children import WantedChildren
 from quintant.operators.shifu.rules.hints import Device
 from quintant.runtime.apply import Policy, RevisionMark, control
@@ -38,6 +44,8 @@ def _drifted(have: Object, want: Object) -> bool:
     """Whether somebody changed what the views show of an object."""
     if isinstance(have, ShifuDeployment):
         return have.drifted
+    if isinstance(have, ShifuConfig) and isinstance(want, ConfigMap):
+        return have.content != content_of(want.data)
     return isinstance(have, ShifuService) and have.taken
 
 

@@ -8,7 +8,7 @@ those stay by which an object is ours and which revision it has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
+from zlib import crc32
 
 import msgspec
 
@@ -183,7 +183,7 @@ class _DeploymentWire(Object):
 
 def _drifted(wire: _DeploymentWire) -> bool:
     placed = wire.metadata.annotations.get(PLACED_NODE, "")
-    return wire.spec.replicas == 0 or _node_of(wire.spec.template.spec) != placed
+    return wire.spec.replicas != 1 or _node_of(wire.spec.template.spec) != placed
 
 
 def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
@@ -224,7 +224,7 @@ class ShifuDeployment(ComposedObject):
     moves: int = 0
     available: bool = False
     drifted: bool = False
-    """Whether somebody let it run elsewhere, or not at all."""
+    """Whether somebody let it run elsewhere, twice, or not at all."""
 
 
 class _PodStatus(Model):
@@ -292,23 +292,13 @@ class ShifuService(ComposedObject):
     """Whether it leads elsewhere by now: a user has put his own in its place."""
 
 
-class Section(Enum):
-    """That there is a section of a ConfigMap, whatever it says."""
-
-    GIVEN = "given"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Section:
-        return cls.GIVEN
-
-
-class _Sections(Model):
-    instructions: Section | None = None
-    driver_properties: Section | None = None
-
-
 class _ConfigMapWire(Object):
-    data: _Sections = _Sections()
+    data: Mapping[str, str] = {}
+
+
+def content_of(data: Mapping[str, str]) -> int:
+    """A number for what a ConfigMap says: another one, once somebody has changed it."""
+    return crc32("\0".join(f"{key}\0{data[key]}" for key in sorted(data)).encode())
 
 
 def _config(wire: _ConfigMapWire) -> ShifuConfig:
@@ -320,8 +310,9 @@ def _config(wire: _ConfigMapWire) -> ShifuConfig:
         owner=shared(meta.labels.get(OWNER_UID, "")),
         revision=meta.labels.get(REVISION_LABEL, ""),
         labelled=meta.labels.get(DEVICE_LABEL, "") if owner is None else "",
-        instructions=wire.data.instructions is not None,
-        driver=wire.data.driver_properties is not None,
+        instructions="instructions" in wire.data,
+        driver="driverProperties" in wire.data,
+        content=content_of(wire.data) if owner is not None else 0,
     )
 
 
@@ -333,6 +324,8 @@ class ShifuConfig(ComposedObject):
     """Which device a user has made it for."""
     instructions: bool = False
     driver: bool = False
+    content: int = 0
+    """Of one that we generated, a number for what it says."""
 
 
 class NodeSpecFields(Model):

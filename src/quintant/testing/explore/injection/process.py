@@ -18,6 +18,7 @@ from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.runtime.leader.elector import ElectorState
 from quintant.runtime.manager.engine import Engine
+from quintant.testing.explore.injection.leases import LeaseTable
 from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import RemoteModel
 
@@ -91,7 +92,12 @@ class ManagerProcess:
     """One life of a manager; it is the transport that its manager is bound to."""
 
     def __init__(
-        self, index: int, inner: Transport, disturbance: Disturbance, trace: Trace
+        self,
+        index: int,
+        inner: Transport,
+        disturbance: Disturbance,
+        trace: Trace,
+        leases: LeaseTable,
     ) -> None:
         self.index = index
         self.alive = True
@@ -102,7 +108,7 @@ class ManagerProcess:
         self.engine: Engine | None = None
         self.inner = inner
         self._cut_off = False
-        self._disturbance, self._trace = disturbance, trace
+        self._disturbance, self._trace, self._leases = disturbance, trace, leases
 
     @property
     def working(self) -> bool:
@@ -136,6 +142,8 @@ class ManagerProcess:
         self.check()
         await self.reachable()
         at = resource_path(call.path)
+        if self._elects(at):
+            return self._leases.answer(call)
         if verb_of(call) in READS or (at.group, at.plural) == LEASES:
             reply = await self.inner.request(self._disturbance.read(self, call))
         else:
@@ -144,6 +152,15 @@ class ManagerProcess:
         self._disturbance.saw(self, reply.body)
         self._trace.digest_of(str(call).encode(), call.body or b"", reply.body)
         return reply
+
+    def _elects(self, at: ResourcePath) -> bool:
+        """Whether a request is about the lease that this process competes for."""
+        elector = self.engine.elector if self.engine is not None else None
+        if elector is None or (at.group, at.plural) != LEASES:
+            return False
+        return at.namespace == elector.election.namespace and (
+            at.name in ("", elector.election.name)
+        )
 
     async def call(
         self, model: RemoteModel, text: str, work: Callable[[], Coroutine[Any, Any, T]]

@@ -16,6 +16,7 @@ from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.leases import LeaseTable
 from quintant.testing.explore.injection.process import Disturbance, ManagerProcess
 from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import CALLER
@@ -49,6 +50,7 @@ class Supervisor:
         self._processes: dict[tuple[int, int], ManagerProcess] = {}
         """By the number of the program, and of the replica."""
         self._all_run = asyncio.Event()
+        self._leases = LeaseTable()
         self._starts = 0
         self._ends = 0
         self._count = 1
@@ -109,7 +111,7 @@ class Supervisor:
     async def _live(self, index: int, replica: int, manager: Manager) -> None:
         """One life of a process, to its end."""
         inner = InProcessTransport(self._cluster.server)
-        process = ManagerProcess(index, inner, self._disturbance, self._trace)
+        process = ManagerProcess(index, inner, self._disturbance, self._trace, self._leases)
         # Every task of the manager is started from here, and so knows whose it is.
         CALLER.set(process)
         environment = Environment(process, self._cluster.clock, self._random())
