@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, check_current, control
 from quintant.runtime.apply.diff import ChildChanges, ChildConflict, ChildUpdate, controlled, diff
-from quintant.runtime.apply.drift import drifted, strays
+from quintant.runtime.apply.drift import data_checksum, drifted, strays
 from quintant.runtime.apply.order import ordinal
 from quintant.runtime.apply.revision import MARK, RevisionMark, digest, fnv1, marked, revision
 
@@ -25,6 +25,7 @@ __all__ = [
     "check_current",
     "control",
     "controlled",
+    "data_checksum",
     "diff",
     "digest",
     "drifted",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from quintant.api.quantity import parse_quantity
 from quintant.core.codec import to_plain
@@ -44,6 +45,11 @@ def drifted(have: Object, want: Object) -> bool:
     )
     parts = (part for part in wanted if part not in _APART)
     return not (described and all(covers(live.get(part), wanted[part]) for part in parts))
+
+
+def data_checksum(data: Mapping[str, str]) -> int:
+    """A number for the data of a ConfigMap, for views that keep no data to compare."""
+    return crc32("\0".join(f"{key}\0{data[key]}" for key in sorted(data)).encode())
 
 
 def strays(have: Object, want: Object, *, pod: str = POD_TEMPLATE) -> Patch:

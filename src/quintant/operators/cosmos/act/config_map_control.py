@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from quintant.api.core import ConfigMap
+from quintant.core.object import Object
 from quintant.operators.cosmos.act.service_control import adoptable
+from quintant.operators.cosmos.api.views import NodeConfig
 from quintant.operators.cosmos.builders.config_map_builder import InstanceConfig, build_config_maps
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.node_key_builder import NodeKey
 from quintant.operators.cosmos.builders.peer_builder import PeerAddress
 from quintant.operators.cosmos.observe import Observed
-from quintant.runtime.apply import Policy, control, revision
+from quintant.runtime.apply import Policy, control, data_checksum, revision
 from quintant.runtime.cache.client import Client
 
-POLICY = Policy(mark=MARK, delete="leave", adopts=adoptable)
+
+def _drifted(have: Object, want: Object) -> bool:
+    """Whether somebody has edited what a ConfigMap says."""
+    if isinstance(have, NodeConfig) and isinstance(want, ConfigMap):
+        return have.checksum != data_checksum(want.data)
+    return False
+
+
+POLICY = Policy(mark=MARK, delete="leave", drifted=_drifted, adopts=adoptable)
 
 
 async def control_config_maps(

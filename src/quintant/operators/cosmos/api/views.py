@@ -5,6 +5,8 @@ Caches hold thousands of pods and ConfigMaps of 15 KB each; of theirs only what 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from quintant.api.core import ConfigMap
@@ -14,6 +16,7 @@ from quintant.api.volume import ClaimVolume
 from quintant.core.object import Model, Object, Opaque
 from quintant.core.resource import projection
 from quintant.operators.cosmos.api import HOME_VOLUME, NODE_CONTAINER, NODE_KEY
+from quintant.runtime.apply import data_checksum
 from quintant.wire.comet import RPC_PORT
 
 
@@ -110,14 +113,25 @@ class NodePod(Object):
 class NodeKeyData(Model):
     """The one key of a ConfigMap that is read back."""
 
-    node_key: str = msgspec.field(default="", name=NODE_KEY)
+    node_key: str = ""
 
     def __repr__(self) -> str:
         return "NodeKeyData(***)"
 
 
-@projection(of=ConfigMap)
+class _ConfigWire(Object):
+    data: Mapping[str, str] = {}
+
+
+def _config(wire: _ConfigWire) -> NodeConfig:
+    key = NodeKeyData(node_key=wire.data.get(NODE_KEY, ""))
+    return NodeConfig(metadata=wire.metadata, data=key, checksum=data_checksum(wire.data))
+
+
+@projection(of=ConfigMap, wire=_ConfigWire, transform=_config)
 class NodeConfig(Object):
     """The ConfigMap of an instance, as it is cached."""
 
     data: NodeKeyData = NodeKeyData()
+    checksum: int = 0
+    """Of everything that it says: another one, once somebody has edited it."""

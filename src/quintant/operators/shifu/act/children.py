@@ -28,11 +28,10 @@ from quintant.operators.shifu.observe.views import (
     ShifuConfig,
     ShifuDeployment,
     ShifuService,
-    content_of,
 )
 from quintant.operators.shifu.plan.children import WantedChildren
 from quintant.operators.shifu.rules.hints import Device
-from quintant.runtime.apply import Policy, RevisionMark, control
+from quintant.runtime.apply import Policy, RevisionMark, control, data_checksum
 from quintant.runtime.cache.client import Client
 
 _LABELS = (
@@ -45,7 +44,7 @@ def _drifted(have: Object, want: Object) -> bool:
     if isinstance(have, ShifuDeployment):
         return have.drifted
     if isinstance(have, ShifuConfig) and isinstance(want, ConfigMap):
-        return have.content != content_of(want.data)
+        return have.checksum != data_checksum(want.data)
     return isinstance(have, ShifuService) and have.taken
 
 

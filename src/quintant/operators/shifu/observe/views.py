@@ -8,7 +8,6 @@ those stay by which an object is ours and which revision it has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from zlib import crc32
 
 import msgspec
 
@@ -37,6 +36,7 @@ from quintant.operators.shifu.api.names import (
     PREVIOUS_NODE,
     REVISION_LABEL,
 )
+from quintant.runtime.apply import data_checksum
 
 NOTHING: Mapping[str, str] = {}
 """What absent labels are, once for all: else every object would have an empty dict of its own."""
@@ -296,11 +296,6 @@ class _ConfigMapWire(Object):
     data: Mapping[str, str] = {}
 
 
-def content_of(data: Mapping[str, str]) -> int:
-    """A number for what a ConfigMap says: another one, once somebody has changed it."""
-    return crc32("\0".join(f"{key}\0{data[key]}" for key in sorted(data)).encode())
-
-
 def _config(wire: _ConfigMapWire) -> ShifuConfig:
     meta = wire.metadata
     owner = _owner(meta)
@@ -312,7 +307,7 @@ def _config(wire: _ConfigMapWire) -> ShifuConfig:
         labelled=meta.labels.get(DEVICE_LABEL, "") if owner is None else "",
         instructions="instructions" in wire.data,
         driver="driverProperties" in wire.data,
-        content=content_of(wire.data) if owner is not None else 0,
+        checksum=data_checksum(wire.data) if owner is not None else 0,
     )
 
 
@@ -324,8 +319,8 @@ class ShifuConfig(ComposedObject):
     """Which device a user has made it for."""
     instructions: bool = False
     driver: bool = False
-    content: int = 0
-    """Of one that we generated, a number for what it says."""
+    checksum: int = 0
+    """Of what it says, if we generated it."""
 
 
 class NodeSpecFields(Model):
