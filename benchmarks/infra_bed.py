@@ -190,6 +190,8 @@ class InfraBed:
         held = f"{CORE}/secrets/{sample}-kubeconfig"
         secret = msgspec.json.decode(await self.client.raw("GET", held))
         await self.control(settle=[f"copy-{name}" for name in names])
+        bound = msgspec.json.encode({"status": {"boundClusters": len(names) + 1}})
+        await self.client.raw("PATCH", f"{ROOT}/clouds/here/status", body=bound, headers=MERGE)
         for at in range(0, len(names), AT_ONCE):
             group = names[at : at + AT_ONCE]
             await asyncio.gather(*(self._copy(cluster, secret, name) for name in group))
