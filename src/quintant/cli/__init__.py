@@ -26,17 +26,24 @@ COMMANDS = {
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "demo": "Show every operator at work on an embedded cluster.",
+    "describe": "Show objects in full, and what happened to them.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
     "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
+    "get": "Show objects, in the columns that the server prints.",
     "infra": "Look at Clusters, and at what a change of one would do.",
     "klight": "Run the klight controller, or look at its networks.",
+    "logs": "Show what a pod prints, or the first one of a Deployment.",
     "manifests": "Print what kubectl apply needs to install a module or file.",
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
     "up": "Run an embedded cluster until Ctrl-C.",
 }
+
+
+_LOOK = ("describe", "get", "logs")
+"""Commands whose modules share a folder."""
 
 
 class ExplainedError(click.ClickException):
@@ -58,7 +65,7 @@ class Commands(click.Group):
             return None
         require(cmd_name)
         with gc_disabled():
-            command: click.Command = import_module(f"quintant.cli.{cmd_name}").command
+            command: click.Command = import_module(module_of(cmd_name)).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -70,6 +77,11 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except QuintantError as error:
             raise ExplainedError(str(error)) from error
+
+
+def module_of(command: str) -> str:
+    """The module that has a command."""
+    return f"quintant.cli.{'look.' if command in _LOOK else ''}{command}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

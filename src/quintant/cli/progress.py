@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,15 @@ _COLOURS = {
 FRAMES_PER_SECOND = 4
 # Of lines that no terminal folds.
 FILE_WIDTH = 120
+# Of a table that stays: a terminal folds its lines as it likes, and whatever is copied is whole.
+WHOLE_WIDTH = 400
+
+
+NO_KUBECTL = """there is no kubectl here: https://kubernetes.io/docs/tasks/tools says how to get it
+without it, you can still look:
+  {program} get pods -A
+  {program} describe portalexpose hello -n portal-demo
+  {program} logs deployment/portal -n portal-system"""
 
 
 class ProgressDisplay(Protocol):
@@ -86,7 +96,9 @@ def progress_display(titles: Titles) -> Iterator[ProgressDisplay]:
 
 def table(rows: Iterable[Progress], titles: Titles) -> Table:
     """The systems, one per row."""
-    made = Table("system", "", "state", "after", "what is there", box=None, pad_edge=False)
+    made = Table("system", "", "state", "after", box=None, pad_edge=False)
+    # A URL is of no use in part.
+    made.add_column("what is there", overflow="fold")
     for each in rows:
         colour = _COLOURS[each.stage]
         made.add_row(
@@ -103,7 +115,7 @@ def summary(ends: Sequence[Progress], titles: Titles, taken: Footprint | None) -
     """What runs, what does not and why, and what all of it takes."""
     console = _console()
     console.print()
-    console.print(table(ends, titles))
+    Console(highlight=False, width=WHOLE_WIDTH).print(table(ends, titles))
     for each in ends:
         for reason in each.reasons:
             console.print(f"  [red]{each.system}[/]: {escape(reason)}")
@@ -123,6 +135,9 @@ def invitation(tries: Iterable[str], way: Path) -> None:
     console.print(f"\nto look around:\n  export KUBECONFIG={shlex.quote(str(way))}")
     for line in tries:
         console.print(f"  {escape(line)}")
+    if shutil.which("kubectl") is None:
+        program = shlex.quote(sys.argv[0]) if sys.argv[0].endswith("quintant") else "quintant"
+        console.print(f"\n{NO_KUBECTL.format(program=program)}")
     console.print("\neverything stays until Ctrl-C")
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from quintant.agents import AGENTS
-from quintant.cli import COMMANDS, main
+from quintant.cli import COMMANDS, main, module_of
 from quintant.version import KUBERNETES, QUINTANT
 
 HELP = """
@@ -28,13 +28,13 @@ def test_help_names_every_command_and_loads_none() -> None:
     for name, purpose in COMMANDS.items():
         assert any(name in line and purpose in line for line in text)
     loaded = set(json.loads(modules))
-    assert not loaded & {f"quintant.cli.{name}" for name in COMMANDS}
+    assert not loaded & set(map(module_of, COMMANDS))
     assert not loaded & {"websockets", "yaml", "prometheus_client"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_of_a_command_what_the_command_says_of_itself(name: str) -> None:
-    command: click.Command = import_module(f"quintant.cli.{name}").command
+    command: click.Command = import_module(module_of(name)).command
     assert command.name == name
     assert command.get_short_help_str(limit=100) == COMMANDS[name]
 

@@ -214,7 +214,7 @@ def _immutable(error: Invalid) -> bool:
 
 def _complain(refused: Iterable[ChildConflict[K, E]], stuck: Iterable[ChildUpdate[K, E]]) -> None:
     if taken := "; ".join(map(str, refused)):
-        raise Terminal(f"{taken}: rename the child, or remove that object", reason=NAME_TAKEN)
+        raise Terminal(f"{taken}: delete that object, or choose another name", reason=NAME_TAKEN)
     if fixed := ", ".join(f"{resource_of(type(it.want)).kind} {it.want.key}" for it in stuck):
         raise Terminal(
             f"{fixed}: a field that differs is immutable; delete the object, "

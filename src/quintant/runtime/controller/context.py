@@ -100,7 +100,7 @@ class Context(Struct, Generic[K_co], frozen=True):
         if held.deleting or (holder and holder.is_namesake_of(wanted)):
             # The child of one that had our name before: it goes, and there is nothing to tell.
             raise Conflict(Status(code=409, reason="Conflict", message=f"{refusal}, and is going"))
-        raise Terminal(f"{refusal}: rename the child, or remove that object", reason=NAME_TAKEN)
+        raise Terminal(f"{refusal}: delete that object, or choose another name", reason=NAME_TAKEN)
 
     async def set_status(self: Context[Custom[S, St]], status: St) -> None:
         """Make the object's status say this; nothing is sent if it does already."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.client.discovery import ServedResource, discover
 from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, GraphNode, OwnerGraph
 from quintant.cluster.controllers.garbage.graph_builder import GraphBuilder
@@ -24,7 +25,7 @@ from quintant.cluster.controllers.garbage.plan import (
     unblocked,
     without,
 )
-from quintant.cluster.controllers.served_kinds import ServedResource, discover, metadata_of
+from quintant.cluster.controllers.served_kinds import metadata_of
 from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource
@@ -70,7 +71,7 @@ class GarbageCollector:
         return None if node is None else await self._process(node, ctx)
 
     async def _refresh(self, ctx: KeyContext) -> None:
-        served = await discover(ctx.client)
+        served = await discover(ctx.client.rest)
         self._kinds = {(s.resource.api_version, s.resource.kind): s.resource for s in served}
         wanted = {each.resource for each in served if _collectable(each)}
         for resource in wanted - set(self._now.monitored):

@@ -18,14 +18,10 @@ from msgspec import Struct, field
 from quintant.api.core import Namespace
 from quintant.api.meta import Condition, set_condition
 from quintant.api.node import NamespaceStatus
+from quintant.client.discovery import ServedResource, discover
 from quintant.cluster.apiserver.registry.prepare_create import NAMESPACE_FINALIZER
 from quintant.cluster.controllers.pods.views import PodState
-from quintant.cluster.controllers.served_kinds import (
-    AllKinds,
-    ServedResource,
-    discover,
-    metadata_of,
-)
+from quintant.cluster.controllers.served_kinds import AllKinds, metadata_of
 from quintant.core import codec
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import ApiError
@@ -177,7 +173,7 @@ async def _empty(namespace: str, client: Client) -> tuple[RemainingContent, Rema
 
     As long as there are pods, everything they may need stays. A real cluster says nothing of them.
     """
-    resources = [each for each in await discover(client) if _deletable(each)]
+    resources = [each for each in await discover(client.rest) if _deletable(each)]
     first = [each for each in resources if each.resource.full_name == _PODS]
     left = await _delete(namespace, first, client)
     if not left.empty:

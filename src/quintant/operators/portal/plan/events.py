@@ -59,7 +59,7 @@ def status_events(
         yield CREATED
     yield from transition_events(before.conditions, after.conditions, _table(observed))
     yield from _relays(before, after)
-    if before.phase != after.phase:
+    if before.phase != after.phase or _still_degraded(before, after):
         yield from _phase(observed, outcome, before, after)
 
 
@@ -78,13 +78,28 @@ def _phase(
     match after.phase:
         case "Ready":
             yield READY
-        case "Degraded":
+        case "Degraded" if not _starting(before, after):
             details = _details(after)
             yield PlannedEvent("Warning", "Degraded", f"Partial failure: {details}", details)
         case "Failed" if not observed.blocked and outcome.result is not OperationResult.CONFLICT:
             yield FAILED
         case "Pending" if before.phase is not None:
             yield PENDING
+
+
+def _starting(before: PortalExposeStatus, after: PortalExposeStatus) -> bool:
+    """Whether some of its first pods work and others are on their way: nothing failed."""
+    return before.phase in (None, "Pending") and not _complete(after)
+
+
+def _still_degraded(before: PortalExposeStatus, after: PortalExposeStatus) -> bool:
+    """Whether all pods are there by now, and it was not they that something lacked."""
+    return before.phase == after.phase == "Degraded" and _complete(after) and not _complete(before)
+
+
+def _complete(status: PortalExposeStatus) -> bool:
+    pods = status.tunnel_pods
+    return pods is not None and (pods.ready or 0) >= (pods.total or 0)
 
 
 def _details(status: PortalExposeStatus) -> str:

@@ -61,6 +61,26 @@ def test_the_eight_events_of_the_contract_have_its_words() -> None:
     )  # fmt: skip
 
 
+def test_pods_that_come_one_after_the_other_are_no_failure() -> None:
+    pending = exposing(PortalExposeStatus(phase="Pending", conditions=WELL.conditions))
+    half: dict[str, Any] = {"pods": (pod("p"), pod("q", False)), "reports": {"p": report("a", "b")}}
+    begun = observed(expose=pending, **half)
+    assert status_of(begun, UNCHANGED).phase == "Degraded"
+    assert "Degraded" not in {reason for _, reason, _ in after(begun)}
+    lost = observed(expose=exposing(WELL), **half)
+    assert "Degraded" in {reason for _, reason, _ in after(lost)}
+
+
+def test_a_relay_that_stays_away_is_told_when_all_pods_are_there() -> None:
+    pending = exposing(PortalExposeStatus(phase="Pending", conditions=WELL.conditions))
+    away = {"p": report("a", down="b"), "q": report("a", down="b")}
+    begun = observed(expose=pending, pods=(pod("p"), pod("q", False)), reports=away)
+    known = exposing(status_of(begun, UNCHANGED))
+    there = observed(expose=known, pods=(pod("p"), pod("q")), reports=away)
+    told = ("Warning", "Degraded", "Partial failure: 2/2 pods ready, 1/2 relays connected")
+    assert told in after(there)
+
+
 def test_nothing_is_said_when_nothing_changes() -> None:
     for seen in (
         observed(),
