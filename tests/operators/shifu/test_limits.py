@@ -1,8 +1,60 @@
-"""Rights: nothing is refused, and nothing is held that is not used (scenarios I)."""
+"""Rights: nothing is refused, and nothing is held that is not used; and memory (scenarios I)."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from benchmarks.shifu import KUBECONFIG
+from benchmarks.subprocesses import module_command, running_command
+from benchmarks.usage import MEGABYTE, usage
+
+import patience
+from foreign.process import free_ports
 from testbeds.shifu import ShifuTestbed
+
+DEVICES, NODES = 1000, 50
+HELD_MEGABYTES = 54.0
+"""An operator at rest has 45. Ten thousand may take 55 more, so these 6; the rest is for machines
+that count otherwise. Twice as much for each device would be noticed."""
+SITE_SECONDS = 60.0
+
+
+@pytest.mark.realtime
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+async def test_i1_a_thousand_devices_take_a_tenth_of_what_ten_thousand_may(tmp_path: Path) -> None:
+    site = module_command("shifu_site", str(DEVICES), str(NODES))
+    with running_command(site) as server:
+        assert server.stdout is not None
+        port = (await asyncio.to_thread(server.stdout.readline)).decode().strip()
+        way = tmp_path / "kubeconfig"
+        way.write_text(KUBECONFIG.format(port=port))
+        (free,) = free_ports(1)
+        flags = ("--kubeconfig", str(way), "--probes=", f"--metrics=127.0.0.1:{free}")
+        operator = [sys.executable, "-m", "quintant", "operator", "shifu", *flags]
+        settings = {"EDGEMAP_ADDR": "off", "EDGENODE_MIRROR": "false"}
+        with running_command([*operator, "--no-leader-elect"], env=settings) as program:
+            await _counted(f"http://127.0.0.1:{free}/metrics")
+            assert usage(program.pid).peak / MEGABYTE < HELD_MEGABYTES
+
+
+async def _counted(url: str) -> None:
+    """Wait until every device was looked at."""
+    line = 'controller_runtime_reconcile_total{controller="shifu-controller",result="success"} '
+    async with patience.within(SITE_SECONDS):
+        while True:
+            try:
+                with await asyncio.to_thread(urlopen, url) as answer:
+                    text = answer.read().decode()
+            except OSError:
+                text = ""
+            done = [each for each in text.splitlines() if each.startswith(line)]
+            if done and float(done[0].removeprefix(line)) >= DEVICES:
+                return
+            await asyncio.sleep(0.2)
 
 
 async def busy_day(testbed: ShifuTestbed) -> None:

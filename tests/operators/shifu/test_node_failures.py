@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.core.object import Request
 from quintant.operators.shifu.options import Options
+from scenarios.soak_size import SHARE
 from testbeds.shifu import (
     DEMO,
     SHIFUS,
@@ -21,66 +23,67 @@ from testbeds.shifu import (
     reason_of,
 )
 
+MANY, MOVED, OTHERS = (1000, 600, 20) if SHARE == 1 else (20, 12, 2)
+"""Devices of a node that dies, those that find room, and nodes beside it."""
 GRACE = 55.0
 """Seconds after which a silent node is not ready, and is looked at."""
 
 
-async def test_f1_all_devices_of_a_dead_node_run_elsewhere(testbed: ShifuTestbed) -> None:
-    await testbed.nodes("n1", "n2", "n3", memory="8Gi")
-    names = [f"d{number:02}" for number in range(30)]
-    for name in names:
-        await testbed.device(name)
-    for name in names:
-        await testbed.placed(name, within=60)
-    before = await testbed.where()
+async def test_f1_soak_all_devices_of_a_dead_node_run_elsewhere_within_45_seconds() -> None:
+    options = replace_options(write_qps=50, reschedule="evacuate-only")
+    async with opened(options, agents=False) as testbed:
+        names = await testbed.crowd(MANY, "home")
+        others = [f"n{number:02}" for number in range(OTHERS)]
+        most = MANY // OTHERS + 1
+        await testbed.nodes(*others, memory="8Gi", pods=10 + most)
 
-    await testbed.fault("n1", "dead")
-    await testbed.cluster.advance(GRACE + 20)
+        testbed.cluster.faults.calls.clear()
+        await testbed.fault("home", "dead")
+        await testbed.cluster.advance(GRACE + 60)
 
-    after = await testbed.where()
-    assert sorted(after) == names
-    assert Counter(after.values())["n1"] == 0
-    assert all(after[name] == node for name, node in before.items() if node != "n1")
-    await consistent(testbed)
+        after = await testbed.where()
+        assert sorted(after) == names
+        on = Counter(after.values())
+        assert on["home"] == 0
+        assert max(on.values()) <= most
+        patched = testbed.changes(Deployment)
+        ended = testbed.changes(Pod)
+        assert (len(patched), len(ended)) == (len(names), len(names))
+        assert max(*patched, *ended) - min(patched) < 45
+        await consistent(testbed)
 
 
-async def test_f2_who_finds_no_room_waits_for_the_node_and_resumes_there() -> None:
-    async with opened() as testbed:
-        await testbed.node("n1", memory="8Gi")
-        await testbed.node("n2", memory="250Mi")
-        names = [f"d{number:02}" for number in range(10)]
-        for number, name in enumerate(names):
-            hints = {"priority": str(number), "location": "0,0"}
-            await testbed.device(name, hints=hints)
-        await testbed.merge("/api/v1/nodes/n1", {"metadata": {"annotations": {LOCATED: "0,0"}}})
-        for name in names:
-            await testbed.placed(name, within=60)
-        homes = await testbed.where()
-        away = sorted(name for name, node in homes.items() if node == "n1")
-        room = 6 - Counter(homes.values())["n2"]
+async def test_f2_soak_who_finds_no_room_waits_for_the_node_and_resumes_there() -> None:
+    options = replace_options(reschedule="evacuate-only")
+    async with opened(options) as testbed:
+        names = await testbed.crowd(MANY, "home", priorities=True)
+        room = MOVED
+        await testbed.nodes("n1", "n2", memory="64Gi", pods=10 + room // 2)
 
-        await testbed.fault("n1", "dead")
-        await testbed.cluster.advance(GRACE + 20)
+        await testbed.fault("home", "dead")
+        await testbed.cluster.advance(GRACE + 60)
 
-        moved = [name for name in away if (await testbed.where()).get(name) == "n2"]
-        assert moved == away[-room:]
-        for name in set(away) - set(moved):
+        where = await testbed.where()
+        moved, left = names[-room:], names[:-room]
+        assert sorted(where) == moved, "the more important are those with the higher numbers"
+        for name in (left[0], left[-1]):
             found = await testbed.phase(name, "Unknown")
-            assert node_of(found) == "n1"
+            assert node_of(found) == "home"
             assert reason_of(found, "Scheduled") == "NoFeasibleNode"
-            assert condition_of(found, "Scheduled").message == (
-                "0/2 edge nodes: 1 InsufficientMemory, 1 Lost"
-            )
+            said = condition_of(found, "Scheduled").message
+            assert said == "0/3 edge nodes: 1 Lost, 2 MaxDeviceShifus"
 
-        await testbed.fault("n1", None)
-        await testbed.cluster.advance(30)
+        await testbed.fault("home", None)
+        await testbed.cluster.advance(60)
 
-        assert sorted(await testbed.where()) == names
-        for name in set(away) - set(moved):
+        after = await testbed.where()
+        assert {name: after.get(name) for name in left} == dict.fromkeys(left, "home")
+        for name in (left[0], left[-1]):
             found = await testbed.phase(name, "Running")
             assert found.status is not None
             assert found.status.placement is not None
             assert not found.status.placement.moves
+        assert {name: after.get(name) for name in moved} == {name: where[name] for name in moved}
         await consistent(testbed)
 
 
@@ -298,6 +301,20 @@ async def test_without_rescheduling_nobody_leaves() -> None:
         await testbed.cluster.advance(120)
 
         assert node_of(await testbed.get("camera")) == "n1"
+
+
+async def test_a_node_that_dies_while_devices_come_to_it_is_left_again() -> None:
+    async with opened(replace_options(write_qps=4)) as testbed:
+        names = await testbed.crowd(12, "n1")
+        await testbed.node("n2", memory="64Gi")
+        await testbed.fault("n1", "not-ready")
+        await testbed.cluster.advance(5)
+        await testbed.node("n3", memory="64Gi")
+        await testbed.fault("n2", "not-ready")
+        await testbed.cluster.advance(60)
+
+        assert await testbed.where() == dict.fromkeys(names, "n3")
+        await consistent(testbed)
 
 
 async def consistent(testbed: ShifuTestbed) -> None:

@@ -21,7 +21,7 @@ from testbeds.devices import ask
 pytestmark = pytest.mark.realtime
 
 
-async def test_a_reading_of_an_agent_arrives_at_the_broker() -> None:
+async def test_h12_a_reading_of_an_agent_arrives_at_the_broker() -> None:
     broker, dialer = Broker(), DeviceDialer(HostResolver({}))
     listening = await asyncio.start_server(broker.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]

@@ -45,7 +45,7 @@ class Switch:
 
 
 @pytest.mark.realtime
-async def test_a_device_that_stops_answering_is_failed_and_running_again(tmp_path: Path) -> None:
+async def test_h2_a_device_that_stops_answering_is_failed_and_running_again(tmp_path: Path) -> None:
     device = Switch()
     async with (
         serving(device.handle, "127.0.0.1", 0) as (host, port),
@@ -142,7 +142,7 @@ async def test_a_broken_section_is_told_once_as_an_event(tmp_path: Path) -> None
 
 
 @pytest.mark.realtime
-async def test_readings_are_pushed_with_the_devices_name(tmp_path: Path) -> None:
+async def test_h12_readings_are_pushed_with_the_devices_name(tmp_path: Path) -> None:
     device, collector = Switch(), Switch()
     pushed = FAST.replace("read}}", "read, pushSettings: {telemetryCollectionService: c}}}")
     async with (
@@ -214,7 +214,7 @@ async def test_any_other_device_is_kept(tmp_path: Path) -> None:
         assert shifu.about["protocol"] == "HTTP"
 
 
-async def test_ten_minutes_without_a_change_write_nothing(tmp_path: Path) -> None:
+async def test_h13_ten_minutes_without_a_change_write_nothing(tmp_path: Path) -> None:
     async with modelled(tmp_path) as (_, cluster):
         await advance(60)
         assert cluster.phases == ["Failed"]

@@ -61,12 +61,12 @@ async def test_an_instruction_is_passed_on_and_its_reply_back(tmp_path: Path) ->
         assert said == {"method": "PUT", "target": "/move/up?a=%26b&timeout=5", "body": "hello"}
 
 
-async def test_an_instruction_named_on_answers_at_on(tmp_path: Path) -> None:
+async def test_h14_an_instruction_named_on_answers_at_on(tmp_path: Path) -> None:
     async with web(tmp_path) as (made, _):
         assert (await made.ask("/on"))[0] == 201
 
 
-async def test_refusals_have_upstreams_words(tmp_path: Path) -> None:
+async def test_h1_h3_refusals_have_upstreams_words(tmp_path: Path) -> None:
     async with web(tmp_path) as (made, device):
         assert await made.text("/health") == (200, "Device is healthy")
         assert await made.text("/nope") == (404, "Error: Device instruction does not exist!\n")
@@ -77,7 +77,7 @@ async def test_refusals_have_upstreams_words(tmp_path: Path) -> None:
         assert device.requests == []
 
 
-async def test_a_device_slower_than_its_timeout_is_503(tmp_path: Path) -> None:
+async def test_h3_a_device_slower_than_its_timeout_is_503(tmp_path: Path) -> None:
     async with web(tmp_path) as (made, _), patience.within(10):
         assert (await made.ask("/slow?timeout=1"))[0] == 503
 
@@ -142,7 +142,7 @@ async def test_a_hundred_megabytes_are_never_held(tmp_path: Path) -> None:
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40 * 1024
 
 
-async def test_a_device_that_is_not_there_is_503(tmp_path: Path) -> None:
+async def test_h2_a_device_that_is_not_there_is_503(tmp_path: Path) -> None:
     async with raw_device(b"x") as device:
         address = device.address
     async with bench(tmp_path, edge_device("HTTP", address), CONFIG) as made:

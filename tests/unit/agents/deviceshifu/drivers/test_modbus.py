@@ -46,7 +46,7 @@ async def modbus(folder: Path) -> AsyncIterator[Bench]:
         yield made
 
 
-async def test_registers_are_read_and_written(tmp_path: Path) -> None:
+async def test_h9_registers_are_read_and_written(tmp_path: Path) -> None:
     async with modbus(tmp_path) as made:
         assert await made.text("/temperature") == (200, "21.5")
         assert await made.text("/exact") == (200, "21.5")
@@ -73,7 +73,7 @@ async def test_registers_are_read_and_written(tmp_path: Path) -> None:
         ("/switch", "PUT", b'{"value": 1}', "should be bool"),
     ],
 )
-async def test_what_cannot_be_is_400(
+async def test_h9_what_cannot_be_is_400(
     tmp_path: Path, path: str, method: str, body: bytes, said: str
 ) -> None:
     async with modbus(tmp_path) as made:

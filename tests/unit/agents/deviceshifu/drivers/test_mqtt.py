@@ -73,7 +73,7 @@ async def heard(made: Bench, text: str) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_the_newest_message_is_shown(tmp_path: Path) -> None:
+async def test_h4_the_newest_message_is_shown(tmp_path: Path) -> None:
     async with mqtt(tmp_path) as (made, broker):
         status, headers, body = await made.ask("/read")
         assert (status, headers["content-type"], body.decode()) == (200, "application/json", EMPTY)
@@ -94,7 +94,7 @@ async def test_a_message_is_sent(tmp_path: Path) -> None:
         assert await made.text("/write", "DELETE") == (400, "must be GET or PUT method\n")
 
 
-async def test_a_control_message_blocks_until_its_end_is_told(tmp_path: Path) -> None:
+async def test_h5_a_control_message_blocks_until_its_end_is_told(tmp_path: Path) -> None:
     async with mqtt(tmp_path) as (made, broker):
         assert await made.text("/write", "PUT", b"start") == (200, "")
         assert made.shifu.driver.busy
@@ -106,7 +106,7 @@ async def test_a_control_message_blocks_until_its_end_is_told(tmp_path: Path) ->
         assert await made.text("/write", "PUT", b"more") == (200, "")
 
 
-async def test_a_broker_that_was_restarted_is_heard_again(tmp_path: Path) -> None:
+async def test_h4_a_broker_that_was_restarted_is_heard_again(tmp_path: Path) -> None:
     async with mqtt(tmp_path) as (made, broker):
         broker.stop()
         await until(lambda: made.cluster.phases[-1] == "Failed")

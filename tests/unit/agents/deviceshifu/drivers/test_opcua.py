@@ -41,7 +41,7 @@ async def agent(folder: Path, port: int) -> AsyncIterator[Bench]:
         yield made
 
 
-async def test_nodes_are_read_and_written_and_a_reboot_is_survived(tmp_path: Path) -> None:
+async def test_h6_nodes_are_read_and_written_and_a_reboot_is_survived(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     async with agent(tmp_path, port) as made:
         async with simulated(serve, port):

@@ -38,13 +38,13 @@ async def command(made: Bench, text: str, kind: str = "application/json") -> tup
     return status, json.loads(said) if status == 200 else said.decode()
 
 
-async def test_a_command_is_sent_and_its_reply_told(tmp_path: Path) -> None:
+async def test_h7_a_command_is_sent_and_its_reply_told(tmp_path: Path) -> None:
     async with echoing(tmp_path) as made:
         assert await command(made, "123") == (200, {"message": "123", "status": 200})
         await until(lambda: made.cluster.phases == ["Running"])
 
 
-async def test_callers_never_get_each_others_replies(tmp_path: Path) -> None:
+async def test_h7_callers_never_get_each_others_replies(tmp_path: Path) -> None:
     async with echoing(tmp_path) as made:
         said = await asyncio.gather(*(command(made, f"caller-{at}") for at in range(20)))
         assert [each[1]["message"] for each in said] == [f"caller-{at}" for at in range(20)]
@@ -56,7 +56,7 @@ async def test_bytes_are_written_in_hex(tmp_path: Path) -> None:
         assert (await command(made, "xyz"))[0] == 400
 
 
-async def test_what_is_no_command_is_refused(tmp_path: Path) -> None:
+async def test_h7_what_is_no_command_is_refused(tmp_path: Path) -> None:
     async with echoing(tmp_path) as made:
         refused = (400, "content-type is not application/json\n")
         assert await command(made, "1", "text/plain") == refused

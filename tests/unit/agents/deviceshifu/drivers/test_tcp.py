@@ -29,7 +29,7 @@ def driver(port: int) -> TcpDriver:
     return TcpDriver(DeviceDialer(HostResolver({})), place, "127.0.0.1", 0)
 
 
-async def test_bytes_go_both_ways_and_a_half_close_is_passed_on() -> None:
+async def test_h8_bytes_go_both_ways_and_a_half_close_is_passed_on() -> None:
     server = await asyncio.start_server(answer_at_the_end, "127.0.0.1", 0)
     made = driver(server.sockets[0].getsockname()[1])
     work = asyncio.ensure_future(made.run())

@@ -13,7 +13,7 @@ from quintant.testing.loop import advance
 from testbeds.devices import ModelledCluster, edge_device
 
 
-async def test_a_collector_that_is_away_costs_readings_and_nothing_else() -> None:
+async def test_h12_a_collector_that_is_away_costs_readings_and_nothing_else() -> None:
     cluster = ModelledCluster(edge_device("HTTP", "h:1"))
     queue = PushQueue(cluster, Sender("d", DeviceDialer(HostResolver({}))), Random(1))
     work = asyncio.ensure_future(queue.run())

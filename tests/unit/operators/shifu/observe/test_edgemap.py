@@ -133,4 +133,4 @@ class EdgeMapMachine(RuleBasedStateMachine):
         assert self.edgemap.version == len(versions)
 
 
-TestEdgeMapInvariants = EdgeMapMachine.TestCase
+TestD5EdgeMapInvariants = EdgeMapMachine.TestCase
