@@ -34,6 +34,12 @@ def made(kind: type[Object], name: str, spec: dict[str, Any]) -> Any:
     return codec.decode(kind, codec.encode(body))
 
 
+def _kind_of_machine(machine: dict[str, Any]) -> dict[str, Any]:
+    """A machine without what only this one has: its number, in its id, name and address."""
+    rest = {key: each for key, each in machine.items() if key not in ("id", "addresses")}
+    return {**rest, "name": str(machine.get("name", "")).rpartition("-")[0]}
+
+
 def _with_template(cluster: Cluster, tosca: Opaque | None) -> Cluster:
     return replace(cluster, spec=replace(cluster.spec, tosca=tosca))
 
@@ -95,6 +101,10 @@ class _Infra(Scenario):
         if status.get("clusterID"):
             # One that was made anew has another.
             status["clusterID"] = "an infrastructure"
+        if status.get("infrastructure"):
+            # And other machines: a provider numbers them as it makes them.
+            vms = status["infrastructure"].get("vms", [])
+            status["infrastructure"]["vms"] = sorted(map(_kind_of_machine, vms), key=repr)
         # Which of them was ever said depends on what went wrong on the way.
         said = status.get("conditions", [])
         told = [each for each in said if each["type"] not in ("Stalled", "InUse")]
