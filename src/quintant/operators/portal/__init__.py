@@ -8,6 +8,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Secret, Service
 from quintant.core.options import from_environment
 from quintant.operators.portal import observe, tunnel_class
+from quintant.operators.portal.act import Seed, fresh_seed
 from quintant.operators.portal.admission import admit
 from quintant.operators.portal.api import (
     FINALIZER,
@@ -44,9 +45,13 @@ def controllers(
 
 
 def declare(
-    manager: Manager, options: Options, remote: TunnelLines, metrics: PortalMetrics
+    manager: Manager,
+    options: Options,
+    remote: TunnelLines,
+    metrics: PortalMetrics,
+    seed: Seed = fresh_seed,
 ) -> None:
-    """Declare the controller of PortalExposes."""
+    """Declare the controller of PortalExposes; `seed` is what keys are made from."""
     manager.add_collectors(*metrics.collectors())
     manager.add(metrics.gauges.bind)
     reports = Follower(reports_by(remote), same=same)
@@ -67,5 +72,5 @@ def declare(
         .on_deleted(reports.forget)
         .workers(options.max_concurrent_reconciles)
         .finalize(FINALIZER, cleanup)
-        .reconcile(Reconcile(options, reports, metrics))
+        .reconcile(Reconcile(options, reports, metrics, seed))
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quintant.testing.explore.injection.fault import FaultMode
+from quintant.testing.explore.injection.fault import BY_OTHERS, FaultMode
 from quintant.testing.explore.simulation.normalise import Normalised, differences
 from quintant.testing.explore.simulation.run import RunRecord
 
@@ -51,8 +51,9 @@ def _doubled(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
 
 
 def _deleted(undisturbed: RunRecord, found: RunRecord) -> Iterator[Breach]:
-    """Deletions that follow from an old view; who is disturbed otherwise may have a reason."""
-    if not any(fault.mode in OLD_VIEWS for fault in found.token.faults):
+    """Deletions that follow from an old view; who is disturbed by others may have a reason."""
+    modes = {fault.mode for fault in found.token.faults}
+    if modes.isdisjoint(OLD_VIEWS) or not modes.isdisjoint(BY_OTHERS):
         return
     for table, count in sorted(found.deletes.items()):
         before = undisturbed.deletes[table]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from quintant import Context, Manager, replace
 from quintant.api.core import ConfigMap
 from quintant.runtime.controller.result import Result
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, explore_scenario
+from quintant.testing.explore.checks import first_breach
+from quintant.testing.explore.injection.fault import RunToken
+from quintant.testing.explore.injection.trace import Trace
+from quintant.testing.explore.simulation.run import RunRecord
 from testbeds.exploring import (
     Greeting,
     GreetingCreated,
@@ -142,3 +148,18 @@ def test_a_secret_that_leaves_secrets_is_found_and_not_repeated(
     told = first_failure(scenario_of(reconciler, secrets=(SECRET,)))
     assert told.startswith(f"undisturbed: secret 1 is in {place}")
     assert SECRET not in told
+
+
+@pytest.mark.parametrize(
+    ("token", "found"),
+    [
+        ("stale@e1", True),
+        ("lost@w1+rewind@e1", True),
+        ("lost@w1", False),
+        ("stale@e1+parent-deleted@w1", False),
+    ],
+)
+def test_deletions_count_where_nothing_but_an_old_view_is_a_reason(token: str, found: bool) -> None:
+    before = RunRecord(RunToken(), Trace(), deletes=Counter(pods=1))
+    after = RunRecord(RunToken.parse(token), Trace(), deletes=Counter(pods=2))
+    assert (first_breach(before, after) is not None) is found
