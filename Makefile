@@ -98,11 +98,13 @@ lint: $(READY) ## Check format, style, types, layers and generated files
 	@$(BIN)/mypy src scripts tests benchmarks examples
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/manifests.py --check
+	@PYTHONPATH=scripts $(BIN)/python -m kinds --check
 
 manifests: $(READY) ## Write the generated files anew
 	@$(BIN)/python scripts/manifests.py
 
-generate: manifests # The name that kubebuilder's projects have for it
+generate: manifests ## Write manifests and the types of Kubernetes' kinds anew
+	@PYTHONPATH=scripts $(BIN)/python -m kinds
 
 tables: $(READY) ## Write the tables of Kubernetes' kinds anew (needs Go and a real kube-apiserver)
 	@PYTHONPATH=scripts $(BIN)/python -m tables

@@ -15,10 +15,10 @@ from quintant.core.object import Model, ObjectMeta, OwnerReference
 __all__ = [
     "Condition",
     "LabelSelector",
+    "LabelSelectorRequirement",
     "ObjectMeta",
     "ObjectReference",
     "OwnerReference",
-    "Requirement",
     "condition_of",
     "set_condition",
 ]
@@ -47,7 +47,7 @@ class ObjectReference(Model):
     field_path: str = ""
 
 
-class Requirement(Model):
+class LabelSelectorRequirement(Model):
     """One term of a selector: a key, In / NotIn / Exists / DoesNotExist (or Gt / Lt), values."""
 
     key: str
@@ -59,7 +59,7 @@ class LabelSelector(Model):
     """Which labels an object must have; an empty selector takes every object."""
 
     match_labels: Mapping[str, str] = {}
-    match_expressions: tuple[Requirement, ...] = ()
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is selected."""
@@ -100,7 +100,7 @@ def condition_of(conditions: Sequence[Condition], type: str) -> Condition | None
     return next((given for given in conditions if given.type == type), None)
 
 
-def _fulfilled(term: Requirement, labels: Mapping[str, str]) -> bool:
+def _fulfilled(term: LabelSelectorRequirement, labels: Mapping[str, str]) -> bool:
     held = labels.get(term.key)
     match term.operator:
         case "In":

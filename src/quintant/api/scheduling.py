@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.api.meta import LabelSelector, Requirement
+from quintant.api.meta import LabelSelector, LabelSelectorRequirement
 from quintant.core.object import Model
 
 
@@ -24,8 +24,8 @@ class Toleration(Model):
 class NodeTerm(Model):
     """Labels and fields a node must have, all of them."""
 
-    match_expressions: tuple[Requirement, ...] = ()
-    match_fields: tuple[Requirement, ...] = ()
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+    match_fields: tuple[LabelSelectorRequirement, ...] = ()
 
 
 class NodeTerms(Model):

@@ -118,6 +118,10 @@ class Opaque:
         """A fresh, mutable copy as plain data."""
         return msgspec.json.decode(self.raw)
 
+    def to(self, kind: type[M]) -> M:
+        """The same as a Model, which has what is known to it: `template.to(PodTemplateSpec)`."""
+        return msgspec.json.decode(self.raw, type=kind, dec_hook=decode_hook)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Opaque) and self.raw == other.raw
 

@@ -4,7 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from quintant.api.meta import Condition, LabelSelector, Requirement, condition_of, set_condition
+from quintant.api.meta import (
+    Condition,
+    LabelSelector,
+    LabelSelectorRequirement,
+    condition_of,
+    set_condition,
+)
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -71,18 +77,18 @@ def test_condition_is_found_by_its_type() -> None:
 @pytest.mark.parametrize(
     ("term", "selected"),
     [
-        (Requirement(key="app", operator="In", values=("web", "api")), True),
-        (Requirement(key="app", operator="In", values=("api",)), False),
-        (Requirement(key="app", operator="NotIn", values=("api",)), True),
-        (Requirement(key="tier", operator="NotIn", values=("api",)), True),
-        (Requirement(key="tier", operator="In", values=("api",)), False),
-        (Requirement(key="app", operator="Exists"), True),
-        (Requirement(key="tier", operator="Exists"), False),
-        (Requirement(key="tier", operator="DoesNotExist"), True),
-        (Requirement(key="app", operator="DoesNotExist"), False),
+        (LabelSelectorRequirement(key="app", operator="In", values=("web", "api")), True),
+        (LabelSelectorRequirement(key="app", operator="In", values=("api",)), False),
+        (LabelSelectorRequirement(key="app", operator="NotIn", values=("api",)), True),
+        (LabelSelectorRequirement(key="tier", operator="NotIn", values=("api",)), True),
+        (LabelSelectorRequirement(key="tier", operator="In", values=("api",)), False),
+        (LabelSelectorRequirement(key="app", operator="Exists"), True),
+        (LabelSelectorRequirement(key="tier", operator="Exists"), False),
+        (LabelSelectorRequirement(key="tier", operator="DoesNotExist"), True),
+        (LabelSelectorRequirement(key="app", operator="DoesNotExist"), False),
     ],
 )
-def test_selector_terms_follow_kubernetes(term: Requirement, selected: bool) -> None:
+def test_selector_terms_follow_kubernetes(term: LabelSelectorRequirement, selected: bool) -> None:
     assert LabelSelector(match_expressions=(term,)).matches({"app": "web"}) is selected
 
 
@@ -93,6 +99,8 @@ def test_selector_wants_all_its_labels_and_an_empty_one_wants_none() -> None:
 
 
 def test_unknown_operator_is_an_error_rather_than_a_match() -> None:
-    selector = LabelSelector(match_expressions=(Requirement(key="a", operator="Like"),))
+    selector = LabelSelector(
+        match_expressions=(LabelSelectorRequirement(key="a", operator="Like"),)
+    )
     with pytest.raises(ValueError, match="'Like' is not an operator"):
         selector.matches({})

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
 from quintant.api.meta import LabelSelector
-from quintant.api.meta import Requirement as Term
+from quintant.api.meta import LabelSelectorRequirement as Term
 from quintant.cluster.apiserver.meta.selectors import Operator, Selector, SelectorRequirement
 from quintant.cluster.common.views import PodView
 from quintant.core.object import Object

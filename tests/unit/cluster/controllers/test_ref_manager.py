@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.apps import ReplicaSet, ReplicaSetSpec
-from quintant.api.meta import LabelSelector, Requirement
+from quintant.api.meta import LabelSelector, LabelSelectorRequirement
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     adopters_of,
@@ -67,5 +67,7 @@ def test_whoever_may_adopt_a_child_is_found_by_its_labels(
 
 
 def test_selector_without_labels_is_found_by_any_child() -> None:
-    selector = LabelSelector(match_expressions=(Requirement(key="a", operator="Exists"),))
+    selector = LabelSelector(
+        match_expressions=(LabelSelectorRequirement(key="a", operator="Exists"),)
+    )
     assert set(selector_index(replicas(selector))) <= set(adopters_of(pod("x")))

@@ -143,6 +143,11 @@ def kinds() -> tuple[tuple[str, str], ...]:
     return tuple((label.rpartition("/")[0], label.rpartition("/")[2]) for label in _index().kinds)
 
 
+def release() -> str:
+    """The release of Kubernetes that the table follows."""
+    return _index().release
+
+
 @cache
 def message(name: str) -> MessageType:
     """A message by its name, such as core.v1.Pod."""
@@ -177,6 +182,7 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 class _Index(Struct, frozen=True):
+    release: str
     kinds: Mapping[str, str]
     lines: Mapping[str, bytes]
 
@@ -189,7 +195,11 @@ def _index() -> _Index:
     head, *lines = _DATA.read_bytes().splitlines()
     header = msgspec.json.decode(head, type=_Header)
     # Every line is a list that begins with the name: it is found without decoding the rest.
-    return _Index(header.kinds, {line[2 : line.index(b'"', 2)].decode(): line for line in lines})
+    return _Index(
+        header.kubernetes,
+        header.kinds,
+        {line[2 : line.index(b'"', 2)].decode(): line for line in lines},
+    )
 
 
 @cache

@@ -34,7 +34,7 @@ from quintant.api.core import (
     Volume,
     VolumeMount,
 )
-from quintant.api.meta import LabelSelector, Requirement
+from quintant.api.meta import LabelSelector, LabelSelectorRequirement
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.shifu.api.names import (
     CONFIG_HASH,
@@ -157,7 +157,7 @@ def _pod(placed: PlacedDevice, agent: AgentImage) -> PodSpec:
 
 
 def _only_on(node: str) -> Affinity:
-    field = Requirement(key="metadata.name", operator="In", values=(node,))
+    field = LabelSelectorRequirement(key="metadata.name", operator="In", values=(node,))
     term = NodeTerm(match_fields=(field,))
     return Affinity(node_affinity=NodeAffinity(required=NodeTerms(node_selector_terms=(term,))))
 
