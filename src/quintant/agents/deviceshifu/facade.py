@@ -16,15 +16,15 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
-from quintant.agents.deviceshifu.drivers.driver import Answer, DeviceError, Driver
+from quintant.agents.deviceshifu.drivers.driver import Answer, DeviceError, Driver, refused
 from quintant.agents.deviceshifu.health import DeviceHealth, DevicePhase
 from quintant.agents.deviceshifu.telemetry.poller import Reading
 from quintant.http.request import Request
-from quintant.http.response import TEXT, Response, text_response
+from quintant.http.response import TEXT, Response
 from quintant.metrics import CONTENT_TYPE, Counter, Gauge, render
 
 HEALTHY = Response(200, TEXT, b"Device is healthy")
-UNKNOWN = text_response("Error: Device instruction does not exist!", 404)
+UNKNOWN = refused("Error: Device instruction does not exist!", 404)
 SHOWN_CHARACTERS = 4096
 """Of a reading on a page; all of it goes to the TelemetryService."""
 
@@ -72,7 +72,7 @@ class Facade:
 
     async def _call(self, request: Request, instruction: Instruction) -> Answer:
         if self._view.config.enforce_read_write and not _may(request.method, instruction):
-            return text_response("Method Not Allowed", 405)
+            return refused("Method Not Allowed", 405)
         try:
             return await self._view.driver.call(request, instruction)
         except DeviceError as error:

@@ -28,7 +28,7 @@ class DeviceError(Exception):
     @property
     def response(self) -> Response:
         """As the caller is told."""
-        return text_response(str(self), self.status)
+        return refused(str(self), self.status)
 
 
 class Driver(Protocol):
@@ -55,6 +55,11 @@ class Driver(Protocol):
 
     async def check(self, seconds: float | None) -> None:
         """DeviceError if the device cannot be reached."""
+
+
+def refused(text: str, status: int) -> Response:
+    """A refusal for a caller, which no browser takes for anything but text."""
+    return text_response(text, status, **{"x-content-type-options": "nosniff"})
 
 
 def not_connected(cause: str) -> DeviceError:

@@ -18,6 +18,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     NOT_CONNECTED,
     Answer,
     DeviceError,
+    refused,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.forward import (
@@ -32,7 +33,7 @@ from quintant.http.connection import Disconnected
 from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError, ResponseHead
 from quintant.http.request import Request
-from quintant.http.response import Response, StreamingResponse, text_response
+from quintant.http.response import Response, StreamingResponse
 
 PORT = 80
 METHODS = ("GET", "POST", "PUT")
@@ -53,7 +54,7 @@ class HttpDriver(SessionDriver):
         """Pass a request on, and the reply back."""
         method = request.method
         if method not in METHODS:
-            return text_response("not supported yet", 400)
+            return refused("not supported yet", 400)
         seconds = timeout_seconds(request.query, self._config.timeout)
         body = await whole_body(request) if method != "GET" else None
         headers = device_headers(request, str(self._place))

@@ -20,6 +20,7 @@ from quintant.agents.deviceshifu.drivers.driver import (
     Answer,
     DeviceError,
     known_instruction,
+    refused,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_value
@@ -32,7 +33,7 @@ from quintant.agents.deviceshifu.drivers.modbus_point import (
 )
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.http.request import Request
-from quintant.http.response import TEXT, Response, text_response
+from quintant.http.response import TEXT, Response
 
 PORT = 502
 SECONDS = 3.0
@@ -62,7 +63,7 @@ class ModbusDriver(SessionDriver):
             case "POST" | "PUT":
                 await self._write(point, await whole_body(request))
                 return Response(200, {})
-        return text_response("Method Not Allowed", 405)
+        return refused("Method Not Allowed", 405)
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """What registers mean, as text."""

@@ -26,12 +26,13 @@ from quintant.agents.deviceshifu.drivers.driver import (
     Answer,
     DeviceError,
     not_connected,
+    refused,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_json, go_time
 from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
-from quintant.http.response import Response, text_response
+from quintant.http.response import Response
 
 PORT = 1883
 TOPIC = "MQTTTopic"
@@ -119,7 +120,7 @@ class MqttDriver:
                 return self._shown(topic)
             case "POST" | "PUT":
                 return await self._publish(topic, await whole_body(request))
-        return text_response("must be GET or PUT method", 400)
+        return refused("must be GET or PUT method", 400)
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The newest message, if it is no older than the interval of telemetry."""
@@ -190,7 +191,7 @@ class MqttDriver:
     async def _publish(self, topic: str, body: bytes) -> Response:
         if self._blocked_by:
             said = f"Device is blocked by {self._blocked_by} controlMsg now! {go_time(_now())}"
-            return text_response(one_line(said), 409)
+            return refused(one_line(said), 409)
         if self._client is None:
             raise not_connected(self._trouble)
         if not topic:
@@ -199,11 +200,11 @@ class MqttDriver:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                 await self._client.publish(topic, body, qos=1)
         except TimeoutError:
-            return text_response("Publish timed out", 504)
+            return refused("Publish timed out", 504)
         except aiomqtt.MqttError as error:
             if "timed out" in str(error):
-                return text_response("Publish timed out", 504)
-            return text_response("Error to publish a message to server", 400)
+                return refused("Publish timed out", 504)
+            return refused("Error to publish a message to server", 400)
         text = body.decode("utf-8", "replace")
         if text in self._config.control:
             self._blocked_by = text

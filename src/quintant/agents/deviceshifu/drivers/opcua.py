@@ -25,13 +25,14 @@ from quintant.agents.deviceshifu.drivers.driver import (
     Answer,
     DeviceError,
     known_instruction,
+    refused,
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_time, go_value
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
-from quintant.http.response import TEXT, Response, text_response
+from quintant.http.response import TEXT, Response
 
 PORT = 4840
 NODE = "OPCUANodeID"
@@ -90,7 +91,7 @@ class OpcUaDriver(SessionDriver):
             case "POST" | "PUT":
                 await self._write(instruction, await whole_body(request))
                 return Response(200, {})
-        return text_response("Method Not Allowed", 405)
+        return refused("Method Not Allowed", 405)
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The value of a node, as text."""
