@@ -41,13 +41,17 @@ class RealTimeGuard:
         return passed - (time.thread_time() - self._worked) - self._queued
 
 
+class WaitsInRealTime(ConfigError):
+    """Something waited for what is outside: the scenario, or once in a while this machine."""
+
+
 class _Interrupted(Exception):
     """What was waited for does not come."""
 
 
 @contextmanager
 def no_real_time(title: str, most: float = MOST_SECONDS) -> Iterator[None]:
-    """ConfigError if what is done within the context waits in real time, longer than `most`."""
+    """WaitsInRealTime if what is done within the context waits in real time, longer than `most`."""
     guard = RealTimeGuard()
     found: list[str] = []
     try:
@@ -86,8 +90,8 @@ def _alarm(guard: RealTimeGuard, most: float, found: list[str]) -> Iterator[None
         signal.signal(signal.SIGALRM, before)
 
 
-def _waits(title: str, because: str) -> ConfigError:
-    return ConfigError(
+def _waits(title: str, because: str) -> WaitsInRealTime:
+    return WaitsInRealTime(
         f"{title} waits in real time",
         because=because,
         hint="await asyncio.sleep() takes no time here; what is outside is a RemoteModel",
