@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
+from functools import lru_cache
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -37,17 +38,18 @@ def merge(below: Table, above: Table) -> dict[str, Any]:
 
 
 def _table(data: Table, path: tuple[str, ...]) -> Iterator[str]:
-    plain = {key: value for key, value in data.items() if not _apart(value)}
-    inner = {key: value for key, value in data.items() if _apart(value)}
+    plain, inner = [], []
+    for key in sorted(data):
+        (inner if _apart(data[key]) else plain).append(key)
     if path and (plain or not inner):
         yield f"[{_joined(path)}]"
-    for key in sorted(plain):
-        yield f"{_key(key)} = {_value(plain[key])}"
-    for key in sorted(inner):
-        if isinstance(inner[key], Mapping):
-            yield from _table(inner[key], (*path, key))
+    for key in plain:
+        yield f"{_key(key)} = {_value(data[key])}"
+    for key in inner:
+        if isinstance(data[key], Mapping):
+            yield from _table(data[key], (*path, key))
         else:
-            yield from _tables(inner[key], (*path, key))
+            yield from _tables(data[key], (*path, key))
 
 
 def _tables(items: Sequence[Table], path: tuple[str, ...]) -> Iterator[str]:
@@ -60,9 +62,11 @@ def _tables(items: Sequence[Table], path: tuple[str, ...]) -> Iterator[str]:
 
 def _apart(value: Any) -> bool:
     """Whether a value has a section of its own."""
+    if isinstance(value, str | int | float):  # most are, and what is abstract is slow to ask for
+        return False
     if isinstance(value, Mapping):
         return True
-    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    listed = isinstance(value, Sequence) and not isinstance(value, bytes)
     return listed and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 
@@ -70,6 +74,7 @@ def _joined(path: tuple[str, ...]) -> str:
     return ".".join(map(_key, path))
 
 
+@lru_cache(1024)  # the same few are written again and again
 def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else _text(key)
 

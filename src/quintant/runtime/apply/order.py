@@ -6,6 +6,7 @@ An ordinal is written under a key of the builder's choice, or is the number at t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from quintant.core.object import Object
 
@@ -31,6 +32,7 @@ def sort_key(obj: Object, key: str = "") -> Place:
     return ordinal(obj, key), natural_key(obj.metadata.name), obj.metadata.namespace
 
 
+@lru_cache(8192)  # the same children are sorted in every pass
 def natural_key(name: str) -> tuple[str | int, ...]:
     """A name as alternating text and numbers: comparing two counts as people do."""
     parts = _DIGITS.split(name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -81,8 +81,12 @@ def build_config_maps(
 
     `heights` are those that versions are chosen by.
     """
+    @cache  # instances are at few heights, mostly at one
+    def app(height: int) -> str:
+        return toml.dumps(app_overlay(crd.spec.chain, height))
+
     return {
-        each.name: _config(crd, each, keys[each.name], peers, heights.get(each.name, 0))
+        each.name: _config(crd, each, keys[each.name], peers, app(heights.get(each.name, 0)))
         for each in instances(crd)
     }
 
@@ -92,12 +96,11 @@ def _config(
     instance: Instance,
     key: NodeKey,
     peers: Mapping[str, PeerAddress],
-    height: int,
+    app: str,
 ) -> InstanceConfig:
     siblings = [peer for name, peer in peers.items() if name != instance.name]
     external = override_of(crd, instance.name).external_address or peers[instance.name].external
     comet = toml.dumps(comet_overlay(crd, siblings, external))
-    app = toml.dumps(app_overlay(crd.spec.chain, height))
     config_map = ConfigMap(
         metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
         data={CONFIG_OVERLAY: comet, APP_OVERLAY: app, NODE_KEY: key.text},
