@@ -40,12 +40,14 @@ BENCHMARKS = (
     "portal_operator",
     "shifu",
     "clusters",
+    "cosmos",
     "reconcile",
     "restart",
 )
 
-MODULES = {"explore": "exploration"}
-"""Benchmarks whose modules have another name: tests/explore is beside them on the path."""
+MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}
+"""Benchmarks whose modules have another name: tests/explore is beside them on the path, and one
+is a folder whose parts are programs of their own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

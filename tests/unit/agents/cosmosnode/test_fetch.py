@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import lz4.frame
@@ -57,12 +58,14 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 class _Handler(BaseHTTPRequestHandler):
     files: Mapping[str, bytes]
+    moved: Mapping[str, str]
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
-        if path == "/moved":
+        place = self.moved.get(path)
+        if place is not None:
             self.send_response(302)
-            self.send_header("location", "/genesis.json")
+            self.send_header("location", place.format(url=self.headers["host"]))
             self.end_headers()
             return
         if path not in self.files:
@@ -80,8 +83,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(files: Mapping[str, bytes]) -> Iterator[str]:
-    handler = type("Handler", (_Handler,), {"files": files})
+def served(
+    files: Mapping[str, bytes], moved: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
+    """A server of files, and of redirects: from where to where."""
+    handler = type("Handler", (_Handler,), {"files": files, "moved": moved})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -158,12 +164,33 @@ def test_an_address_book_that_is_there_is_kept(home: ChainHome) -> None:
     assert home.addrbook.read_text() == "{}"
 
 
-def test_redirects_are_followed(home: ChainHome) -> None:
-    with served({"/genesis.json": GENESIS}) as url, pytest.raises(NodeToolError):
-        fetch_genesis(home, f"{url}/moved")  # its name says nothing of what it is
-    with served({"/genesis.json": GENESIS}) as url:
-        fetch_genesis(home, f"{url}/genesis.json#sha256={hashlib.sha256(GENESIS).hexdigest()}")
+def test_redirects_are_followed_and_the_name_is_that_of_the_url(home: ChainHome) -> None:
+    digest = hashlib.sha256(GENESIS).hexdigest()
+    moved = {"/genesis.json": "there/a.bin", "/there/a.bin": "http://{url}/store"}
+    with served({"/store": GENESIS}, moved) as url:
+        fetch_genesis(home, f"{url}/genesis.json?a=b#sha256={digest}")
     assert home.genesis.read_bytes() == GENESIS
+
+
+@pytest.mark.parametrize(
+    ("location", "because"),
+    [
+        ("http://{url}/round.json", "again and again"),
+        ("ftp://127.0.0.1/genesis.json", "no URL"),
+        ("file:///etc/passwd", "no URL"),
+        ("http://127.0.0.1:1/genesis.json", "failed"),
+        ("/nowhere.json", "404"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_is_told_and_leaves_nothing(
+    home: ChainHome, location: str, because: str
+) -> None:
+    before = sorted(home.home.rglob("*"))
+    moved = {"/round.json": location}
+    with served({}, moved) as url, pytest.raises(NodeToolError) as caught:
+        fetch_genesis(home, f"{url}/round.json")
+    assert because in str(caught.value)
+    assert sorted(home.home.rglob("*")) == before
 
 
 @pytest.mark.parametrize("kind", PACKERS)

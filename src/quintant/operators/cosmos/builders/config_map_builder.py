@@ -81,6 +81,7 @@ def build_config_maps(
 
     `heights` are those that versions are chosen by.
     """
+
     @cache  # instances are at few heights, mostly at one
     def app(height: int) -> str:
         return toml.dumps(app_overlay(crd.spec.chain, height))

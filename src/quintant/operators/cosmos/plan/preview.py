@@ -67,10 +67,10 @@ def preview(
     before: CosmosFullNode | None, after: CosmosFullNode, given: PreviewInputs
 ) -> list[PreviewLine]:
     """What would happen, by kind and name."""
-    new = _children(after, given)
+    new = child_revisions(after, given)
     if before is None:
         return [PreviewLine("create", *key) for key in new]
-    old = _children(before, given)
+    old = child_revisions(before, given)
     blame = _blame(before, after, given, old)
     lines = [_line(key, old.get(key), new.get(key), blame) for key in {**old, **new}]
     return [line for line in lines if line is not None]
@@ -108,7 +108,7 @@ def _blame(
         alone = _with(was, will, path)
         if alone is None:
             continue
-        changed = _children(alone, given)
+        changed = child_revisions(alone, given)
         for key in {**old, **changed}:
             if old.get(key) != changed.get(key):
                 found.setdefault(key, []).append(".".join(path))
@@ -130,7 +130,8 @@ def _with(was: Plain, will: Plain, path: Path) -> CosmosFullNode | None:
         return None  # a field alone may be no whole object; then it is not blamed
 
 
-def _children(crd: CosmosFullNode, given: PreviewInputs) -> Children:
+def child_revisions(crd: CosmosFullNode, given: PreviewInputs) -> Children:
+    """What every child of a CosmosFullNode is marked with, if there is nothing in its way."""
     found: Children = {}
     for child in _built(crd, given):
         found[resource_of(type(child)).kind, child.metadata.name] = revision(child, MARK)
