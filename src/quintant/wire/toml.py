@@ -38,7 +38,7 @@ def merge(below: Table, above: Table) -> dict[str, Any]:
 
 
 def _table(data: Table, path: tuple[str, ...]) -> Iterator[str]:
-    plain, inner = [], []
+    plain, inner = list[str](), list[str]()
     for key in sorted(data):
         (inner if _apart(data[key]) else plain).append(key)
     if path and (plain or not inner):
