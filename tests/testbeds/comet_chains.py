@@ -35,10 +35,11 @@ _SETTINGS = {
     "P2P_ALLOW_DUPLICATE_IP": "true",
 }
 """As variables: about four blocks a second, and peers on one machine."""
-_SNAPSHOTS = ("--state-sync.snapshot-interval=10", "--state-sync.snapshot-keep-recent=5")
+_SNAPSHOTS = ("--state-sync.snapshot-interval=20", "--state-sync.snapshot-keep-recent=0")
+"""States to join by; all are kept, so that none goes while a slow machine loads it."""
 _GOVERNANCE = {
-    "voting_period": "8s",
-    "expedited_voting_period": "4s",
+    "voting_period": "5s",
+    "expedited_voting_period": "2s",
     "min_deposit": [{"denom": "stake", "amount": "1"}],
 }
 Plain = dict[str, Any]

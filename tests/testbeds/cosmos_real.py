@@ -23,7 +23,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.volume_paths import local_directory
-from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.kubelet.container.images import load_image_table
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -123,9 +123,9 @@ def is_settled(crd: CosmosFullNode) -> bool:
     )
 
 
-def example_node(chain: str, validator: Validator, name: str, **spec: Any) -> Plain:
+def example_node(file: str, validator: Validator, name: str, **spec: Any) -> Plain:
     """The CosmosFullNode of an example, after a validator that is no pod."""
-    documents = manifests(example(f"cosmos/{chain}.yaml"))
+    documents = manifests(example(f"cosmos/{file}.yaml"))
     (given,) = (dict(each) for each in documents if each["kind"] == "CosmosFullNode")
     own = {"genesisURL": f"{validator.rpc}/genesis", "config": {"peers": validator.peer}}
     change = {"metadata": {"name": name}, "spec": {"chain": own}}
@@ -138,6 +138,8 @@ async def opened(images: Path) -> AsyncIterator[RealCosmosTestbed]:
     node = NodeOptions(load_image_table(images))
     plan = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=node)
     async with run_cluster(plan) as cluster:
+        # For whoever looks while a test runs.
+        save_kubeconfig(cluster, images.with_name("kubeconfig"))
         cluster.server.tokens.add("test", admin("test"))
         transport = InProcessTransport(cluster.server, "test")
         client = Client(Rest(transport), manager="test")
