@@ -1,0 +1,153 @@
+"""Manifests of every field: what each gives, and that the operator's role is what that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from quintant.api.batch import Job
+from quintant.api.pod import Pod
+from quintant.api.rbac import RoleBinding
+from quintant.api.snapshot import VolumeSnapshot
+from quintant.api.volume import PersistentVolumeClaim
+from quintant.core.crd import definitions
+from quintant.core.object import replace
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.stateful_job.api import StatefulJob
+from quintant.runtime.cache.manifests import Applier
+from testbeds.cosmos import NAMESPACE, CosmosTestbed
+from testbeds.cosmos_manifests import FOLDER, OWNED, PRIORITY, Plain, manifest, owned
+
+REVISION = "app.kubernetes.io/revision"
+OTHERS = {"ports", "imagePullSecrets", "dataSource"}
+"""Fields that hold types of Kubernetes itself, whose own fields are passed on."""
+
+
+def declared(schema: dict[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of all fields of a schema."""
+    for name, field in schema.get("properties", {}).items():
+        below = field.get("items", field)
+        inner = below.get("additionalProperties", below)
+        yield f"{path}.{name}"
+        if name not in OTHERS and isinstance(inner, dict):
+            yield from declared(inner, f"{path}.{name}")
+
+
+def given(value: Any, known: set[str], path: str = "") -> Iterator[str]:
+    """The paths of all fields that a document sets; keys of maps are no fields."""
+    for each in value if isinstance(value, list) else [value]:
+        for name, field in each.items() if isinstance(each, dict) else ():
+            deeper = f"{path}.{name}"
+            yield from given(field, known, deeper if deeper in known else path)
+            yield deeper
+
+
+def test_every_field_of_every_kind_is_in_a_manifest() -> None:
+    found = [manifest(path.stem) for path in FOLDER.glob("*.yaml")]
+    for crd in definitions([CosmosFullNode, ScheduledVolumeSnapshot, StatefulJob]):
+        (version,) = crd["spec"]["versions"]
+        spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        fields = set(declared(spec))
+        kind = crd["spec"]["names"]["kind"]
+        told = {
+            path for each in found if each["kind"] == kind for path in given(each["spec"], fields)
+        }
+        assert fields - told == set(), kind
+
+
+async def apply(testbed: CosmosTestbed, *documents: Plain) -> None:
+    await Applier(testbed.cluster.client.rest, "user", NAMESPACE).apply(documents)
+
+
+async def applied(testbed: CosmosTestbed, name: str) -> CosmosFullNode:
+    """A manifest of a CosmosFullNode, once all its children are as they should be."""
+    given = manifest(name)
+    app = given["metadata"]["name"]
+    for at in range(5):
+        testbed.node(f"{app}-{at}").network = given["spec"]["chain"]["chainID"]
+    await apply(testbed, PRIORITY, given)
+    return await testbed.phase("Complete", app)
+
+
+async def test_every_manifest_gives_exactly_its_objects(testbed: CosmosTestbed) -> None:
+    for name, wanted in OWNED.items():
+        assert await owned(testbed.cluster.client, await applied(testbed, name)) == wanted
+
+
+def test_the_minimal_manifest_gives_twelve() -> None:
+    assert len(OWNED["minimal"]) == 12
+
+
+@pytest.mark.parametrize(("name", "reason"), [("schedule", "FullNodeNotFound"), ("job", "Error")])
+async def test_what_has_nothing_to_copy_says_so_and_makes_nothing(
+    testbed: CosmosTestbed, name: str, reason: str
+) -> None:
+    await apply(testbed, manifest(name))
+    await testbed.cluster.advance(60)
+    assert (await testbed.reasons()).count(reason) == 1
+    for kind in (VolumeSnapshot, PersistentVolumeClaim, Job, Pod):
+        assert await testbed.cluster.client.list(kind, NAMESPACE) == []
+
+
+async def busy_day(testbed: CosmosTestbed) -> None:
+    """Everything that needs a right of its own."""
+    source = {
+        "autoDataSource": {"volumeSnapshotSelector": {"cosmos.strange.love/source": "hourly"}}
+    }
+    healed = {"crashLoop": {"restarts": 3, "windowSeconds": 600}}
+    versions = [{"height": 0, "image": "gaia:v1"}]
+    await testbed.run(
+        replicas=3, claim=source, selfHeal=healed, service={"pruneOnScaleDown": True},
+        chain={"versions": versions, "watchUpgradePlans": True},
+    )  # fmt: skip
+    copies = {"fullNodeRef": {"name": "hub"}, "limit": 1, "schedule": "* * * * *"}
+    job = changed("job", selector={"cosmos.strange.love/source": "hourly"}, interval="1m")
+    await apply(testbed, changed("schedule", **copies), job)
+    await testbed.cluster.advance(150)
+    await apply(testbed, changed("schedule", **copies, suspend=True))
+    testbed.node("hub-1").restarts = 5  # ends again and again: begins anew from a copy
+    await testbed.cluster.advance(70)
+    await testbed.change({"replicas": 2, "podTemplate": {"image": "gaia:v9"}})
+    await testbed.cluster.advance(20)
+    found = await testbed.cluster.get(ScheduledVolumeSnapshot, "hourly", NAMESPACE)
+    await testbed.cluster.client.delete(found)
+    await bind_elsewhere(testbed)
+    await testbed.cluster.advance(10)
+
+
+async def bind_elsewhere(testbed: CosmosTestbed) -> None:
+    """Have somebody bind the account of the pods to another role, which cannot be changed back."""
+    await testbed.crash()
+    binding = await testbed.cluster.get(RoleBinding, "hub-vc-rb", NAMESPACE)
+    await testbed.cluster.client.delete(binding)
+    await testbed.cluster.advance(1)
+    marks = {name: value for name, value in binding.metadata.labels.items() if name != REVISION}
+    meta = replace(binding.metadata, uid="", resource_version="", labels=marks)
+    other = replace(binding.role_ref, name="another")
+    await testbed.cluster.create(replace(binding, metadata=meta, role_ref=other))
+    await testbed.start()
+
+
+def changed(name: str, **spec: Any) -> Plain:
+    given = manifest(name)
+    return {**given, "spec": {**given["spec"], **spec}}
+
+
+async def test_every_right_is_used_and_none_is_missing(testbed: CosmosTestbed) -> None:
+    await busy_day(testbed)
+    assert testbed.account is not None
+    assert not testbed.account.denied()
+    unused = {(each.resource, each.verb) for each in testbed.account.unused()}
+    # Lists and single reads are for servers that cannot stream a list, events are patched when they
+    # repeat, finalizers are for owner references that block deletion; every controller may patch
+    # what it controls.
+    left = {each for each in unused if each[1] not in ("get", "list")}
+    assert {each for each in left if not each[0].endswith("/finalizers")} == {
+        ("events", "patch"), ("cosmosfullnodes", "patch"), ("statefuljobs", "patch"),
+    }  # fmt: skip
+    assert (await testbed.cluster.get(RoleBinding, "hub-vc-rb", NAMESPACE)).role_ref.name == (
+        "hub-vc-r"
+    )
