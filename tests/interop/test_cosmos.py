@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 
 import patience
+from foreign import GoProgram, ProgramError
 from foreign.catalogue import COMETBFT, PRIV_VAL_SERVER, SIMD
 from foreign.process import Child
 from interop.conftest import Aloud
@@ -29,6 +30,7 @@ from quintant.cluster.common.volume_paths import snapshot_directory, snapshot_ha
 from quintant.core.clock import parse_timestamp
 from quintant.operators.cosmos.api import PRIVVAL_PORT
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.runtime.manager.sample import example, manifests
 from testbeds.comet_chains import Plain, Validator, answered, call, image_table, node_status
 from testbeds.cosmos_real import NAMESPACE, RealCosmosTestbed, example_node, opened
 from testbeds.real_cluster import GONE, history, revision
@@ -50,10 +52,18 @@ class Chain:
     folder: Path
 
 
+def provided(program: GoProgram, aloud: Aloud) -> Path:
+    """A program, built where it is missing; without Go the test is skipped."""
+    try:
+        with aloud():
+            return program.provide(os.environ)
+    except ProgramError as error:
+        pytest.skip(str(error))
+
+
 @pytest_asyncio.fixture
 async def kvstore(aloud: Aloud, tmp_path: Path) -> AsyncIterator[Chain]:
-    with aloud():
-        program = COMETBFT.provide(os.environ)
+    program = provided(COMETBFT, aloud)
     with Validator.of_kvstore(program, tmp_path / "validator").running() as validator:
         async with opened(image_table(tmp_path, COMET, program)) as testbed:
             yield Chain(testbed, validator, tmp_path)
@@ -62,8 +72,7 @@ async def kvstore(aloud: Aloud, tmp_path: Path) -> AsyncIterator[Chain]:
 @pytest_asyncio.fixture
 async def simd(aloud: Aloud, tmp_path: Path) -> AsyncIterator[Chain]:
     """A chain of the SDK; its image of tag v2 skips the upgrade at the height in a file."""
-    with aloud():
-        program = SIMD.provide(os.environ)
+    program = provided(SIMD, aloud)
     handler = tmp_path / "simd"
     handler.write_text(
         f'#!/bin/sh\n[ "$1" = start ] || exec {program} "$@"\n'
@@ -91,8 +100,7 @@ def ran_for(state: ContainerStatus) -> float:
 async def test_a_sentry_ends_without_its_signer_and_starts_with_it(
     aloud: Aloud, kvstore: Chain
 ) -> None:
-    with aloud():
-        program = PRIV_VAL_SERVER.provide(os.environ)
+    program = provided(PRIV_VAL_SERVER, aloud)
     testbed, name = kvstore.testbed, "sentry"
     kind = {"type": "Sentry", "replicas": 1, "chain": {"privvalSleepSeconds": 0}}
     await testbed.apply(example_node("kvstore", kvstore.validator, name, **kind, podTemplate={
@@ -272,6 +280,17 @@ async def test_an_upgrade_of_the_chain_and_a_node_that_joins_by_state_sync(simd:
     await testbed.settled(name, within=150)
     joined = (await testbed.pods(name))[f"{name}-3"]
     assert (await node_status(joined.status.pod_ip)).earliest > 1
+
+
+async def test_the_example_of_simd_is_a_chain_by_itself(aloud: Aloud, tmp_path: Path) -> None:
+    program = provided(SIMD, aloud)
+    async with opened(image_table(tmp_path, SDK, program)) as testbed:
+        await testbed.apply(*manifests(example("cosmos/simd.yaml")))
+        await testbed.settled("simd", within=90)
+        for pod in (await testbed.pods("simd")).values():
+            before = await answered(pod.status.pod_ip)
+            assert before.network == "simd-1"
+            await answered(pod.status.pod_ip, before.height + 1)
 
 
 async def propose(validator: Validator) -> int:

@@ -51,7 +51,7 @@ def kubectl(real_cluster: RealCluster) -> Iterator[Kubectl]:
     program = provide(os.environ, (KUBECTL,)) / KUBECTL
 
     def run(*words: str) -> None:
-        line = (program, "--kubeconfig", real_cluster.kubeconfig, *words)
+        line = (str(program), "--kubeconfig", str(real_cluster.kubeconfig), *words)
         ran = subprocess.run(line, check=False, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
 

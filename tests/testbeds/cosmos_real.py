@@ -7,7 +7,7 @@ under its generated role. The validator is outside (`comet_chains`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ class RealCosmosTestbed:
     cluster: Cluster
     client: Client
 
-    async def apply(self, *documents: Plain) -> None:
+    async def apply(self, *documents: Mapping[str, Any]) -> None:
         await Applier(self.client.rest, "test", NAMESPACE).apply(documents)
 
     async def change(self, name: str, spec: Plain) -> None:
