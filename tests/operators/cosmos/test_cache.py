@@ -77,6 +77,18 @@ async def test_a_successor_is_nobody_until_it_was_asked(testbed: CosmosTestbed) 
     assert found.status.sync["hub-1"].error
 
 
+async def test_a_node_whose_pod_becomes_ready_is_asked_at_once(testbed: CosmosTestbed) -> None:
+    testbed.probe_seconds = 0.5
+    await testbed.run(replicas=2)
+    for _ in range(5):  # whenever it was asked before
+        pod = (await testbed.pods())["hub-1"]
+        await testbed.cluster.client.delete(pod, grace=0)
+        await testbed.until(lambda it: it.status.sync["hub-1"].in_sync is not True, within=5)  # type: ignore[union-attr]
+        while not (found := (await testbed.pods()).get("hub-1")) or not found.ready:
+            await testbed.cluster.advance(0.1)
+        await testbed.until(lambda it: it.status.sync["hub-1"].in_sync is True, within=0.2)  # type: ignore[union-attr]
+
+
 async def test_at_rest_a_status_is_written_once_a_minute_and_nothing_else(
     testbed: CosmosTestbed,
 ) -> None:

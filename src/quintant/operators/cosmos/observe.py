@@ -242,8 +242,8 @@ def full_node_of(schedule: ScheduledVolumeSnapshot) -> Sequence[Request]:
 
 
 def address_aspects(pod: NodePod) -> object:
-    """What of a pod is needed to ask its node."""
-    return pod.status.pod_ip, pod.metadata.uid
+    """What of a pod is needed to ask its node, and when to do so at once."""
+    return pod.status.pod_ip, pod.metadata.uid, pod.ready
 
 
 def pod_aspects(pod: NodePod) -> object:

@@ -5,13 +5,14 @@
     FullNode's queue <──key── when what is known of a node changes ──────────┘
 
 An item belongs to the uid of a pod: its successor of the same name is nobody yet. Reading it asks
-no node anything.
+no node anything. A pod that becomes ready is asked at once: its node has just got in sync, and a
+rolling update waits for that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from typing import NamedTuple
 
 from quintant.core.clock import Clock, SystemClock
@@ -59,6 +60,9 @@ class CometCache:
         self._wanted: dict[Request, frozenset[str]] = {}
         self._marks: dict[str, int] = {}
         self._invalid: set[str] = set()
+        self._ready: dict[Request, frozenset[str]] = {}
+        self._pauses: dict[str, asyncio.Future[None]] = {}
+        """Until each node is asked again."""
         self._asking = asyncio.Semaphore(MOST_AT_ONCE)
         self.news: Follower[NodeTarget, NodeNews] = Follower(
             self._converse, pace=Pace(first=POLL_SECONDS, cap=POLL_SECONDS)
@@ -71,12 +75,15 @@ class CometCache:
         targets: Mapping[str, NodeTarget],
         marks: Mapping[str, int],
         clock: Clock,
+        ready: Collection[str] = (),
     ) -> None:
         """Ask these nodes of a CosmosFullNode from now on, and no others.
 
-        `marks` are the heights, by uid, at which somebody wants to be woken.
+        `marks` are the heights, by uid, at which somebody wants to be woken; those in `ready` are
+        asked at once if they were not ready before.
         """
         self._clock = clock
+        self._hasten(request, frozenset(ready))
         for uid in self._wanted.get(request, frozenset()) - targets.keys():
             self._items.pop(uid, None)
             self._marks.pop(uid, None)
@@ -85,6 +92,7 @@ class CometCache:
         self._wanted[request] = frozenset(targets)
         if not targets:
             del self._wanted[request]
+            del self._ready[request]
         self.news.want(request, targets)
 
     def forget(self, request: Request) -> None:
@@ -108,9 +116,26 @@ class CometCache:
                 mark = self._marks.get(target.uid, 0)
                 passed = bool(mark) and item.height is not None and item.height + 1 >= mark
                 yield NodeNews(state_of(item), item.error, passed)
-                await asyncio.sleep(POLL_SECONDS)
+                await self._pause(target.uid)
         finally:
             await connection.close()
+
+    def _hasten(self, request: Request, ready: frozenset[str]) -> None:
+        """Ask those at once that have become ready."""
+        for uid in ready - self._ready.get(request, frozenset()):
+            _end_pause(self._pauses.get(uid))
+        self._ready[request] = ready
+
+    async def _pause(self, uid: str) -> None:
+        """Wait until it is time to ask again. A sleep that others can end, and as cheap as one."""
+        loop = asyncio.get_running_loop()
+        pause = self._pauses[uid] = loop.create_future()
+        timer = loop.call_later(POLL_SECONDS, _end_pause, pause)
+        try:
+            await pause
+        finally:
+            timer.cancel()
+            self._pauses.pop(uid, None)
 
     async def _ask(self, connection: NodeConnection, target: NodeTarget) -> CometItem:
         before = self._items.get(target.uid)
@@ -120,3 +145,8 @@ class CometCache:
         except NodeUnreachable as error:
             return failed(before, str(error), self._clock.now())
         return answered(before, status, target.chain, self._clock.now())
+
+
+def _end_pause(pause: asyncio.Future[None] | None) -> None:
+    if pause is not None and not pause.done():
+        pause.set_result(None)

@@ -35,7 +35,8 @@ class CacheReconcile:
             for each in instances(crd)
             if each.name in pods
         }
-        self.cache.follow(ctx.request, targets, marks, ctx.clock)
+        ready = [pod.metadata.uid for pod in pods.values() if pod.ready]
+        self.cache.follow(ctx.request, targets, marks, ctx.clock, ready)
 
 
 def _next_height(crd: CosmosFullNode, height: int) -> int:
