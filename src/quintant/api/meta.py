@@ -1,19 +1,22 @@
 """The types that many kinds share: conditions, label selectors, references.
 
 `set_condition` is the one way a condition changes: keyed by type, and `lastTransitionTime` moves
-only when the status flips, so that an unchanged world gives an equal tuple and no write.
+only when the status flips, so that an unchanged world gives an equal tuple and no write. Who
+decides about several conditions makes a `ConditionClaim` of each, and has them set at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from quintant.core.clock import timestamp
 from quintant.core.object import Model, ObjectMeta, OwnerReference
 
 __all__ = [
     "Condition",
+    "ConditionClaim",
     "LabelSelector",
     "LabelSelectorRequirement",
     "ObjectMeta",
@@ -21,6 +24,7 @@ __all__ = [
     "OwnerReference",
     "condition_of",
     "set_condition",
+    "set_conditions",
 ]
 
 
@@ -33,6 +37,15 @@ class Condition(Model):
     message: str = ""
     observed_generation: int | None = None
     last_transition_time: str | None = None
+
+
+class ConditionClaim(NamedTuple):
+    """What is to be said about one condition, before it has its times."""
+
+    type: str
+    status: str | bool
+    reason: str
+    message: str = ""
 
 
 class ObjectReference(Model):
@@ -93,6 +106,23 @@ def set_condition(
     if before is None:
         return (*conditions, after)
     return tuple(after if given is before else given for given in conditions)
+
+
+def set_conditions(
+    conditions: Sequence[Condition],
+    claims: Iterable[ConditionClaim],
+    *,
+    generation: int | None = None,
+    now: datetime,
+) -> tuple[Condition, ...]:
+    """The conditions with what is claimed of them; of two claims about one, the later counts."""
+    found = tuple(conditions)
+    for claim in claims:
+        found = set_condition(
+            found, claim.type, status=claim.status, reason=claim.reason, message=claim.message,
+            generation=generation, now=now,
+        )  # fmt: skip
+    return found
 
 
 def condition_of(conditions: Sequence[Condition], type: str) -> Condition | None:

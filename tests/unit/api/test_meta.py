@@ -6,10 +6,12 @@ import pytest
 
 from quintant.api.meta import (
     Condition,
+    ConditionClaim,
     LabelSelector,
     LabelSelectorRequirement,
     condition_of,
     set_condition,
+    set_conditions,
 )
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -66,6 +68,19 @@ def test_a_condition_stored_without_a_time_gets_one() -> None:
 def test_truth_values_become_kubernetes_words() -> None:
     assert ready(True, now=NOW)[0].status == "True"
     assert ready(False, now=NOW)[0].status == "False"
+
+
+def test_claims_are_set_in_order_and_what_nobody_claims_stays() -> None:
+    known = set_condition((), "Other", status=True, reason="R", now=NOW)
+    claims = [
+        ConditionClaim("Ready", False, "Starting"),
+        ConditionClaim("Ready", True, "Up", "it runs"),
+        ConditionClaim("Known", "Unknown", "NotAsked"),
+    ]
+    other, ready, unsure = set_conditions(known, claims, generation=3, now=NOW)
+    assert other == known[0]
+    assert (ready.status, ready.reason, ready.message) == ("True", "Up", "it runs")
+    assert (unsure.status, unsure.observed_generation) == ("Unknown", 3)
 
 
 def test_condition_is_found_by_its_type() -> None:

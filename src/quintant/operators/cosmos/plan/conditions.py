@@ -11,9 +11,8 @@ Initialised      could the homes of nodes be prepared?
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from quintant.api.meta import Condition, set_condition
+from quintant.api.meta import Condition, ConditionClaim, set_conditions
 from quintant.core.text import one_line
 from quintant.operators.cosmos.observe import Observed
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
@@ -23,29 +22,14 @@ OVERDUE = "ProgressDeadlineExceeded"
 _MESSAGE_LENGTH = 1024
 
 
-class ConditionClaim(NamedTuple):
-    """What is to be said about one condition."""
-
-    type: str
-    status: bool
-    reason: str
-    message: str
-
-
 def conditions(observed: Observed, outcome: FullNodeOutcome) -> tuple[Condition, ...]:
     """All conditions, with the times at which they last changed."""
+    told = (
+        claim._replace(message=one_line(claim.message, _MESSAGE_LENGTH))
+        for claim in _claims(observed, outcome)
+    )
     known, generation = observed.status.conditions, observed.crd.metadata.generation
-    for claim in _claims(observed, outcome):
-        known = set_condition(
-            known,
-            claim.type,
-            status=claim.status,
-            reason=claim.reason,
-            message=one_line(claim.message, _MESSAGE_LENGTH),
-            generation=generation,
-            now=observed.now,
-        )
-    return known
+    return set_conditions(known, told, generation=generation, now=observed.now)
 
 
 def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionClaim]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.clock import parse_timestamp
 from quintant.operators.infra.api import AnyCloud, AnyProvider, CloudStatus
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
-from quintant.operators.infra.plan.status import ClusterClaim, claim
+from quintant.operators.infra.plan.status import claim
 
 READY, PROVIDER_READY = "Ready", "ProviderReady"
 CREDENTIALS_VALID, IN_USE = "CredentialsValid", "InUse"
@@ -39,12 +39,7 @@ def plan(seen: CloudObserved) -> CloudStatus:
     claims = [_provider(seen), *_credentials(seen)]
     claims += [_ready(claims), *users_claim(seen.users, _before(seen))]
     generation = seen.cloud.metadata.generation
-    conditions = _before(seen)
-    for each in claims:
-        conditions = set_condition(
-            conditions, each.type, status=each.status, reason=each.reason, message=each.message,
-            generation=generation, now=seen.now,
-        )  # fmt: skip
+    conditions = set_conditions(_before(seen), claims, generation=generation, now=seen.now)
     return CloudStatus(
         observed_generation=generation,
         state="ONLINE",
@@ -67,7 +62,7 @@ def _before(seen: CloudObserved) -> tuple[Condition, ...]:
     return seen.cloud.status.conditions if seen.cloud.status is not None else ()
 
 
-def _provider(seen: CloudObserved) -> ClusterClaim:
+def _provider(seen: CloudObserved) -> ConditionClaim:
     if seen.unresolved is not None and seen.provider is None:
         return claim(PROVIDER_READY, False, seen.unresolved.reason, seen.unresolved.message)
     provider = seen.provider
@@ -80,7 +75,7 @@ def _provider(seen: CloudObserved) -> ClusterClaim:
     return claim(PROVIDER_READY, True, "Ready", "the provider is ready")
 
 
-def _credentials(seen: CloudObserved) -> list[ClusterClaim]:
+def _credentials(seen: CloudObserved) -> list[ConditionClaim]:
     if seen.unresolved is not None:
         reason, said = seen.unresolved.reason, seen.unresolved.message
         return [claim(CREDENTIALS_VALID, False, reason, said)] if seen.provider else []
@@ -96,14 +91,14 @@ def _credentials(seen: CloudObserved) -> list[ClusterClaim]:
     return [claim(CREDENTIALS_VALID, True, "Accepted", "the cloud accepts the credentials")]
 
 
-def _ready(claims: list[ClusterClaim]) -> ClusterClaim:
+def _ready(claims: list[ConditionClaim]) -> ConditionClaim:
     for each in claims:
         if each.status != "True":
-            return ClusterClaim(READY, each.status, each.reason, each.message)
+            return ConditionClaim(READY, each.status, each.reason, each.message)
     return claim(READY, True, "Ready", "Clusters can be made here")
 
 
-def users_claim(users: tuple[str, ...], before: tuple[Condition, ...]) -> list[ClusterClaim]:
+def users_claim(users: tuple[str, ...], before: tuple[Condition, ...]) -> list[ConditionClaim]:
     """Who holds it; said once somebody does."""
     if users:
         listed, more = ", ".join(users[:_NAMED]), len(users) - _NAMED

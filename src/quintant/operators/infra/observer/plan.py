@@ -20,7 +20,7 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     NODES_NOT_READY,
     RECONNECTED,
-    ClusterClaim,
+    ConditionClaim,
     StatusChange,
     claim,
 )
@@ -88,7 +88,7 @@ def _pressed(nodes: tuple[NodeLook, ...], pressure: str) -> int:
     return sum(pressure in each.pressures for each in nodes)
 
 
-def _health(nodes: tuple[NodeLook, ...], require_nodes: bool) -> ClusterClaim:
+def _health(nodes: tuple[NodeLook, ...], require_nodes: bool) -> ConditionClaim:
     unready = [each.name for each in nodes if not each.ready]
     if unready:
         return claim(NODES_HEALTHY, False, NODES_NOT_READY, f"not ready: {_names(unready)}")
@@ -105,5 +105,5 @@ def _names(names: list[str]) -> str:
     return ", ".join(sorted(names)[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _unseen() -> ClusterClaim:
+def _unseen() -> ConditionClaim:
     return claim(NODES_HEALTHY, None, "NotSeen", "its nodes cannot be seen")

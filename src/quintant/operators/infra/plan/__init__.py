@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from quintant.api.meta import Condition, condition_of
+from quintant.api.meta import Condition, ConditionClaim, condition_of
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import inline_secrets
@@ -33,7 +33,6 @@ from quintant.operators.infra.plan.status import (
     KUBECONFIG_READY,
     PAUSED,
     STALLED,
-    ClusterClaim,
     StatusChange,
     claim,
     is_true,
@@ -146,7 +145,7 @@ def _noted(seen: Observed) -> StatusChange:
     return StatusChange(fields, tuple(claims))
 
 
-def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ClusterClaim]:
+def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ConditionClaim]:
     """That a condition is over, where it was said that it is not."""
     known = condition_of(conditions, type)
     if holds or known is None or known.status != "True":
@@ -154,7 +153,7 @@ def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[Clust
     return [claim(type, False, "Over", "")]
 
 
-def _bound(seen: Observed) -> list[ClusterClaim]:
+def _bound(seen: Observed) -> list[ConditionClaim]:
     to, on = seen.status.scheduled_to, seen.status.running_on
     if to is not None and on is not None and (to.kind, to.name) != (on.kind, on.name):
         said = f"it runs on {on.kind} {on.name} and stays there; scheduledTo is {to.name}"

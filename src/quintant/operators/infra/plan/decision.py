@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 
 from quintant.api.events import PlannedEvent
+from quintant.api.meta import ConditionClaim
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import (
@@ -24,7 +25,6 @@ from quintant.operators.infra.observe.answers import Failure, InfrastructureStat
 from quintant.operators.infra.observe.observed import CallKind, ClusterMemory, Observed
 from quintant.operators.infra.plan.status import (
     STALLED,
-    ClusterClaim,
     StatusChange,
     claim,
     is_true,
@@ -158,7 +158,7 @@ def remember(memory: ClusterMemory, state: InfrastructureState, now: datetime) -
     )
 
 
-def unstalled(seen: Observed) -> tuple[ClusterClaim, ...]:
+def unstalled(seen: Observed) -> tuple[ConditionClaim, ...]:
     """What is said once something works that did not."""
     if not is_true(seen.status.conditions, STALLED):
         return ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from quintant.api.meta import ConditionClaim
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
@@ -29,7 +30,6 @@ from quintant.operators.infra.plan.status import (
     STALLED,
     SYNCED,
     TEMPLATE_VALID,
-    ClusterClaim,
     StatusChange,
     claim,
 )
@@ -60,7 +60,7 @@ def failed(seen: Observed, failure: Failure) -> PassDecision:
     return _tried(seen, failure)
 
 
-def reachable(seen: Observed) -> ClusterClaim:
+def reachable(seen: Observed) -> ConditionClaim:
     """That the provider answered, whatever it said."""
     return claim(PROVIDER_REACHABLE, True, "Reachable", "the provider answers")
 
@@ -144,7 +144,7 @@ def _tried(seen: Observed, failure: Failure) -> PassDecision:
 
 
 def _held_back(
-    seen: Observed, failure: Failure, claims: tuple[ClusterClaim, ...], wait: float | None
+    seen: Observed, failure: Failure, claims: tuple[ConditionClaim, ...], wait: float | None
 ) -> PassDecision:
     """The operation waits; without a time, until something changes."""
     operation = seen.status.operation

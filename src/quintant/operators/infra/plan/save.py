@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quintant.api.meta import condition_of
+from quintant.api.meta import ConditionClaim, condition_of
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import KUBECONFIG_KEY, secret_name
@@ -40,7 +40,6 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     STALLED,
     SYNCED,
-    ClusterClaim,
     StatusChange,
     claim,
 )
@@ -151,7 +150,7 @@ def saved_as(seen: Observed, found: UsableKubeconfig, *, new: bool) -> PassDecis
     )
 
 
-def _observed_anew() -> list[ClusterClaim]:
+def _observed_anew() -> list[ConditionClaim]:
     """What was known of the cluster is forgotten: it is CONNECTING."""
     said = "its API server was not asked yet"
     return [

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.object import replace
 from quintant.operators.infra.api import FINALIZER, LEGACY_FINALIZER, Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import State
@@ -61,18 +61,9 @@ _HEALTH: dict[str, State] = {NODES_NOT_READY: "NOTREADY"}
 _NECESSARY = (INFRASTRUCTURE_READY, KUBECONFIG_READY, API_SERVER_REACHABLE, NODES_HEALTHY)
 
 
-class ClusterClaim(NamedTuple):
-    """What is to be said about one condition."""
-
-    type: str
-    status: str
-    reason: str
-    message: str = ""
-
-
-def claim(type: str, status: bool | None, reason: str, message: str = "") -> ClusterClaim:
+def claim(type: str, status: bool | None, reason: str, message: str = "") -> ConditionClaim:
     """A claim; None is Unknown."""
-    return ClusterClaim(type, "Unknown" if status is None else str(status), reason, message)
+    return ConditionClaim(type, "Unknown" if status is None else str(status), reason, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ class StatusChange:
     """What one controller sets in a status, and nothing else; later claims win."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[ClusterClaim, ...] = ()
+    claims: tuple[ConditionClaim, ...] = ()
 
     def __add__(self, other: StatusChange) -> StatusChange:
         return StatusChange({**self.fields, **other.fields}, (*self.claims, *other.claims))
@@ -88,27 +79,17 @@ class StatusChange:
     def on(self, cluster: Cluster, status: ClusterStatus | None, now: datetime) -> ClusterStatus:
         """The status with this change, and with all that follows from it."""
         changed = replace(status or ClusterStatus(), **self.fields)
-        conditions = changed.conditions
-        for each in self.claims:
-            conditions = _claimed(conditions, each, cluster.metadata.generation, now)
+        generation = cluster.metadata.generation
+        conditions = set_conditions(changed.conditions, self.claims, generation=generation, now=now)
         return summarise(cluster, replace(changed, conditions=conditions), now)
-
-
-def _claimed(
-    conditions: tuple[Condition, ...], each: ClusterClaim, generation: int, now: datetime
-) -> tuple[Condition, ...]:
-    return set_condition(
-        conditions, each.type, status=each.status, reason=each.reason, message=each.message,
-        generation=generation, now=now,
-    )  # fmt: skip
 
 
 def summarise(cluster: Cluster, status: ClusterStatus, now: datetime) -> ClusterStatus:
     """The status with what follows from it; it changes nothing that follows already."""
     state, message = state_of(cluster, status)
-    conditions = status.conditions
-    for each in (_ready(cluster, status), _progressing(status, state)):
-        conditions = _claimed(conditions, each, cluster.metadata.generation, now)
+    claims = (_ready(cluster, status), _progressing(status, state))
+    generation = cluster.metadata.generation
+    conditions = set_conditions(status.conditions, claims, generation=generation, now=now)
     return replace(status, state=state, phase_message=message, conditions=conditions)
 
 
@@ -177,7 +158,7 @@ def _observed_state(conditions: Sequence[Condition]) -> tuple[State, str]:
     return "ONLINE", _text(healthy)
 
 
-def _ready(cluster: Cluster, status: ClusterStatus) -> ClusterClaim:
+def _ready(cluster: Cluster, status: ClusterStatus) -> ConditionClaim:
     needed = _NECESSARY if cluster.spec.tosca is not None else _NECESSARY[1:]
     for type in needed:
         found = condition_of(status.conditions, type)
@@ -188,7 +169,7 @@ def _ready(cluster: Cluster, status: ClusterStatus) -> ClusterClaim:
     return claim(READY, True, "Ready", "the cluster answers, and its nodes are healthy")
 
 
-def _progressing(status: ClusterStatus, state: State) -> ClusterClaim:
+def _progressing(status: ClusterStatus, state: State) -> ConditionClaim:
     operation = status.operation
     if state in ("CREATING", "RECONCILING", "DELETING") and operation is not None:
         return claim(PROGRESSING, True, operation.type, f"{operation.type}: {operation.phase}")

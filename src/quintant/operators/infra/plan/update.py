@@ -63,7 +63,7 @@ from quintant.operators.infra.plan.status import (
     INFRASTRUCTURE_READY,
     SYNCED,
     TEMPLATE_DRIFT,
-    ClusterClaim,
+    ConditionClaim,
     StatusChange,
     claim,
     reason_of,
@@ -135,7 +135,7 @@ def send(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> P
     return PassDecision(act=act, events=_events(seen), after=seen.poll_max, memory=memory)
 
 
-def _in_progress(seen: Observed) -> tuple[ClusterClaim, ...]:
+def _in_progress(seen: Observed) -> tuple[ConditionClaim, ...]:
     paths = listed(_changes(seen)) or "the same template"
     return (
         claim(SYNCED, False, "Updating", f"being applied: {paths}"),
@@ -215,7 +215,7 @@ def _applied(seen: Observed, operation: Operation) -> PassDecision:
     )
 
 
-def _synced(seen: Observed) -> list[ClusterClaim]:
+def _synced(seen: Observed) -> list[ConditionClaim]:
     before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
     found = [claim(SYNCED, True, "Applied", "the provider has the template")]
     if before is None or after is None:

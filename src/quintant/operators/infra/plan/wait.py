@@ -44,7 +44,7 @@ from quintant.operators.infra.plan.status import (
     IN_PROGRESS,
     INFRASTRUCTURE_READY,
     STALLED,
-    ClusterClaim,
+    ConditionClaim,
     StatusChange,
     claim,
     is_true,
@@ -215,7 +215,7 @@ def _working(
     seen: Observed, state: InfrastructureState, base: StatusChange, memory: ClusterMemory
 ) -> PassDecision:
     operation = seen.status.operation
-    claims: tuple[ClusterClaim, ...] = ()
+    claims: tuple[ConditionClaim, ...] = ()
     if operation is not None and _timed_out(seen, operation):
         return _overtime(seen, operation, base, memory)
     known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.operators.infra.api import AnyProvider, ProviderStatus
 from quintant.operators.infra.cloud.plan import users_claim
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
-from quintant.operators.infra.plan.status import ClusterClaim, claim
+from quintant.operators.infra.plan.status import claim
 
 READY, REACHABLE, CREDENTIALS_VALID = "Ready", "Reachable", "CredentialsValid"
 OLDEST = (1, 19, 1)
@@ -38,12 +38,7 @@ def plan(seen: ProviderObserved) -> ProviderStatus:
     claims = [_reachable(seen, before.conditions), *_credentials(seen, before.conditions)]
     claims += [_ready(claims, seen), *users_claim(seen.users, before.conditions)]
     generation = seen.provider.metadata.generation
-    conditions = before.conditions
-    for each in claims:
-        conditions = set_condition(
-            conditions, each.type, status=each.status, reason=each.reason, message=each.message,
-            generation=generation, now=seen.now,
-        )  # fmt: skip
+    conditions = set_conditions(before.conditions, claims, generation=generation, now=seen.now)
     return ProviderStatus(
         observed_generation=generation,
         version=seen.version or before.version,
@@ -59,19 +54,19 @@ def too_old(version: str) -> bool:
     return found is not None and tuple(map(int, found.groups())) < OLDEST
 
 
-def _reachable(seen: ProviderObserved, before: tuple[Condition, ...]) -> ClusterClaim:
+def _reachable(seen: ProviderObserved, before: tuple[Condition, ...]) -> ConditionClaim:
     failure = seen.failure
     if failure is not None and failure.kind in (ErrorClass.TRANSIENT, ErrorClass.INTERNAL):
         return claim(REACHABLE, False, failure.reason, failure.message)
     if seen.unresolved is not None:
         known = condition_of(before, REACHABLE)
         if known is not None:
-            return ClusterClaim(REACHABLE, known.status, known.reason, known.message)
+            return ConditionClaim(REACHABLE, known.status, known.reason, known.message)
         return claim(REACHABLE, None, "NotAsked", "it was not asked yet")
     return claim(REACHABLE, True, "Reachable", f"it answers as version {seen.version}")
 
 
-def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[ClusterClaim]:
+def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[ConditionClaim]:
     if seen.unresolved is not None:
         return [claim(CREDENTIALS_VALID, False, seen.unresolved.reason, seen.unresolved.message)]
     failure = seen.failure
@@ -82,10 +77,10 @@ def _credentials(seen: ProviderObserved, before: tuple[Condition, ...]) -> list[
     return [claim(CREDENTIALS_VALID, False, failure.reason, failure.message)]
 
 
-def _ready(claims: list[ClusterClaim], seen: ProviderObserved) -> ClusterClaim:
+def _ready(claims: list[ConditionClaim], seen: ProviderObserved) -> ConditionClaim:
     for each in claims:
         if each.status != "True":
-            return ClusterClaim(READY, each.status, each.reason, each.message)
+            return ConditionClaim(READY, each.status, each.reason, each.message)
     if too_old(seen.version):
         oldest = ".".join(map(str, OLDEST))
         said = f"version {seen.version} is too old: {oldest} or newer is needed"

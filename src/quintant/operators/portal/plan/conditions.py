@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from quintant.api.apps import Deployment
-from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.text import one_line
 from quintant.operators.portal.api import Phase, RelayConnection
 from quintant.operators.portal.observe import Observed
@@ -30,15 +28,6 @@ BLOCKING = frozenset(
 """The reasons for which there can be no tunnels."""
 
 
-class Claim(NamedTuple):
-    """What is to be said about one condition."""
-
-    type: str
-    status: str
-    reason: str
-    message: str
-
-
 def conditions(
     observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, ...], phase: Phase
 ) -> tuple[Condition, ...]:
@@ -48,24 +37,19 @@ def conditions(
     found += [_available(observed, found, phase)]
     found += [_progressing(observed, outcome), *_deployed(observed, outcome)]
     known, generation = _before(observed), observed.expose.metadata.generation
-    for type, status, reason, message in found:
-        known = set_condition(
-            known, type, status=status, reason=reason,
-            message=message, generation=generation, now=observed.now,
-        )  # fmt: skip
-    return known
+    return set_conditions(known, found, generation=generation, now=observed.now)
 
 
-def _service(observed: Observed) -> Claim:
+def _service(observed: Observed) -> ConditionClaim:
     name = observed.expose.spec.app.service.name
     if observed.service is not None:
-        return Claim("ServiceExists", "True", "ServiceFound", "Service exists")
+        return ConditionClaim("ServiceExists", "True", "ServiceFound", "Service exists")
     place = observed.expose.metadata.namespace
     said = f"Service '{name}' not found in namespace '{place}'"
-    return Claim("ServiceExists", "False", "ServiceNotFound", said)
+    return ConditionClaim("ServiceExists", "False", "ServiceNotFound", said)
 
 
-def _port(observed: Observed) -> list[Claim]:
+def _port(observed: Observed) -> list[ConditionClaim]:
     """Only once a port was seen to be missing is it worth saying that it is there."""
     port, service = observed.expose.spec.app.service.port, observed.service
     if service is None:
@@ -74,82 +58,94 @@ def _port(observed: Observed) -> list[Claim]:
     if numbers and port not in numbers and service.spec.type != "ExternalName":
         listed = ", ".join(map(str, numbers))
         said = f"Service '{service.metadata.name}' has no port {port}; it has {listed}"
-        return [Claim("ServicePortExists", "False", "ServicePortNotFound", said)]
+        return [ConditionClaim("ServicePortExists", "False", "ServicePortNotFound", said)]
     if condition_of(_before(observed), "ServicePortExists") is None:
         return []
-    return [Claim("ServicePortExists", "True", "ServicePortFound", f"Service has port {port}")]
+    return [
+        ConditionClaim("ServicePortExists", "True", "ServicePortFound", f"Service has port {port}")
+    ]
 
 
 def _before(observed: Observed) -> tuple[Condition, ...]:
     return observed.expose.status.conditions if observed.expose.status else ()
 
 
-def _class(observed: Observed) -> Claim:
+def _class(observed: Observed) -> ConditionClaim:
     if observed.tunnel_class is not None:
         said = f"TunnelClass '{observed.tunnel_class.metadata.name}' is in force"
-        return Claim("TunnelClassExists", "True", "TunnelClassFound", said)
-    return Claim("TunnelClassExists", "False", *missing_class(observed.expose))
+        return ConditionClaim("TunnelClassExists", "True", "TunnelClassFound", said)
+    return ConditionClaim("TunnelClassExists", "False", *missing_class(observed.expose))
 
 
-def _token(observed: Observed) -> list[Claim]:
+def _token(observed: Observed) -> list[ConditionClaim]:
     """Only once a token was withheld is it worth saying that it is not."""
     type = "RelayTokenShared"
     if observed.unshared:
-        return [Claim(type, "False", "RelayTokenNotShared", "; ".join(observed.unshared))]
+        return [ConditionClaim(type, "False", "RelayTokenNotShared", "; ".join(observed.unshared))]
     if condition_of(_before(observed), type) is None:
         return []
-    return [Claim(type, "True", "RelayTokenShared", "Every Secret names the relay that sees it")]
+    return [
+        ConditionClaim(
+            type, "True", "RelayTokenShared", "Every Secret names the relay that sees it"
+        )
+    ]
 
 
-def _deployment(observed: Observed, outcome: Outcome) -> Claim:
+def _deployment(observed: Observed, outcome: Outcome) -> ConditionClaim:
     type, counted = "TunnelDeploymentReady", f"{observed.ready}/{observed.total} tunnel pods ready"
     if outcome.result is OperationResult.CONFLICT:
-        return Claim(type, "False", "DeploymentConflict", outcome.message)
+        return ConditionClaim(type, "False", "DeploymentConflict", outcome.message)
     if outcome.result is OperationResult.REFUSED:
         verb = "Create" if outcome.creating else "Update"
-        return Claim(type, "False", f"Deployment{verb}Failed", outcome.message)
+        return ConditionClaim(type, "False", f"Deployment{verb}Failed", outcome.message)
     if outcome.result is OperationResult.WAITING:
-        return Claim(type, "False", "DeploymentTerminating", outcome.message)
+        return ConditionClaim(type, "False", "DeploymentTerminating", outcome.message)
     if observed.total and observed.ready >= observed.total:
-        return Claim(type, "True", "AllPodsReady", counted)
+        return ConditionClaim(type, "True", "AllPodsReady", counted)
     if overdue(observed.deployment) and outcome.result is OperationResult.UNCHANGED:
-        return Claim(type, "False", OVERDUE, f"{counted}{_trouble(observed)}")
-    return Claim(type, "False", "PodsNotReady", f"{counted}{_trouble(observed)}")
+        return ConditionClaim(type, "False", OVERDUE, f"{counted}{_trouble(observed)}")
+    return ConditionClaim(type, "False", "PodsNotReady", f"{counted}{_trouble(observed)}")
 
 
-def _connected(observed: Observed, relays: tuple[RelayConnection, ...]) -> Claim:
+def _connected(observed: Observed, relays: tuple[RelayConnection, ...]) -> ConditionClaim:
     type, up = "RelayConnected", sum(relay.status == "Connected" for relay in relays)
     if relays and up == len(relays):
         reason = "Assumed" if observed.assume else "AllRelaysConnected"
-        return Claim(type, "True", reason, f"Connected to {up}/{len(relays)} relays")
+        return ConditionClaim(type, "True", reason, f"Connected to {up}/{len(relays)} relays")
     if all(relay.status == "Unknown" for relay in relays):
-        return Claim(type, "Unknown", "NotReported", "No tunnel has told of its relays yet")
+        return ConditionClaim(
+            type, "Unknown", "NotReported", "No tunnel has told of its relays yet"
+        )
     errors = "; ".join(f"{each.name}: {each.last_error}" for each in relays if each.last_error)
     said = f"Only {up}/{len(relays)} relays connected{f': {errors}' if errors else ''}"
-    return Claim(type, "False", "PartialRelayConnection" if up else "NoRelayConnected", said)
+    return ConditionClaim(
+        type, "False", "PartialRelayConnection" if up else "NoRelayConnected", said
+    )
 
 
-def _name(observed: Observed) -> list[Claim]:
+def _name(observed: Observed) -> list[ConditionClaim]:
     """Only once a name was seen to be another's is it worth saying that it is ours."""
     type, app = "NameAvailable", observed.expose.spec.app.name
     if taken := refusing(observed.expose.spec.relay.targets, observed.tunnels):
         said = f"The name '{app}' is another's at {', '.join(taken)}: free it there or change it"
-        return [Claim(type, "False", "NameConflict", said)]
+        return [ConditionClaim(type, "False", "NameConflict", said)]
     if condition_of(_before(observed), type) is None:
         return []
-    return [Claim(type, "True", "NameFree", f"No relay has given '{app}' to somebody else")]
+    return [
+        ConditionClaim(type, "True", "NameFree", f"No relay has given '{app}' to somebody else")
+    ]
 
 
-def _available(observed: Observed, claims: list[Claim], phase: Phase) -> Claim:
+def _available(observed: Observed, claims: list[ConditionClaim], phase: Phase) -> ConditionClaim:
     if observed.errors:
         said = "; ".join(f"{cause.field}: {cause.message}" for cause in observed.errors)
-        return Claim("Available", "False", "InvalidSpec", said)
+        return ConditionClaim("Available", "False", "InvalidSpec", said)
     for claim in claims:
         if claim.status == "False" and claim.reason in BLOCKING:
-            return Claim("Available", "False", claim.reason, claim.message)
+            return ConditionClaim("Available", "False", claim.reason, claim.message)
     if phase in ("Ready", "Degraded"):
-        return Claim("Available", "True", "PortalExposeAvailable", _reachability(observed))
-    return Claim("Available", "False", "PortalExposeNotAvailable", f"The phase is {phase}")
+        return ConditionClaim("Available", "True", "PortalExposeAvailable", _reachability(observed))
+    return ConditionClaim("Available", "False", "PortalExposeNotAvailable", f"The phase is {phase}")
 
 
 def _reachability(observed: Observed) -> str:
@@ -162,25 +158,31 @@ def _reachability(observed: Observed) -> str:
     return "Reachable under its public URL"
 
 
-def _progressing(observed: Observed, outcome: Outcome) -> Claim:
+def _progressing(observed: Observed, outcome: Outcome) -> ConditionClaim:
     type = "Progressing"
     match outcome.result:
         case OperationResult.CREATED:
-            return Claim(type, "True", "DeploymentCreated", "Tunnel pods are being started")
+            return ConditionClaim(
+                type, "True", "DeploymentCreated", "Tunnel pods are being started"
+            )
         case OperationResult.UPDATED | OperationResult.CORRECTED:
-            return Claim(type, "True", "DeploymentUpdating", "Rolling update in progress")
+            return ConditionClaim(type, "True", "DeploymentUpdating", "Rolling update in progress")
     found = observed.deployment
     if found is not None and overdue(found):
-        return Claim(type, "False", OVERDUE, "The tunnel pods did not become ready in time")
+        return ConditionClaim(
+            type, "False", OVERDUE, "The tunnel pods did not become ready in time"
+        )
     if found is not None and _rolling(found, observed.total):
-        return Claim(type, "True", "RollingUpdate", "Rolling update in progress")
-    return Claim(type, "False", "DeploymentStable", "Nothing is being changed")
+        return ConditionClaim(type, "True", "RollingUpdate", "Rolling update in progress")
+    return ConditionClaim(type, "False", "DeploymentStable", "Nothing is being changed")
 
 
-def _deployed(observed: Observed, outcome: Outcome) -> list[Claim]:
+def _deployed(observed: Observed, outcome: Outcome) -> list[ConditionClaim]:
     if observed.deployment is None and outcome.result is not OperationResult.CREATED:
         return []
-    return [Claim(DEPLOYED, "True", "DeploymentCreated", "The tunnel Deployment was created")]
+    return [
+        ConditionClaim(DEPLOYED, "True", "DeploymentCreated", "The tunnel Deployment was created")
+    ]
 
 
 def _rolling(deployment: Deployment, total: int) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
 
-from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.clock import parse_timestamp
 from quintant.operators.shifu.api.device import (
     REACHABLE,
@@ -47,112 +46,100 @@ TOLD = (
 """What becomes an event when it becomes so."""
 
 
-class DeviceVerdict(NamedTuple):
-    """A condition before it has its times."""
-
-    type: str
-    status: str
-    reason: str
-    message: str = ""
-
-
 def conditions(observed: Observed, choice: Choice, generation: int | None) -> tuple[Condition, ...]:
     """The conditions of a device; those of the agent stay as they are."""
-    found: Sequence[Condition] = observed.status.conditions
-    for verdict in _verdicts(observed, choice):
-        found = set_condition(
-            found, verdict.type, status=verdict.status, reason=verdict.reason,
-            message=verdict.message, generation=generation, now=observed.now,
-        )  # fmt: skip
-    return tuple(found)
+    known, told = observed.status.conditions, _verdicts(observed, choice)
+    return set_conditions(known, told, generation=generation, now=observed.now)
 
 
-def _verdicts(observed: Observed, choice: Choice) -> Iterator[DeviceVerdict]:
+def _verdicts(observed: Observed, choice: Choice) -> Iterator[ConditionClaim]:
     yield _scheduled(observed, choice)
     yield _ready(observed, choice)
     yield _valid(observed)
     if _silent(observed, choice):
-        yield DeviceVerdict(
+        yield ConditionClaim(
             REACHABLE, "Unknown", FOREIGN,
             "its agent reports nothing; for upstream's agents apply deploy/shifu/upstream-agents",
         )  # fmt: skip
 
 
-def _scheduled(observed: Observed, choice: Choice) -> DeviceVerdict:
+def _scheduled(observed: Observed, choice: Choice) -> ConditionClaim:
     if choice.yields:
         return _looked_after(observed)
     if choice.settling:
-        return DeviceVerdict(
+        return ConditionClaim(
             SCHEDULED, "False", SETTLING, "a Deployment of the user's is waited for"
         )
     if not choice.node or choice.refused is not None:
         refused = choice.refused
         if refused is not None:
-            return DeviceVerdict(SCHEDULED, "False", refused.reason, refused.message)
+            return ConditionClaim(SCHEDULED, "False", refused.reason, refused.message)
         served = not_served(observed.device)
-        return DeviceVerdict(SCHEDULED, "False", served.reason if served else SETTLING)
+        return ConditionClaim(SCHEDULED, "False", served.reason if served else SETTLING)
     if is_lost(observed, choice):
         return _stranded(observed, choice)
     decision, ours = choice.decision, observed.deployment
     if decision is not None:
-        return DeviceVerdict(
+        return ConditionClaim(
             SCHEDULED, "True", decision.kind, f"{decision.node}: {decision.reason}"
         )
     kind, reason = (ours.kind, ours.reason) if ours is not None else ("", "")
     said = f"{choice.node}: {reason}" if reason else choice.node
-    return DeviceVerdict(SCHEDULED, "True", kind or "Placed", said)
+    return ConditionClaim(SCHEDULED, "True", kind or "Placed", said)
 
 
-def _looked_after(observed: Observed) -> DeviceVerdict:
+def _looked_after(observed: Observed) -> ConditionClaim:
     if observed.theirs is None:
-        return DeviceVerdict(SCHEDULED, "True", UNMANAGED, "the user looks after its deviceShifu")
+        return ConditionClaim(SCHEDULED, "True", UNMANAGED, "the user looks after its deviceShifu")
     name = observed.theirs.metadata.name
-    return DeviceVerdict(SCHEDULED, "True", ADOPTED, f"the user's Deployment {name} serves it")
+    return ConditionClaim(SCHEDULED, "True", ADOPTED, f"the user's Deployment {name} serves it")
 
 
-def _stranded(observed: Observed, choice: Choice) -> DeviceVerdict:
+def _stranded(observed: Observed, choice: Choice) -> ConditionClaim:
     """What is said of a deviceShifu on a lost node."""
     if observed.hints.pinned or observed.hints.reschedule == "never":
         said = f"{choice.node} is lost, and it runs there or nowhere"
-        return DeviceVerdict(SCHEDULED, "False", PIN_LOST, said)
+        return ConditionClaim(SCHEDULED, "False", PIN_LOST, said)
     if observed.held:
         said = "most nodes are lost at once: evacuation waits"
-        return DeviceVerdict(SCHEDULED, "False", MASS_LOSS, said)
+        return ConditionClaim(SCHEDULED, "False", MASS_LOSS, said)
     if observed.unplaced:
-        return DeviceVerdict(SCHEDULED, "False", NONE_FEASIBLE, observed.unplaced)
-    return DeviceVerdict(SCHEDULED, "False", NODE_LOST, f"{choice.node} is lost, and may come back")
+        return ConditionClaim(SCHEDULED, "False", NONE_FEASIBLE, observed.unplaced)
+    return ConditionClaim(
+        SCHEDULED, "False", NODE_LOST, f"{choice.node} is lost, and may come back"
+    )
 
 
-def _ready(observed: Observed, choice: Choice) -> DeviceVerdict:
+def _ready(observed: Observed, choice: Choice) -> ConditionClaim:
     shown = observed.theirs if choice.yields else observed.deployment
     if choice.yields and shown is None:
-        return DeviceVerdict(READY, "Unknown", UNMANAGED, "there is no Deployment for it")
+        return ConditionClaim(READY, "Unknown", UNMANAGED, "there is no Deployment for it")
     if shown is None:
         served = not_served(observed.device)
         reason = served.reason if served is not None else "NotCreated"
-        return DeviceVerdict(READY, "False", reason, served.message if served is not None else "")
+        return ConditionClaim(READY, "False", reason, served.message if served is not None else "")
     if is_lost(observed, choice):
-        return DeviceVerdict(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
+        return ConditionClaim(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
     if shown.available and not choice.cause:
-        return DeviceVerdict(READY, "True", "Available", "its Deployment is up")
-    return DeviceVerdict(READY, "False", "Unavailable", "its Deployment is not up")
+        return ConditionClaim(READY, "True", "Available", "its Deployment is up")
+    return ConditionClaim(READY, "False", "Unavailable", "its Deployment is not up")
 
 
-def _valid(observed: Observed) -> DeviceVerdict:
+def _valid(observed: Observed) -> ConditionClaim:
     served = not_served(observed.device)
     wrong = [(each.reason, each.message) for each in observed.hints.errors]
     if served is not None:
         wrong.insert(0, (served.reason, served.message))
     if wrong:
         said = "; ".join(message for _, message in wrong)
-        return DeviceVerdict(VALID, "False", wrong[0][0], said)
+        return ConditionClaim(VALID, "False", wrong[0][0], said)
     shifu = observed.device.spec.device_shifu
     known = observed.config is not None or (shifu is not None and bool(shifu.instructions))
     if observed.theirs is None and not known:
-        return DeviceVerdict(
+        return ConditionClaim(
             VALID, "True", NO_INSTRUCTIONS, "no ConfigMap of instructions was found"
         )
-    return DeviceVerdict(VALID, "True", "Valid")
+    return ConditionClaim(VALID, "True", "Valid")
 
 
 def is_lost(observed: Observed, choice: Choice) -> bool:
