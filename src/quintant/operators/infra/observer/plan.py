@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from quintant.api.meta import ConditionClaim
 from quintant.operators.infra.api.cluster import MadeNode, MadeNodes
 from quintant.operators.infra.observe.answers import NodeLook, TargetLook
 from quintant.operators.infra.plan.status import (
@@ -20,7 +21,6 @@ from quintant.operators.infra.plan.status import (
     NODES_HEALTHY,
     NODES_NOT_READY,
     RECONNECTED,
-    ConditionClaim,
     StatusChange,
     claim,
 )

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quintant.api.events import PlannedEvent
+from quintant.api.meta import ConditionClaim
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import Operation
@@ -63,7 +64,6 @@ from quintant.operators.infra.plan.status import (
     INFRASTRUCTURE_READY,
     SYNCED,
     TEMPLATE_DRIFT,
-    ConditionClaim,
     StatusChange,
     claim,
     reason_of,

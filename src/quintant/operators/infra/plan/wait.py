@@ -17,6 +17,7 @@ from dataclasses import replace
 from enum import Enum, auto
 from typing import NamedTuple
 
+from quintant.api.meta import ConditionClaim
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.observe.answers import (
@@ -44,7 +45,6 @@ from quintant.operators.infra.plan.status import (
     IN_PROGRESS,
     INFRASTRUCTURE_READY,
     STALLED,
-    ConditionClaim,
     StatusChange,
     claim,
     is_true,
