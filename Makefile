@@ -70,7 +70,8 @@ interop: $(READY) ## Run programs of others against ours; what is heavy is built
 		echo "nothing in tests/interop is called \"$(K)\": nothing was run"; }
 
 soak: $(READY) ## Run the long scenarios at full size
-	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators tests/explore
+	@QUINTANT_SOAK=1 PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators \
+		tests/explore tests/interop/test_infra_replicas.py
 
 explore: $(READY) ## Disturb every operator at every point (K=greeter, BUDGET=600, FULL=1 without one)
 	@PYTHONPATH=tests $(BIN)/quintant explore $(if $(FULL),,--budget $(or $(BUDGET),$(EXPLORE_SECONDS))) \

@@ -36,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(f"{took:.0f} ms of {budget} ms: {name}")
 
 
-ROOMS = {"node", "real", "dataplane", "security", "scenarios"}
+ROOMS = {"node", "real", "interop", "dataplane", "security", "scenarios"}
 """Folders with tests that wait for processes, by the speed of the machine."""
 
 

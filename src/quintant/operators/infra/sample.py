@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from quintant.operators.infra.api import GROUP, VERSION, Cluster
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress
@@ -91,6 +93,7 @@ def _part(version: str, kind: str, name: str, **rest: Any) -> Plain:
 
 
 async def _look(client: Client) -> SampleProgress:
+    """Look at both; once they are there, the second is scaled, for who looks on."""
     said = []
     for name in CLUSTERS:
         found = await client.find(Cluster, name, NAMESPACE, live=True)
@@ -98,16 +101,32 @@ async def _look(client: Client) -> SampleProgress:
         state = (status.state if status is not None else None) or "PENDING"
         nodes = status.nodes.ready if status is not None and status.nodes is not None else 0
         said.append(f"{name} {state}, {nodes} nodes")
-    return SampleProgress(all(" ONLINE," in each for each in said), "; ".join(said))
+    done = all(" ONLINE," in each for each in said)
+    if done:
+        await _scale(client, "second", CLUSTERS["second"] + 1)
+        said.append("second is being scaled")
+    return SampleProgress(done, "; ".join(said))
 
 
-_SCALE = '{"spec":{"tosca":{"topology_template":{"inputs":{"workers":{"default":2}}}}}}'
+async def _scale(client: Client, name: str, workers: int) -> None:
+    inputs = {"workers": {"default": workers}}
+    change = {"spec": {"tosca": {"topology_template": {"inputs": inputs}}}}
+    await client.raw(
+        "PATCH",
+        f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/clusters/{name}",
+        body=msgspec.json.encode(change),
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+
+
+_SCALE = '{"spec":{"tosca":{"topology_template":{"inputs":{"workers":{"default":3}}}}}}'
 SAMPLE = Sample(
     NAMESPACE,
     _manifests(),
     _look,
     (
-        f"kubectl -n {NAMESPACE} get clusters,clouds,infrastructureproviders",
+        f"kubectl -n {NAMESPACE} get clusters --watch",
+        f"kubectl -n {NAMESPACE} get clouds,infrastructureproviders",
         f"quintant infra describe sample -n {NAMESPACE}",
         f"quintant infra kubeconfig sample -n {NAMESPACE} > made; "
         "kubectl --kubeconfig made get nodes",
