@@ -129,6 +129,34 @@ async def test_output_that_changes_changes_the_secret_and_no_machine(testbed: In
     assert len(testbed.model.only().machines) == 2
 
 
+async def test_template_that_is_too_large_for_a_status_is_kept_in_a_secret(
+    testbed: InfraTestbed,
+) -> None:
+    document = template()
+    document["description"] = "x" * 300_000
+    await testbed.everything(tosca=document)
+    found = await testbed.get()
+    assert found.status is not None
+    assert found.status.last_applied_tosca is None
+    assert found.status.last_applied_hash == digest(document)
+    assert found.status.last_applied_ref is not None
+    assert found.status.infrastructure is not None
+    assert found.status.infrastructure.wanted == 2
+    await testbed.scale(3)
+    await testbed.state("RECONCILING", within=10)
+    await testbed.state("ONLINE")
+    scaled = [note for _, reason, note in await testbed.events() if reason == "Scaled"]
+    assert scaled == ["wn: from 1 to 3 machines"]
+    await testbed.edit(tosca={"description": None})
+    await testbed.state("RECONCILING", within=10)
+    found = await testbed.state("ONLINE")
+    assert found.status is not None
+    assert found.status.last_applied_tosca == found.spec.tosca
+    assert found.status.last_applied_ref is None
+    await testbed.delete()
+    await testbed.gone()
+
+
 async def test_deletion_leaves_nothing(testbed: InfraTestbed) -> None:
     await testbed.everything()
     await testbed.delete()

@@ -7,9 +7,13 @@ in metadata of our own, and in the name, which the provider keeps even where it 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from quintant.api.core import Secret
 from quintant.core.object import ObjectMeta, Opaque
@@ -25,7 +29,10 @@ INFRA_NAME = "infra_name"
 MARKS = (CREATE_TOKEN, CLUSTER_UID, OWNER)
 KUBECONFIG_KEY = "value"
 """The key that Cluster API uses, too."""
-_SUFFIX = "-kubeconfig"
+TEMPLATE_KEY = "tosca.json.gz"
+STATUS_BYTES = 256 * 1024
+"""The largest template that a status holds beside the spec that has it already."""
+_SUFFIX, _TEMPLATE_SUFFIX = "-kubeconfig", "-template"
 _SECRETIVE = ("password", "passwd", "token", "secret", "private_key")
 
 
@@ -85,6 +92,30 @@ def secret_name(cluster: str) -> str:
 def content_hash(kubeconfig: bytes) -> str:
     """What a kubeconfig is compared by."""
     return hashlib.sha256(kubeconfig).hexdigest()
+
+
+def kept_template(cluster: Cluster, tosca: Opaque) -> Secret | None:
+    """The Secret with a template that is too large for a status; None if it is not."""
+    if len(tosca.raw) <= STATUS_BYTES:
+        return None
+    name = cluster.metadata.name
+    meta = ObjectMeta(
+        name=child_name(name, _TEMPLATE_SUFFIX),
+        namespace=cluster.metadata.namespace,
+        labels={CLUSTER_LABEL: child_name(name, length=LABEL_LENGTH)},
+    )
+    # Without the time, the same template is the same Secret.
+    packed = base64.b64encode(gzip.compress(tosca.raw, mtime=0)).decode()
+    return owned(Secret(metadata=meta, data={TEMPLATE_KEY: packed}, type="Opaque"), by=cluster)
+
+
+def unpacked_template(raw: bytes) -> Opaque | None:
+    """The template in such a Secret; None if somebody made something else of it."""
+    try:
+        found = Opaque(gzip.decompress(raw))
+        return found if isinstance(found.value, dict) else None
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError):
+        return None
 
 
 def kubeconfig_secret(cluster: Cluster, kubeconfig: str) -> Secret:

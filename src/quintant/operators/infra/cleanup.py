@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from quintant.operators.infra.act import remove_kubeconfig
+from quintant.operators.infra.act import remove_secrets
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.plan.deletion import HOLD
 from quintant.operators.infra.reconcile import InfrastructureReconciler
@@ -21,7 +21,7 @@ def cleanup_by(
         """Delete what is at the provider; None once nothing is left."""
         decision = await reconcile.advance(ctx)
         if decision.finished:
-            await remove_kubeconfig(ctx, cluster)
+            await remove_secrets(ctx, cluster)
             return None
         # Without a time the Cluster would be let go.
         return Result(after=decision.after if decision.after is not None else HOLD)

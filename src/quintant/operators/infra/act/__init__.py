@@ -16,7 +16,13 @@ from quintant.api.core import Secret
 from quintant.core.owner import controller_of
 from quintant.operators.infra.act.status import record_status, write_status
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.builders import kubeconfig_secret, template
+from quintant.operators.infra.api.names import SecretKeyRef
+from quintant.operators.infra.builders import (
+    TEMPLATE_KEY,
+    kept_template,
+    kubeconfig_secret,
+    template,
+)
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import ProviderError
 from quintant.operators.infra.observe.observed import (
@@ -27,6 +33,7 @@ from quintant.operators.infra.observe.observed import (
 )
 from quintant.operators.infra.plan import conclude
 from quintant.operators.infra.plan.decision import Act, Action, PassDecision
+from quintant.operators.infra.plan.status import StatusChange
 from quintant.operators.infra.remote import Provider
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.long_calls import LongCalls
@@ -69,7 +76,8 @@ class Performer:
 
     async def _write(self, ctx: Context[Cluster], seen: Observed, decision: PassDecision) -> bool:
         """Write what was decided, tell of it, and count what it ends."""
-        known = await write_status(ctx, seen.cluster, decision.change)
+        change = await keep_template(ctx, seen.cluster, decision.change)
+        known = await write_status(ctx, seen.cluster, change)
         ctx.tell(*decision.events)
         operation, fields = seen.status.operation, decision.change.fields
         if operation is not None and fields.get("operation", operation) is None:
@@ -148,19 +156,48 @@ class Performer:
 async def save_kubeconfig(ctx: Context[Cluster], cluster: Cluster, kubeconfig: str) -> str:
     """Write the Secret; why not, if its name is somebody else's."""
     wanted = kubeconfig_secret(cluster, kubeconfig)
-    # Caches hold only Secrets with our label, and a Secret of somebody else's is not to be lost.
-    found = await ctx.client.find(Secret, *wanted.key, live=True)
-    held = controller_of(found) if found is not None else None
-    if found is not None and (held is None or held.uid != cluster.metadata.uid):
+    if not await _applied(ctx, cluster, wanted):
         return f"Secret {wanted.metadata.name} exists and is not ours: rename or remove it"
-    await ctx.client.apply(wanted)
     return ""
 
 
-async def remove_kubeconfig(ctx: Context[Cluster], cluster: Cluster) -> None:
-    """Delete the Secret, if it is ours."""
-    name = kubeconfig_secret(cluster, "").metadata.name
-    found = await ctx.client.find(Secret, name, cluster.metadata.namespace, live=True)
-    held = controller_of(found) if found is not None else None
-    if found is not None and held is not None and held.uid == cluster.metadata.uid:
-        await ctx.client.delete(found)
+async def keep_template(
+    ctx: Context[Cluster], cluster: Cluster, change: StatusChange
+) -> StatusChange:
+    """The same change; a template that is too large for a status goes into a Secret."""
+    if "last_applied_tosca" not in change.fields:
+        return change
+    tosca = change.fields["last_applied_tosca"]
+    secret = kept_template(cluster, tosca) if tosca is not None else None
+    if secret is None:
+        return change + StatusChange({"last_applied_ref": None})
+    kept = await _applied(ctx, cluster, secret)
+    ref = SecretKeyRef(name=secret.metadata.name, key=TEMPLATE_KEY) if kept else None
+    return change + StatusChange({"last_applied_tosca": None, "last_applied_ref": ref})
+
+
+async def _applied(ctx: Context[Cluster], cluster: Cluster, wanted: Secret) -> bool:
+    """Write a Secret, unless its name is somebody else's."""
+    # Caches hold only Secrets with our label, and a Secret of somebody else's is not to be lost.
+    found = await ctx.client.find(Secret, *wanted.key, live=True)
+    if found is not None and not _ours(found, cluster):
+        return False
+    await ctx.client.apply(wanted)
+    return True
+
+
+def _ours(secret: Secret, cluster: Cluster) -> bool:
+    held = controller_of(secret)
+    return held is not None and held.uid == cluster.metadata.uid
+
+
+async def remove_secrets(ctx: Context[Cluster], cluster: Cluster) -> None:
+    """Delete the Secrets that are ours."""
+    status = cluster.status
+    names = [kubeconfig_secret(cluster, "").metadata.name]
+    if status is not None and status.last_applied_ref is not None:
+        names.append(status.last_applied_ref.name)
+    for name in names:
+        found = await ctx.client.find(Secret, name, cluster.metadata.namespace, live=True)
+        if found is not None and _ours(found, cluster):
+            await ctx.client.delete(found)

@@ -244,6 +244,8 @@ class ClusterStatus(Model):
     duplicates: tuple[str, ...] = ()
     """Infrastructures with our token that should not be, and are being deleted."""
     last_applied_tosca: Opaque | None = None
+    last_applied_ref: SecretKeyRef | None = None
+    """Where it is instead, compressed, if it has more than 256 KiB."""
     last_applied_hash: str = ""
     operation: Operation | None = None
     infrastructure: InfrastructureStatus | None = None

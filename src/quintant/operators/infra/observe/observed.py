@@ -14,6 +14,7 @@ from typing import Any
 
 from quintant.api.core import Secret
 from quintant.core.duration import parse_duration
+from quintant.core.object import Opaque
 from quintant.core.resource import projection
 from quintant.operators.infra.api import (
     PAUSED,
@@ -144,6 +145,8 @@ class Observed:
     log: str = ""
     found: tuple[str, ...] | Failure | None = None
     outputs: Mapping[str, Any] | Failure | None = None
+    kept: Opaque | None = None
+    """The template that was last applied, if it is too large for the status."""
     adopted: Mapping[str, Any] | None = None
     """The template of the infrastructure to be adopted."""
     poll_min: float = 2.0
@@ -155,6 +158,11 @@ class Observed:
     def status(self) -> ClusterStatus:
         """The status, also where there is none yet."""
         return self.cluster.status or ClusterStatus()
+
+    @property
+    def last_applied(self) -> Opaque | None:
+        """The template that was last applied, wherever it is; None if nobody knows."""
+        return self.status.last_applied_tosca or self.kept
 
     @property
     def paused(self) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from quintant.core.object import Request
+from quintant.api.core import Secret
+from quintant.core.object import Opaque, Request
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.builders import secret_name
+from quintant.operators.infra.builders import secret_name, unpacked_template
 from quintant.operators.infra.observe.answers import (
     Ended,
     ErrorClass,
@@ -30,6 +31,7 @@ from quintant.operators.infra.observe.session import ProviderSession, Resolver
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.plan import question
 from quintant.operators.infra.plan.deletion import target_of
+from quintant.operators.infra.plan.diff import template_digest
 from quintant.operators.infra.remote import Provider, Providers
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.long_calls import LongCalls
@@ -77,6 +79,7 @@ class ClusterReader:
             memory=memory,
             secret=await client.find(WatchedSecret, name, request.namespace),
             kubeconfig=await self._given(ctx),
+            kept=await self._kept(ctx),
             call=call,
             ended=ended,
             rivals=await self._rivals(ctx),
@@ -95,6 +98,18 @@ class ClusterReader:
         secret = await self.resolver.secrets.find(ctx.client, key)
         raw = secret_value(secret, ref.key or "value")
         return raw.decode("utf-8", "replace") if raw is not None else None
+
+    async def _kept(self, ctx: Context[Cluster]) -> Opaque | None:
+        """The template that was last applied, where the status only says where it is."""
+        status, tosca = ctx.obj.status, ctx.obj.spec.tosca
+        ref = status.last_applied_ref if status is not None else None
+        if status is None or ref is None or tosca is None:
+            return None
+        if status.last_applied_hash == template_digest(tosca):
+            return tosca
+        secret = await ctx.client.find(Secret, ref.name, ctx.request.namespace, live=True)
+        raw = secret_value(secret, ref.key or "")
+        return unpacked_template(raw) if raw is not None else None
 
     async def _rivals(self, ctx: Context[Cluster]) -> tuple[str, ...]:
         wanted = ctx.obj.spec.adopt_infrastructure_id

@@ -76,7 +76,8 @@ def denied(seen: Observed, failure: Failure) -> PassDecision:
         )
     said = f"infrastructure {seen.status.cluster_id} is gone from the provider"
     fields = {
-        "cluster_id": "", "running_on": None, "last_applied_tosca": None, "last_applied_hash": "",
+        "cluster_id": "", "running_on": None, "last_applied_tosca": None, "last_applied_ref": None,
+        "last_applied_hash": "",
         "created": None, "infrastructure": None, "operation": None,
         "last_errors": with_error(seen, failure),
     }  # fmt: skip

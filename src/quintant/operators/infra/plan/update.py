@@ -144,7 +144,7 @@ def _in_progress(seen: Observed) -> tuple[ConditionClaim, ...]:
 
 
 def _changes(seen: Observed) -> tuple[object, ...]:
-    before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
+    before, after = seen.last_applied, seen.cluster.spec.tosca
     if before is None or after is None:
         return ()
     return differences(before.value, after.value)
@@ -152,7 +152,7 @@ def _changes(seen: Observed) -> tuple[object, ...]:
 
 def _events(seen: Observed) -> tuple[PlannedEvent, ...]:
     events = [note("Updating", f"sends the template: {listed(_changes(seen)) or 'as it was'}")]
-    before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
+    before, after = seen.last_applied, seen.cluster.spec.tosca
     old = machine_counts(before.value) if before is not None else None
     new = machine_counts(after.value) if after is not None else None
     for name in sorted((old or {}).keys() & (new or {}).keys()):
@@ -216,7 +216,7 @@ def _applied(seen: Observed, operation: Operation) -> PassDecision:
 
 
 def _synced(seen: Observed) -> list[ConditionClaim]:
-    before, after = seen.status.last_applied_tosca, seen.cluster.spec.tosca
+    before, after = seen.last_applied, seen.cluster.spec.tosca
     found = [claim(SYNCED, True, "Applied", "the provider has the template")]
     if before is None or after is None:
         return found

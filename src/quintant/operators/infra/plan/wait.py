@@ -122,7 +122,7 @@ def _told(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> 
 
 def wanted_by(seen: Observed) -> int | None:
     """How many machines the template that was sent asks for, where that can be told."""
-    tosca = seen.status.last_applied_tosca
+    tosca = seen.last_applied
     return wanted_machines(tosca.value) if tosca is not None else None
 
 
