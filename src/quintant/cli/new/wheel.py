@@ -1,7 +1,7 @@
 """The wheel of Quintant that a project installs: a given one, one of a source folder, or ours.
 
-An installation that came from a source folder has its wheel built there anew, for the folder may
-have changed; any other is packed as it was installed.
+An editable installation is its source folder, of which a wheel is built; any other is packed as it
+was installed.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def pack_installed(installed: Distribution, folder: Path) -> str:
     target = f"{name}-{installed.version}-py3-none-any.whl"
     record = io.StringIO()
     lines = csv.writer(record, lineterminator="\n")
-    with ZipFile(folder / target, "w", ZIP_DEFLATED) as wheel:
+    with ZipFile(folder / target, "w") as wheel:
         for path in sorted(installed.files or (), key=str):
             # Scripts lie elsewhere, and are made anew.
             if path.parts[0] == ".." or path.suffix == ".pyc" or path.name in _LEFT_OUT:
                 continue
             content = path.read_binary()
-            wheel.writestr(ZipInfo(path.as_posix()), content)
+            wheel.writestr(ZipInfo(path.as_posix()), content, ZIP_DEFLATED)
             lines.writerow((path.as_posix(), f"sha256={_digest(content)}", len(content)))
         lines.writerow((f"{about}/RECORD", "", ""))
         wheel.writestr(ZipInfo(f"{about}/RECORD"), record.getvalue())
@@ -61,12 +61,11 @@ def _digest(content: bytes) -> str:
 
 
 def _source_folder(installed: Distribution) -> Path | None:
-    """The folder that an installation was made from, if it was one and is there."""
+    """The folder of an editable installation."""
     told = json.loads(installed.read_text("direct_url.json") or "{}")
-    if "dir_info" not in told:
+    if not told.get("dir_info", {}).get("editable"):
         return None
-    folder = Path(unquote(urlsplit(told["url"]).path))
-    return folder if folder.is_dir() else None
+    return Path(unquote(urlsplit(told["url"]).path))
 
 
 def _copy(wheel: Path, folder: Path) -> str:
