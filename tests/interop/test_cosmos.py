@@ -246,6 +246,7 @@ async def test_an_upgrade_of_the_chain_and_a_node_that_joins_by_state_sync(simd:
     await testbed.apply(example_node("simd", simd.validator, name, chain=given))
     await testbed.settled(name, within=90)
     since = await revision(client, CosmosFullNode, NAMESPACE)
+    before = await uids(testbed, name)
 
     height = await propose(simd.validator)
     decided = (await node_status(simd.validator.address)).height
@@ -258,6 +259,7 @@ async def test_an_upgrade_of_the_chain_and_a_node_that_joins_by_state_sync(simd:
     versions.append({"height": height, "image": f"{SDK}:v2"})
     await testbed.change(name, {"chain": {"versions": versions}})
     await testbed.until(CosmosFullNode, name, lambda it: warned(it) != "True")
+    assert await uids(testbed, name) == before
 
     (simd.folder / "height").write_text(str(height))
     await testbed.until(
@@ -291,6 +293,10 @@ async def test_the_example_of_simd_is_a_chain_by_itself(aloud: Aloud, tmp_path: 
             before = await answered(pod.status.pod_ip)
             assert before.network == "simd-1"
             await answered(pod.status.pod_ip, before.height + 1)
+
+
+async def uids(testbed: RealCosmosTestbed, name: str) -> set[str]:
+    return {pod.metadata.uid for pod in (await testbed.pods(name)).values()}
 
 
 async def propose(validator: Validator) -> int:
