@@ -1,7 +1,7 @@
 """What it costs to ask many nodes every five seconds, on connections that are kept.
 
 `python -m benchmarks.cosmos.polling ours PORT PODS ROUNDS` prints the CPU of a poll as JSON; `bare`
-is a loop of asyncio's own streams, `aiohttp` a session of that.
+is a protocol of asyncio's and a timer for each node, `aiohttp` a session of that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from random import Random as Chance
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -55,20 +55,37 @@ async def ours(port: int, pods: int) -> None:
     await cache.news(SourceContext(Workqueue(), lambda: (), Random()))
 
 
+class BareConnection(asyncio.Protocol):
+    """As little as there can be between a loop and an answer: no task, no timeout, no error."""
+
+    def __init__(self) -> None:
+        self._loop, self._held = asyncio.get_running_loop(), b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self._held += data
+        head, _, body = self._held.partition(_END)
+        length = int(head.lower().partition(_LENGTH)[2].partition(b"\r\n")[0])
+        if len(body) >= length:
+            parse_status(body)
+            self._held = b""
+            self._loop.call_later(PERIOD_SECONDS, self._ask)
+
+    def _ask(self) -> None:
+        if self._transport is not None:
+            self._transport.write(REQUEST)
+
+
 async def bare(port: int, pods: int) -> None:
-    """asyncio and nothing else: a connection and a task for each node."""
-
-    async def poll() -> None:
-        await asyncio.sleep(Chance().uniform(0, PERIOD_SECONDS))
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while True:
-            writer.write(REQUEST)
-            head = (await reader.readuntil(_END)).lower()
-            length = int(head.partition(_LENGTH)[2].partition(b"\r\n")[0])
-            parse_status(await reader.readexactly(length))
-            await asyncio.sleep(PERIOD_SECONDS)
-
-    await _all(poll, pods)
+    """asyncio and nothing else."""
+    loop = asyncio.get_running_loop()
+    for _ in range(pods):
+        await loop.create_connection(BareConnection, "127.0.0.1", port)
+    await asyncio.Future()
 
 
 async def aiohttp(port: int, pods: int) -> None:

@@ -21,9 +21,9 @@ ORIGINAL = "COSMOS_OPERATOR"
 Say = Callable[[str], None]
 POLLING = (
     "{pods:,} nodes are asked for /status every five seconds over loopback, on connections that "
-    "are kept, by a process each, all on uvloop: the operator's cache, a task with asyncio's "
-    "streams for each node, and a session of aiohttp. CPU of the process over {rounds} rounds, "
-    "after connections were made. The answers come from one other process."
+    "are kept, by a process each, all on uvloop: the operator's cache, a bare protocol and a timer "
+    "for each node, and a session of aiohttp. CPU of the process over {rounds} rounds, after "
+    "connections were made. The answers come from one other process."
 )
 PASSES = (
     "a CosmosFullNode of three nodes at rest, the whole cluster in one process. Its key is put "

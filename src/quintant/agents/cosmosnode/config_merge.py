@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,16 @@ async def config_merge(home: ChainHome, environ: Mapping[str, str], ask: Ask) ->
         write_whole(home.config / NODE_KEY, _checked_key(key), mode=0o600)
         written.append(home.config / NODE_KEY)
     return written
+
+
+def merged_files(paths: Sequence[Path], environ: Mapping[str, str]) -> str:
+    """Documents laid over each other, the last on top; NodeToolError if one is not there."""
+    merged: dict[str, Any] = {}
+    for path in paths:
+        if not path.is_file():
+            raise NodeToolError(f"cannot read {path}", "there is no such file")
+        merged = toml.merge(merged, read_toml(path))
+    return toml.dumps(_addressed(merged, environ))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

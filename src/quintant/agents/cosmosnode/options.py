@@ -34,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
     clean.add_argument("folder")
     clean.set_defaults(run=_clean)
     merge = words.add_parser("config-merge", help="write config.toml, app.toml and the node key")
+    merge.add_argument("-f", "--format", choices=("toml",), default="toml", help="of the files")
+    merge.add_argument("files", nargs="*", help="print these merged, and write nothing")
     merge.set_defaults(run=_config_merge)
     _add_healthcheck(words.add_parser("healthcheck", help="say whether the node is in sync"))
     fetch = words.add_parser("fetch", help="load genesis.json, addrbook.json, or a snapshot")
@@ -72,11 +74,15 @@ def _clean(given: argparse.Namespace) -> None:
     clean(Path(path_in_pod(given.folder)))
 
 
-def _config_merge(_: argparse.Namespace) -> None:
+def _config_merge(given: argparse.Namespace) -> None:
     from quintant.agents.cosmosnode.chain_home import ChainHome
-    from quintant.agents.cosmosnode.config_merge import config_merge
+    from quintant.agents.cosmosnode.config_merge import config_merge, merged_files
     from quintant.agents.cosmosnode.state_sync import ask_server
 
+    if given.files:
+        paths = [Path(path_in_pod(each)) for each in given.files]
+        print(merged_files(paths, os.environ), end="", flush=True)
+        return
     home = ChainHome.find(os.environ)
     for path in asyncio.run(config_merge(home, os.environ, ask_server)):
         print(f"wrote {path}", flush=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from quintant.agents.cosmosnode import main
 from quintant.agents.cosmosnode.chain_home import ChainHome
 from quintant.agents.cosmosnode.config_merge import config_merge
 from quintant.agents.cosmosnode.last_words import NodeToolError
@@ -96,6 +97,19 @@ async def test_on_the_embedded_node_it_listens_on_the_pods_own_address(
     assert found["p2p"]["laddr"] == "tcp://127.42.0.9:26656"
     assert found["instrumentation"]["prometheus_listen_addr"] == "127.42.0.9:26660"
     assert found["rpc"]["pprof_laddr"] == ""
+
+
+def test_files_that_are_named_are_printed_merged_and_none_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below, above = tmp_path / "below.toml", tmp_path / "above.toml"
+    below.write_text('a = 1\n[p2p]\nladdr = "x"\nseeds = "y"\n')
+    above.write_text('[p2p]\nseeds = "z"\n')
+    main(["config-merge", "-f", "toml", str(below), str(above)])
+    assert tomllib.loads(capsys.readouterr().out) == {"a": 1, "p2p": {"laddr": "x", "seeds": "z"}}
+    assert sorted(tmp_path.iterdir()) == [above, below]
+    with pytest.raises(SystemExit):
+        main(["config-merge", str(tmp_path / "none.toml")])
 
 
 async def test_merging_twice_is_merging_once(home: ChainHome, tmp_path: Path) -> None:
