@@ -53,6 +53,8 @@ CHANGED = (
     predicates.generation
     | predicates.annotation(TARGET_TLS)
     | predicates.changed(lambda expose: expose.metadata.finalizers)
+    # A process that started from an old list hears only now what an earlier one had said last.
+    | predicates.changed(lambda expose: expose.status)
 )
 HEARING_SECONDS = 3.0
 """How long the first word of a tunnel may take before it is missed."""

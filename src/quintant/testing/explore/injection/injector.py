@@ -219,7 +219,8 @@ class Injector:
                 await self._recreate(target)
             case FaultMode.PARENT_DELETED:
                 await self._somebody.delete(target)
-                self.stages.add(self._trace.steps, self._restoring(target))
+                # Not before its finalizers have run: the name is taken until then.
+                self.stages.add(self._trace.steps, self._restoring(target), urgent=False)
 
     async def _recreate(self, target: Target) -> None:
         await self._somebody.delete(target)

@@ -20,6 +20,8 @@ class FaultStage:
 
     step: int
     act: StageAct
+    urgent: bool = True
+    """Whether it follows even if the world does not get quiet: who has an old view never may."""
 
 
 class FaultStages:
@@ -29,9 +31,14 @@ class FaultStages:
         self._trace = trace
         self._waiting: list[FaultStage] = []
 
-    def add(self, step: int, act: StageAct) -> None:
+    def add(self, step: int, act: StageAct, *, urgent: bool = True) -> None:
         """Have something follow when the world is quiet and so many steps have ended."""
-        self._waiting.append(FaultStage(step, act))
+        self._waiting.append(FaultStage(step, act, urgent))
+
+    def urgent(self, *, last: bool = False) -> bool:
+        """Whether what follows next does not wait until the world is quiet."""
+        found = next((each for each in self._waiting if self._due(each, last=last)), None)
+        return found is not None and found.urgent
 
     def left(self, *, last: bool = False) -> bool:
         """Whether something follows when the world is quiet; with `last`, at any step."""

@@ -96,7 +96,7 @@ class ScenarioWorld:
             self.supervisor.engines,
             self._changed,
             self._unsettled,
-            lambda: injector.stages.left(last=self._ending),
+            lambda: injector.stages.urgent(last=self._ending),
             scenario.calm,
             scenario.bound,
             STAGE_SECONDS,
