@@ -49,7 +49,7 @@ SERVICE_INDEX = "service"
 TOKEN_INDEX = "token"
 CLASS_INDEX = "class"
 """The index of PortalExposes by the class they name; those that name none are under ""."""
-CHANGED = (
+CHANGED: predicates.When[PortalExpose] = (
     predicates.generation
     | predicates.annotation(TARGET_TLS)
     | predicates.changed(lambda expose: expose.metadata.finalizers)
