@@ -49,12 +49,18 @@ SERVICE_INDEX = "service"
 TOKEN_INDEX = "token"
 CLASS_INDEX = "class"
 """The index of PortalExposes by the class they name; those that name none are under ""."""
-CHANGED: predicates.When[PortalExpose] = (
+
+
+def _told(expose: PortalExpose) -> object:
+    """Its finalizers, and what its status says."""
+    return expose.metadata.finalizers, expose.status
+
+
+CHANGED = (
     predicates.generation
     | predicates.annotation(TARGET_TLS)
-    | predicates.changed(lambda expose: expose.metadata.finalizers)
     # A process that started from an old list hears only now what an earlier one had said last.
-    | predicates.changed(lambda expose: expose.status)
+    | predicates.changed(_told)
 )
 HEARING_SECONDS = 3.0
 """How long the first word of a tunnel may take before it is missed."""
