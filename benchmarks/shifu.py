@@ -1,10 +1,7 @@
-"""shifu: placing many devices, holding them, and not moving them for noise."""
+"""shifu: placing devices, holding them, moving them for a lost node and not for noise; agents."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,9 +10,13 @@ from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 from benchmarks.report import Budget, Table, times
+from benchmarks.shifu_agents import agents_table, applied_table
+from benchmarks.shifu_loss import loss_table
+from benchmarks.shifu_noise import noise_table
+from benchmarks.shifu_program import controller, rested
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import running
-from benchmarks.usage import MEGABYTE, Usage, usage
+from benchmarks.usage import MEGABYTE, usage
 from quintant.operators.shifu.plan.placement import (
     NodeOffer,
     NodeTable,
@@ -50,11 +51,19 @@ HOLDING = (
 
 
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
-    """Measure both."""
+    """Measure all."""
     say("shifu: placing")
     yield _placing(sizes.objects, sizes.nodes)
+    say("shifu: noise")
+    yield noise_table(sizes.pods, sizes.nodes // 5, max(1, sizes.trials // 5))
     say("shifu: holding")
     yield _holding(sizes.objects, sizes.nodes)
+    say("shifu: a lost node")
+    yield loss_table(sizes.objects // 10)
+    say("shifu: agents")
+    yield agents_table(sizes.requests, say)
+    say("shifu: applying")
+    yield applied_table(max(2, sizes.trials // 20))
 
 
 def _placing(devices: int, nodes: int) -> Table:
@@ -113,14 +122,11 @@ def _holding(devices: int, nodes: int) -> Table:
         way = Path(folder) / "kubeconfig"
         way.write_text(KUBECONFIG.format(port=port))
         began = time.monotonic()
-        with subprocess.Popen(_command(way), env=_environment(), stderr=subprocess.DEVNULL) as it:
-            try:
-                used, seconds = _rested(it.pid), time.monotonic() - began
-                time.sleep(REST_SECONDS)
-                idle = (usage(it.pid).cpu - used.cpu) / REST_SECONDS
-                peak = usage(it.pid).peak / MEGABYTE
-            finally:
-                it.kill()
+        with controller(way) as it:
+            used, seconds = rested(it.pid), time.monotonic() - began
+            time.sleep(REST_SECONDS)
+            idle = (usage(it.pid).cpu - used.cpu) / REST_SECONDS
+            peak = usage(it.pid).peak / MEGABYTE
         writes = int(urlopen(f"http://127.0.0.1:{port}/writes").read())
     return Table(
         f"The controller with {devices:,} devices on {nodes} nodes",
@@ -134,26 +140,6 @@ def _holding(devices: int, nodes: int) -> Table:
             Budget("a restart writes nothing", str(writes), writes == 0),
         ],
     )  # fmt: skip
-
-
-def _rested(pid: int) -> Usage:
-    """Wait until a process has done nothing for some seconds; what it used until then."""
-    last, still = usage(pid), 0
-    while still < 3:
-        time.sleep(2)
-        now = usage(pid)
-        still = still + 1 if now.cpu - last.cpu < 0.2 else 0
-        last = now
-    return last
-
-
-def _command(way: Path) -> list[str]:
-    flags = ("--kubeconfig", str(way), "--metrics=", "--probes=", "--no-leader-elect")
-    return [sys.executable, "-m", "quintant", "operator", "shifu", *flags]
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "EDGEMAP_ADDR": "off", "EDGENODE_MIRROR": "false"}
 
 
 def _timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:

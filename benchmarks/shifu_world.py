@@ -48,20 +48,25 @@ async def bare_cluster() -> AsyncIterator[tuple[Cluster, Client]]:
     async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
         cluster.server.tokens.add("root", admin("root"))
         transport = InProcessTransport(cluster.server, "root")
-        await install_crds(transport, [EdgeDevice, EdgeNode, TelemetryService])
         client = Client(Rest(transport), manager="shifu-controller")
-        for name in (DEVICES, SHIFUS, "shifu-service", "shifu-system"):
-            await client.create(Namespace(metadata=ObjectMeta(name=name)))
+        await prepare(client)
         yield cluster, client
 
 
-async def settle(client: Client, devices: int, nodes: int) -> None:
-    """Make nodes, devices, and all that devices have."""
+async def prepare(client: Client) -> None:
+    """Install the kinds, and make the namespaces that everything is in."""
+    await install_crds(client.rest.transport, [EdgeDevice, EdgeNode, TelemetryService])
+    for name in (DEVICES, SHIFUS, "shifu-service", "shifu-system"):
+        await client.create(Namespace(metadata=ObjectMeta(name=name)))
+
+
+async def settle(client: Client, devices: int, nodes: int, used: int = 0) -> None:
+    """Make nodes, devices on the first `used` of them or on all, and all that devices have."""
     now = timestamp(SystemClock().now())
     for number in range(nodes):
         await _node(client, number, now)
     for number in range(devices):
-        await _device(client, number, f"node-{number % nodes:04}", now)
+        await _device(client, number, f"node-{number % (used or nodes):04}", now)
 
 
 async def _node(client: Client, number: int, now: str) -> None:

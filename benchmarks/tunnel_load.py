@@ -1,6 +1,6 @@
 """Both ends of the tunnels that `portal` measures: a Service that costs little, and its visitors.
 
-python -m benchmarks.tunnel_load service PORT
+python -m benchmarks.tunnel_load service PORT [HOST]
 python -m benchmarks.tunnel_load load HOST PORT REQUESTS CONNECTIONS BYTES    prints Figures as JSON
 """
 
@@ -69,17 +69,17 @@ class _Service(asyncio.Protocol):
         self._transport.write(raw)  # type: ignore[attr-defined]
 
 
-async def _serve(port: int) -> None:
-    server = await asyncio.get_running_loop().create_server(_Service, "127.0.0.1", port)
+async def _serve(port: int, host: str = "127.0.0.1") -> None:
+    server = await asyncio.get_running_loop().create_server(_Service, host, port)
     await server.serve_forever()
 
 
 async def _load(host: str, port: int, requests: int, connections: int, size: int) -> Figures:
-    await _repeat(host, port, requests // 20)
-    alone = await _repeat(host, port, requests // 4)
+    await repeat(host, port, requests // 20)
+    alone = await repeat(host, port, requests // 4)
     began = time.perf_counter()
     each = requests // connections
-    many = await asyncio.gather(*(_repeat(host, port, each) for _ in range(connections)))
+    many = await asyncio.gather(*(repeat(host, port, each) for _ in range(connections)))
     rate = each * connections / (time.perf_counter() - began)
     busy = [one for some in many for one in some]
     return Figures(rate, *_quantiles(busy), *_quantiles(alone), await _download(host, port, size))
@@ -90,9 +90,10 @@ def _quantiles(seconds: Sequence[float]) -> tuple[float, float]:
     return cuts[49] * 1000, cuts[98] * 1000
 
 
-async def _repeat(host: str, port: int, times: int) -> list[float]:
+async def repeat(host: str, port: int, times: int, path: str = "/") -> list[float]:
+    """Ask for the same small thing over one connection; the seconds that each answer took."""
     reader, writer = await asyncio.open_connection(host, port)
-    asked = f"GET / HTTP/1.1\r\nHost: {HOST_HEADER}\r\n\r\n".encode()
+    asked = f"GET {path} HTTP/1.1\r\nHost: {HOST_HEADER}\r\n\r\n".encode()
     found = []
     for _ in range(times):
         began = time.perf_counter()
@@ -120,8 +121,8 @@ async def _download(host: str, port: int, size: int) -> float:
 def main(arguments: Sequence[str]) -> None:
     """Be one of them."""
     match arguments:
-        case ["service", port]:
-            uvloop.run(_serve(int(port)))
+        case ["service", port, *host]:
+            uvloop.run(_serve(int(port), *host))
         case ["load", host, port, *numbers]:
             requests, connections, size = map(int, numbers)
             found = uvloop.run(_load(host, int(port), requests, connections, size))
