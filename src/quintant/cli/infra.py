@@ -18,12 +18,13 @@ from quintant.cli.manifest_file import read_manifest
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.operators.infra.api import Cluster, ClusterStatus
-from quintant.operators.infra.api.cluster import ScheduledCloud
+from quintant.operators.infra.api.cluster_status import ScheduledCloud
 from quintant.operators.infra.builders import template
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import Estimate, ProviderError
 from quintant.operators.infra.observe.observed import Unresolved, secret_value
-from quintant.operators.infra.observe.session import Resolver, Secrets
+from quintant.operators.infra.observe.secrets import Secrets
+from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.remote.connections import ImProviders
 from quintant.operators.infra.report import describe, planned

@@ -29,7 +29,8 @@ from quintant.operators.infra.observe.keys import (
 )
 from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.reader import ClusterReader
-from quintant.operators.infra.observe.session import Resolver, Secrets
+from quintant.operators.infra.observe.secrets import Secrets
+from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.observer.observe import cluster_of
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.reconcile import InfrastructureReconciler

@@ -13,7 +13,7 @@ from typing import get_args
 from quintant.core.clock import parse_timestamp
 from quintant.metrics import Collector, Counter, Gauge, Histogram
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.api.cluster import Operation, State
+from quintant.operators.infra.api.cluster_status import Operation, State
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 # Seconds: from a call that is answered at once to an update of many machines.

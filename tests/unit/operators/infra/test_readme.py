@@ -6,7 +6,7 @@ import re
 from typing import get_args
 
 from quintant.operators import infra
-from quintant.operators.infra.api.cluster import State
+from quintant.operators.infra.api.cluster_status import State
 from quintant.operators.infra.cloud import plan as cloud_plan
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.answers import ErrorClass

@@ -10,7 +10,8 @@ Secrets only; the objects name them.
 from __future__ import annotations
 
 from quintant.operators.infra.api.cloud import Cloud, CloudSpec, CloudStatus, GlobalCloud
-from quintant.operators.infra.api.cluster import Cluster, ClusterSpec, ClusterStatus
+from quintant.operators.infra.api.cluster import Cluster, ClusterSpec
+from quintant.operators.infra.api.cluster_status import ClusterStatus
 from quintant.operators.infra.api.names import (
     CLUSTER_LABEL,
     FINALIZER,

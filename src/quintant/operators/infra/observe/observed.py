@@ -24,7 +24,8 @@ from quintant.operators.infra.api import (
     Cluster,
     ClusterStatus,
 )
-from quintant.operators.infra.api.cluster import CloudBinding, ReconfigureSpec, Timeouts
+from quintant.operators.infra.api.cluster import ReconfigureSpec, Timeouts
+from quintant.operators.infra.api.cluster_status import CloudBinding
 from quintant.operators.infra.observe.answers import (
     Ended,
     Failure,

@@ -30,7 +30,7 @@ from quintant.operators.infra.observe.observed import (
 from quintant.operators.infra.observe.session import ProviderSession, Resolver
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.plan import question
-from quintant.operators.infra.plan.deletion import target_of
+from quintant.operators.infra.plan.delete_request import target_of
 from quintant.operators.infra.plan.diff import template_digest
 from quintant.operators.infra.remote import Provider, Providers
 from quintant.runtime.controller.context import Context

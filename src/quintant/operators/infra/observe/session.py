@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quintant.api.core import Secret
-from quintant.core.clock import monotonic
 from quintant.core.duration import parse_duration
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
@@ -25,19 +24,13 @@ from quintant.operators.infra.api import (
     GlobalInfrastructureProvider,
     InfrastructureProvider,
 )
-from quintant.operators.infra.api.cluster import CloudBinding
+from quintant.operators.infra.api.cluster_status import CloudBinding
 from quintant.operators.infra.api.names import CredentialsRef
-from quintant.operators.infra.observe.observed import (
-    Binding,
-    Unresolved,
-    WatchedSecret,
-    secret_value,
-)
+from quintant.operators.infra.observe.observed import Binding, Unresolved, secret_value
+from quintant.operators.infra.observe.secrets import Secrets
 from quintant.operators.infra.options import Options
 from quintant.runtime.cache.client import Client
 
-SECRET_SECONDS = 60.0
-"""How long a Secret that is not watched is believed to be as it was."""
 SETTLE_LEAST = 60.0
 """Seconds within which a request whose answer was lost takes effect, or never."""
 CLOUD_ID = "c."
@@ -66,31 +59,6 @@ class Missing(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(f"{reason}: {message}")
         self.unresolved = Unresolved(reason, message)
-
-
-class Secrets:
-    """Reads Secrets by name: those with the label from the cache, others once a minute."""
-
-    def __init__(self) -> None:
-        self._read: dict[Request, tuple[float, Secret | None]] = {}
-
-    async def find(self, client: Client, key: Request) -> Secret | None:
-        """The Secret, as it is known to be; None if there is none."""
-        watched = await client.find(WatchedSecret, *key)
-        if watched is not None:
-            self._read.pop(key, None)
-            return watched
-        now = monotonic()
-        known = self._read.get(key)
-        if known is not None and now - known[0] < SECRET_SECONDS and known[1] is not None:
-            return known[1]
-        found = await client.find(Secret, *key, live=True)
-        self._read[key] = (now, found)
-        return found
-
-    def forget(self, key: Request) -> None:
-        """Read a Secret anew when it is next asked for."""
-        self._read.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from quintant.operators.infra.api import WATCH_LABEL, Cluster
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.observed import WatchedSecret
-from quintant.operators.infra.observe.session import Secrets
+from quintant.operators.infra.observe.secrets import Secrets
 from quintant.operators.infra.observer.observe import CHANGED, cluster_of
 from quintant.operators.infra.observer.reconcile import ClusterObserver
 from quintant.operators.infra.remote import Targets

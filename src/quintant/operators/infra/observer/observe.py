@@ -14,7 +14,7 @@ from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import ObserverSpec
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.observed import WatchedSecret, secret_value
-from quintant.operators.infra.observe.session import Secrets
+from quintant.operators.infra.observe.secrets import Secrets
 from quintant.operators.infra.observer.plan import TargetNews, news
 from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, observable, reason_of
 from quintant.operators.infra.remote import Targets

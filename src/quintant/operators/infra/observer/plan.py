@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.api.meta import ConditionClaim
-from quintant.operators.infra.api.cluster import MadeNode, MadeNodes
+from quintant.operators.infra.api.cluster_status import MadeNode, MadeNodes
 from quintant.operators.infra.observe.answers import NodeLook, TargetLook
 from quintant.operators.infra.plan.status import (
     API_SERVER_REACHABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.operators.infra.act.status import write_status
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.session import Secrets
+from quintant.operators.infra.observe.secrets import Secrets
 from quintant.operators.infra.observer.observe import ObservedTarget, TargetWatcher, target_of
 from quintant.operators.infra.observer.plan import TargetNews, plan
 from quintant.operators.infra.remote import Targets

@@ -21,7 +21,8 @@ from quintant.operators.infra.observe.observed import ClusterMemory, Observed, P
 from quintant.operators.infra.plan import steps
 from quintant.operators.infra.plan.create import create, created
 from quintant.operators.infra.plan.decision import RARELY, Act, Action, PassDecision, note
-from quintant.operators.infra.plan.deletion import asked, delete, deletion_question, tidy
+from quintant.operators.infra.plan.delete_request import asked
+from quintant.operators.infra.plan.deletion import delete, deletion_question, tidy
 from quintant.operators.infra.plan.failures import reachable
 from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured, replaced
 from quintant.operators.infra.plan.save import save, stored

@@ -16,7 +16,7 @@ from dataclasses import replace
 from quintant.api.events import PlannedEvent
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.builders import same_template
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import (

@@ -14,7 +14,7 @@ from quintant.api.events import PlannedEvent
 from quintant.api.meta import ConditionClaim
 from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.cluster import (
+from quintant.operators.infra.api.cluster_status import (
     InfrastructureStatus,
     LastError,
     Machine,
@@ -23,12 +23,7 @@ from quintant.operators.infra.api.cluster import (
 )
 from quintant.operators.infra.observe.answers import Failure, InfrastructureState
 from quintant.operators.infra.observe.observed import CallKind, ClusterMemory, Observed
-from quintant.operators.infra.plan.status import (
-    STALLED,
-    StatusChange,
-    claim,
-    is_true,
-)
+from quintant.operators.infra.plan.status import STALLED, StatusChange, claim, is_true
 
 POLLS = (1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 """Waits between looks at something that does not change, in multiples of the shortest."""

@@ -1,12 +1,9 @@
 """Step 1: nothing is left at the provider before a Cluster goes. Pure.
 
-    a request to create it may be on its way    look for its token first
-    pending, and no machine is listed           wait: the provider would forget it, and launch
-    anything else                               delete; it refuses while it launches, so ask again
-    it denies having it                         gone, if that is what was asked for
-
-A deletion that the provider accepted may fail inside it without a word; the state then is no longer
-`deleting`. It is asked once more, this time with a call that waits for the reason.
+a request to create it may be on its way    look for its token first
+pending, and no machine is listed           wait: the provider would forget it, and launch
+anything else                               delete; it refuses while it launches, so ask again
+it denies having it                         gone, if that is what was asked for
 """
 
 from __future__ import annotations
@@ -15,66 +12,50 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from quintant.core.clock import timestamp
-from quintant.core.object import replace as changed
-from quintant.operators.infra.api import FORCE_DELETE
-from quintant.operators.infra.api.cluster import Operation
 from quintant.operators.infra.observe.answers import (
     ErrorClass,
     Failure,
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import (
-    CallKind,
-    ClusterMemory,
-    Observed,
-    ProviderCall,
-    ProviderQuestion,
-)
+from quintant.operators.infra.observe.observed import ClusterMemory, Observed, ProviderQuestion
 from quintant.operators.infra.plan.create import failed_search
 from quintant.operators.infra.plan.decision import (
-    RARELY,
     SOON,
     Act,
     Action,
     PassDecision,
-    backoff,
-    begin,
     elapsed,
-    later,
     note,
     poll,
     remember,
     shown,
-    with_error,
+)
+from quintant.operators.infra.plan.delete_request import (
+    delete_overtime,
+    going,
+    possible_leak,
+    repeat_delete,
+    send_delete,
+    target_of,
 )
 from quintant.operators.infra.plan.failures import (
     BUSY_SECONDS,
     MISSING_LOOKS,
     MISSING_PAUSE,
     MISSING_SECONDS,
-    reachable,
 )
-from quintant.operators.infra.plan.status import (
-    DELETING,
-    PAUSED,
-    STALLED,
-    StatusChange,
-    claim,
-)
+from quintant.operators.infra.plan.status import DELETING, PAUSED, StatusChange, claim
 from quintant.operators.infra.plan.steps import elsewhere
-from quintant.operators.infra.plan.wait import wanted_by
+from quintant.operators.infra.plan.verdict import wanted_by
 
 LAUNCH_PAUSE = 2.0
 """Seconds between looks at an infrastructure that lists no machine yet."""
 LONGEST_PAUSE = 15.0
-FAILED_SECONDS, FAILED_CAP = 10.0, 300.0
 HOLD = 600.0
 """Seconds between looks at a deletion that waits for somebody; watches are faster."""
-UNDELETED_LOOKS = 2
 GONE_LOOKS = 2
 """IM sometimes brings back what it deleted, if its state is read at the wrong moment."""
-DELETE_FAILED = "DeleteFailed"
 
 
 class Removal(Enum):
@@ -97,12 +78,6 @@ def deletion_question(seen: Observed) -> ProviderQuestion | None:
     if status.cluster_id or status.duplicates:
         return ProviderQuestion.STATE
     return ProviderQuestion.FIND if _perhaps_created(seen) else None
-
-
-def target_of(seen: Observed) -> str:
-    """The infrastructure that is asked about: those that should not be go first."""
-    status = seen.status
-    return status.duplicates[0] if status.duplicates else status.cluster_id
 
 
 def _perhaps_created(seen: Observed) -> bool:
@@ -144,7 +119,7 @@ def delete(seen: Observed) -> PassDecision:
             events=(note("Deleted", "nothing is left at the provider"),), finished=True
         )
     if seen.running:
-        return PassDecision(_going("waits for a request that is under way"), after=seen.poll_max)
+        return PassDecision(going("waits for a request that is under way"), after=seen.poll_max)
     if not status.cluster_id and not status.duplicates:
         return _looked_for(seen)
     return _told(seen)
@@ -176,7 +151,7 @@ def _looked_for(seen: Observed) -> PassDecision:
     rest = settle - elapsed(seen, operation.last_attempt_at if operation is not None else None)
     if rest > 0:
         said = "waits for a request to create it, which may still be carried out"
-        return PassDecision(_going(said), after=min(rest + 0.5, BUSY_SECONDS))
+        return PassDecision(going(said), after=min(rest + 0.5, BUSY_SECONDS))
     return PassDecision(events=(note("Deleted", "nothing was created"),), finished=True)
 
 
@@ -185,7 +160,7 @@ def _told(seen: Observed) -> PassDecision:
         case Failure(kind=ErrorClass.NOT_FOUND):
             return _denied(seen)
         case Failure() as failure:
-            return failed_search(seen, failure).plus(_going(failure.message, failure.reason))
+            return failed_search(seen, failure).plus(going(failure.message, failure.reason))
         case None:
             return PassDecision(after=seen.poll_min)
         case state:
@@ -197,14 +172,14 @@ def _denied(seen: Observed) -> PassDecision:
     status, memory = seen.status, seen.memory
     if elsewhere(seen) and not _accepted(seen):
         said = "the provider at this address is another one, and does not know the infrastructure"
-        return PassDecision(_going(_way_out(said), "BindingMismatch"), after=HOLD)
+        return PassDecision(going(_way_out(said), "BindingMismatch"), after=HOLD)
     since = memory.missing_since or seen.now
     memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
     sure = memory.missing >= MISSING_LOOKS and (seen.now - since).total_seconds() >= MISSING_SECONDS
     if not (sure or (_accepted(seen) and memory.missing >= GONE_LOOKS)):
         said = "the provider does not know it; it is asked again to be sure"
         after = seen.poll_min if _accepted(seen) else MISSING_PAUSE
-        return PassDecision(_going(said), after=after, memory=memory)
+        return PassDecision(going(said), after=after, memory=memory)
     if status.duplicates:
         rest = {"duplicates": status.duplicates[1:], "operation": None}
         return PassDecision(StatusChange(rest), after=SOON, memory=ClusterMemory())
@@ -229,134 +204,16 @@ def _there(seen: Observed, state: InfrastructureState, memory: ClusterMemory) ->
     match removal(state, since, seen.timeout("launch_grace")):
         case Removal.WAIT:
             said = "the provider prepares machines and lists none yet: it is deleted once it does"
-            return PassDecision(look + _going(said, "Launching"), after=LAUNCH_PAUSE, memory=memory)
+            return PassDecision(look + going(said, "Launching"), after=LAUNCH_PAUSE, memory=memory)
         case Removal.GOING:
             after = min(poll(seen, memory), LONGEST_PAUSE)
-            change = look + _going("the provider deletes it") + _overtime(seen)
+            change = look + going("the provider deletes it") + delete_overtime(seen)
             return PassDecision(change, after=after, memory=replace(memory, undeleted=0))
         case Removal.RISK:
-            return _ask(seen, look, memory, risk=True)
+            return send_delete(seen, look, memory, risk=True)
     if _accepted(seen):
-        return _silently_failed(seen, look, memory)
-    return _ask(seen, look, memory)
-
-
-def _ask(
-    seen: Observed, look: StatusChange, memory: ClusterMemory, *, risk: bool = False
-) -> PassDecision:
-    """Send the request, if its wait is over."""
-    target, operation = target_of(seen), seen.status.operation
-    mine = operation is not None and operation.type == "Delete" and operation.token == target
-    begun = operation if operation is not None and mine else begin(seen, "Delete", token=target)
-    wait = -elapsed(seen, begun.not_before) if begun.not_before else 0.0
-    if wait > 0:
-        return PassDecision(look + _overtime(seen), after=min(wait, RARELY), memory=memory)
-    record = (
-        look
-        + StatusChange({"operation": changed(begun, phase="Prepared")})
-        + _going("being deleted")
-    )
-    events = () if mine else (note("Deleting", f"deletes infrastructure {target}"),)
-    if risk:
-        events = (*events, note("PossibleLeak", _leak(target), warning=True))
-    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
-    act = Act(Action.DELETE, record, target=target, force=force)
-    return PassDecision(act=act, events=events, after=seen.poll_min, memory=memory)
-
-
-def _leak(target: str) -> str:
-    return (
-        f"infrastructure {target} is deleted though it never listed a machine; look at the cloud"
-        f" for machines and security groups named im-{target}-…"
-    )
-
-
-def asked(seen: Observed, answer: Failure | None) -> PassDecision:
-    """After the request."""
-    operation = seen.status.operation
-    assert operation is not None, "it was recorded"
-    if isinstance(answer, Failure):
-        return _refused(seen, operation, answer)
-    sent = changed(
-        operation, phase="Submitted", attempt=operation.attempt + 1,
-        last_attempt_at=timestamp(seen.now), not_before=None,
-    )  # fmt: skip
-    memory = replace(seen.memory, undeleted=0, looks=0)
-    return PassDecision(StatusChange({"operation": sent}), after=seen.poll_min, memory=memory)
-
-
-def _refused(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
-    if failure.kind is ErrorClass.BUSY:
-        told = _going("the provider is at work on it: it is asked again", "Busy")
-        return PassDecision(told, after=BUSY_SECONDS)
-    if failure.kind is ErrorClass.NOT_FOUND:
-        sent = changed(operation, phase="Submitted", attempt=operation.attempt + 1)
-        return PassDecision(StatusChange({"operation": sent}), after=SOON)
-    if failure.kind in (ErrorClass.TRANSIENT, ErrorClass.DISABLED, ErrorClass.AUTH):
-        decision = failed_search(seen, failure)
-        return decision.plus(_going(failure.message, failure.reason))
-    return _failed(seen, operation, failure)
-
-
-def _failed(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
-    """The provider could not delete it, and says why."""
-    attempt = operation.attempt + 1
-    wait = backoff(attempt, FAILED_SECONDS, FAILED_CAP)
-    # No request is under way: what is asked next is asked as for the first time.
-    waits = changed(
-        operation, phase="Waiting", attempt=attempt, not_before=later(seen.now, wait),
-        last_attempt_at=None,
-    )  # fmt: skip
-    fields = {"operation": waits, "last_errors": with_error(seen, failure)}
-    told = claim(DELETING, True, DELETE_FAILED, failure.message)
-    change = StatusChange(fields, (reachable(seen), told)) + _overtime(seen)
-    return PassDecision(change, after=min(wait, RARELY), memory=replace(seen.memory, undeleted=0))
-
-
-def _silently_failed(seen: Observed, look: StatusChange, memory: ClusterMemory) -> PassDecision:
-    """It was accepted, and is not being carried out."""
-    operation = seen.status.operation
-    assert operation is not None, "it was accepted"
-    if operation.phase == "Waiting":
-        return _ask(seen, look, memory)
-    mine = ProviderCall(CallKind.DELETE, operation.token, operation.attempt)
-    if seen.call == mine and seen.ended is not None:
-        failure = seen.ended.failure
-        if failure is not None and failure.kind is not ErrorClass.NOT_FOUND:
-            return _refused(seen, operation, failure)
-    memory = replace(memory, undeleted=memory.undeleted + 1)
-    if memory.undeleted < UNDELETED_LOOKS:
-        return PassDecision(look, after=seen.poll_min, memory=memory)
-    if seen.call == mine:
-        return _returned(seen, operation, look, memory)
-    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
-    act = Act(Action.LONG_CALL, look, CallKind.DELETE, target=operation.token, force=force)
-    return PassDecision(act=act, after=seen.poll_max, memory=memory)
-
-
-def _returned(
-    seen: Observed, operation: Operation, look: StatusChange, memory: ClusterMemory
-) -> PassDecision:
-    """It was deleted, as the provider said itself, and is there again: it is asked once more."""
-    wait = backoff(operation.attempt, seen.poll_min, FAILED_CAP)
-    waits = changed(operation, phase="Waiting", not_before=later(seen.now, wait))
-    told = _going("the provider deleted it, and has it again: it is asked once more", "Returned")
-    change = look + StatusChange({"operation": waits}) + told
-    return PassDecision(change, after=wait, memory=replace(memory, undeleted=0))
-
-
-def _overtime(seen: Observed) -> StatusChange:
-    operation, limit = seen.status.operation, seen.timeout("delete")
-    if operation is None or operation.type != "Delete" or limit <= 0:
-        return StatusChange()
-    if elapsed(seen, operation.started_at) <= limit:
-        return StatusChange()
-    said = f"it takes longer than delete in spec.timeouts allows; {FORCE_DELETE}=true may help"
-    return StatusChange(claims=(claim(STALLED, True, "DeleteTimeout", said),))
-
-
-def _going(said: str, reason: str = "InProgress") -> StatusChange:
-    return StatusChange(claims=(claim(DELETING, True, reason, said),))
+        return repeat_delete(seen, look, memory)
+    return send_delete(seen, look, memory)
 
 
 def _way_out(said: str) -> str:
@@ -377,7 +234,7 @@ def tidy(seen: Observed) -> PassDecision:
         case Removal.WAIT | Removal.GOING:
             return PassDecision(after=LAUNCH_PAUSE)
         case Removal.RISK:
-            event = note("PossibleLeak", _leak(first), warning=True)
+            event = note("PossibleLeak", possible_leak(first), warning=True)
             return PassDecision(
                 act=Act(Action.DELETE, target=first), events=(event,), after=BUSY_SECONDS
             )

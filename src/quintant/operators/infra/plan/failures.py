@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from quintant.api.meta import ConditionClaim
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (

@@ -16,7 +16,7 @@ from enum import Enum, auto
 
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.observe.answers import (
     ErrorClass,
     Failure,
@@ -44,7 +44,8 @@ from quintant.operators.infra.plan.status import (
     reason_of,
 )
 from quintant.operators.infra.plan.update import send, update
-from quintant.operators.infra.plan.wait import NOTHING_LAUNCHED, look, wanted_by
+from quintant.operators.infra.plan.verdict import NOTHING_LAUNCHED, wanted_by
+from quintant.operators.infra.plan.wait import look
 
 TEMPLATE_LOST = "TemplateLost"
 """The reason of an infrastructure whose template the provider lost."""

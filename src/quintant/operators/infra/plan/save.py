@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quintant.api.meta import ConditionClaim, condition_of
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import KUBECONFIG_KEY, secret_name
 from quintant.operators.infra.observe.answers import ErrorClass, Failure

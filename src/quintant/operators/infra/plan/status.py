@@ -22,7 +22,7 @@ from typing import Any
 from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.object import replace
 from quintant.operators.infra.api import FINALIZER, LEGACY_FINALIZER, Cluster, ClusterStatus
-from quintant.operators.infra.api.cluster import State
+from quintant.operators.infra.api.cluster_status import State
 
 # Conditions of a Cluster.
 SCHEDULED = "Scheduled"

@@ -19,7 +19,7 @@ from __future__ import annotations
 from enum import Enum
 
 from quintant.api.meta import condition_of
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.api.names import CONTENT_HASH
 from quintant.operators.infra.builders import KUBECONFIG_KEY, content_hash
 from quintant.operators.infra.observe.observed import Observed, ProviderQuestion, secret_value

@@ -19,7 +19,7 @@ from quintant.api.events import PlannedEvent
 from quintant.api.meta import ConditionClaim
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.cluster import Operation
+from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.observe.answers import (
     ErrorClass,
     Failure,
@@ -46,12 +46,7 @@ from quintant.operators.infra.plan.decision import (
     shown,
     unstalled,
 )
-from quintant.operators.infra.plan.diff import (
-    differences,
-    irremovable,
-    listed,
-    machine_counts,
-)
+from quintant.operators.infra.plan.diff import differences, irremovable, listed, machine_counts
 from quintant.operators.infra.plan.failures import (
     TRANSIENT_SECONDS,
     denied,
@@ -68,7 +63,7 @@ from quintant.operators.infra.plan.status import (
     claim,
     reason_of,
 )
-from quintant.operators.infra.plan.wait import NOTHING_LAUNCHED, wanted_by
+from quintant.operators.infra.plan.verdict import NOTHING_LAUNCHED, wanted_by
 
 BUSY_PAUSE = 5.0
 QUIET_LOOKS, QUIET_SECONDS = 3, 30.0

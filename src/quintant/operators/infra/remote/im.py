@@ -33,6 +33,15 @@ from quintant.operators.infra.observe.session import ProviderSession
 from quintant.operators.infra.remote.auth import authorization
 from quintant.operators.infra.remote.errors import answer_failure, transport_failure, unusable
 from quintant.operators.infra.remote.gate import Gate
+from quintant.operators.infra.remote.im_answers import (
+    created_id,
+    details,
+    document,
+    estimated,
+    inner,
+    segment,
+    uris,
+)
 
 LOG_BYTES = 64 * 1024
 """The end of a log that is read; a log may have megabytes."""
@@ -40,7 +49,6 @@ LOG_MOST = 16 * 1024 * 1024
 _ROOT = "/infrastructures"
 _JSON = {"accept": "application/json"}
 _YAML = {"content-type": "text/yaml"}
-_TEXT = (int, float, str)
 
 
 class ImProvider:
@@ -54,7 +62,7 @@ class ImProvider:
 
     async def version(self) -> str:
         answer = await self._ask("version", "GET", "/version", signed=False)
-        found = _document(answer)
+        found = document(answer)
         text = (
             found.get("version")
             if isinstance(found, dict)
@@ -63,7 +71,7 @@ class ImProvider:
         return str(text).strip().strip('"')[:64]
 
     async def check(self) -> None:
-        _uris(await self._ask("list", "GET", _ROOT))
+        uris(await self._ask("list", "GET", _ROOT))
 
     async def check_cloud(self) -> None:
         if self._session.cloud is not None and self._session.cloud.get("type") == "Dummy":
@@ -74,7 +82,7 @@ class ImProvider:
         answer = await self._ask(
             "plan", "POST", _ROOT, {"dry_run": "true"}, template=template, long=True, changes=False
         )
-        found = _document(answer)
+        found = document(answer)
         if not isinstance(found, dict):
             raise ProviderError(unusable("an estimate"))
         clouds = {name: each for name, each in found.items() if isinstance(each, dict)}
@@ -84,11 +92,11 @@ class ImProvider:
             if isinstance(each.get("compute"), list)
             for machine in each["compute"]
         ]
-        return Estimate(len(compute), tuple(sorted(clouds)), tuple(map(_estimated, compute)))
+        return Estimate(len(compute), tuple(sorted(clouds)), tuple(map(estimated, compute)))
 
     async def create(self, template: Mapping[str, Any]) -> str:
         answer = await self._ask("create", "POST", _ROOT, {"async": "true"}, template=template)
-        found = answer.headers.get("infid") or _created(answer)
+        found = answer.headers.get("infid") or created_id(answer)
         if not found:
             raise ProviderError(replace(unusable("the id of an infrastructure"), applied=None))
         return found
@@ -111,13 +119,13 @@ class ImProvider:
             if error.failure.kind is ErrorClass.REJECTED:
                 return None
             raise
-        found = _document(answer)
+        found = document(answer)
         text = found.get("tosca") if isinstance(found, dict) else answer.body.decode()
         try:
-            document = yaml.load(str(text), "the template")
+            sent = yaml.load(str(text), "the template")
         except ConfigError:
             return None
-        return document if isinstance(document, dict) else None
+        return sent if isinstance(sent, dict) else None
 
     async def update(self, id: str, template: Mapping[str, Any], seconds: float) -> None:
         await self._ask("update", "POST", _of(id), template=template, seconds=seconds, long=True)
@@ -136,7 +144,7 @@ class ImProvider:
         await self._ask("delete", "DELETE", _of(id), _forced(force), seconds=seconds, long=True)
 
     async def state(self, id: str) -> InfrastructureState:
-        found = _inner(await self._ask("state", "GET", f"{_of(id)}/state"), "state")
+        found = inner(await self._ask("state", "GET", f"{_of(id)}/state"), "state")
         word, machines = found.get("state"), found.get("vm_states")
         try:
             known = InfrastructureWord(word)
@@ -146,7 +154,7 @@ class ImProvider:
         return InfrastructureState(known, {str(key): str(value) for key, value in listed.items()})
 
     async def outputs(self, id: str) -> Mapping[str, Any]:
-        return _inner(await self._ask("outputs", "GET", f"{_of(id)}/outputs"), "outputs")
+        return inner(await self._ask("outputs", "GET", f"{_of(id)}/outputs"), "outputs")
 
     async def machines(self, id: str, ids: Collection[str]) -> Mapping[str, MachineDetails]:
         found = {}
@@ -157,7 +165,7 @@ class ImProvider:
                 if error.failure.kind is not ErrorClass.NOT_FOUND:
                     raise
             else:
-                found[machine] = _details(_document(answer))
+                found[machine] = details(document(answer))
         return found
 
     async def log(self, id: str) -> str:
@@ -177,7 +185,7 @@ class ImProvider:
         return tail_text(kept.decode("utf-8", "replace"))
 
     async def _ids(self) -> list[str]:
-        return [_segment(uri) for uri in _uris(await self._ask("list", "GET", _ROOT))]
+        return [segment(uri) for uri in uris(await self._ask("list", "GET", _ROOT))]
 
     async def _marked(self, id: str) -> bytes:
         """What holds our marks: the template, or what is left of it after IM crashed."""
@@ -246,69 +254,3 @@ def _of(id: str) -> str:
 
 def _forced(force: bool) -> dict[str, str]:
     return {"force": "true"} if force else {}
-
-
-def _document(answer: ApiResponse) -> Any:
-    """The JSON of an answer; None if it is none."""
-    try:
-        return msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _inner(answer: ApiResponse, name: str) -> Mapping[str, Any]:
-    found = _document(answer)
-    inner = found.get(name) if isinstance(found, dict) else None
-    if not isinstance(inner, dict):
-        raise ProviderError(unusable(f"the {name} of an infrastructure"))
-    return inner
-
-
-def _uris(answer: ApiResponse) -> list[str]:
-    """The addresses in an answer: a list of them, or one, as JSON or as text."""
-    found = _document(answer)
-    if isinstance(found, dict) and isinstance(found.get("uri-list"), list):
-        return [str(each.get("uri", "")) for each in found["uri-list"] if isinstance(each, dict)]
-    if isinstance(found, dict) and isinstance(found.get("uri"), str):
-        return [found["uri"]]
-    lines = answer.body.decode("utf-8", "replace").split()
-    if found is None and all(line.startswith(("http://", "https://")) for line in lines):
-        return lines
-    raise ProviderError(unusable("a list of addresses"))
-
-
-def _segment(uri: str) -> str:
-    return uri.rstrip("/").rpartition("/")[2]
-
-
-def _created(answer: ApiResponse) -> str:
-    """The id in the answer to a creation; empty if nobody can tell what was created."""
-    try:
-        uris = _uris(answer)
-    except ProviderError:
-        return ""
-    return _segment(uris[-1]) if uris else ""
-
-
-def _estimated(machine: Any) -> str:
-    """A line about a machine: plain values only."""
-    if not isinstance(machine, dict):
-        return ""
-    plain = ((name, value) for name, value in sorted(machine.items()) if isinstance(value, _TEXT))
-    return ", ".join(f"{name} {value}" for name, value in plain)
-
-
-def _details(found: Any) -> MachineDetails:
-    """Name and addresses of a machine; its credentials are left where they are."""
-    parts = found.get("radl") if isinstance(found, dict) else None
-    system = next(
-        (each for each in parts or () if isinstance(each, dict) and each.get("class") == "system"),
-        {},
-    )
-    name = system.get("instance_name")
-    addresses = [
-        value
-        for key, value in sorted(system.items())
-        if key.startswith("net_interface.") and key.endswith(".ip") and isinstance(value, str)
-    ]
-    return MachineDetails(name if isinstance(name, str) else "", tuple(addresses))

@@ -14,7 +14,7 @@ from quintant.api.meta import condition_of
 from quintant.core.clock import timestamp
 from quintant.core.resource import resource_of
 from quintant.operators.infra.api import AnyCloud, Cluster
-from quintant.operators.infra.api.cluster import ScheduledCloud
+from quintant.operators.infra.api.cluster_status import ScheduledCloud
 from quintant.operators.infra.observe.keys import cloud_key
 from quintant.operators.infra.plan.status import SCHEDULED, StatusChange, claim
 from quintant.operators.infra.scheduler.rules import InvalidConstraint, LabelConstraint, parse

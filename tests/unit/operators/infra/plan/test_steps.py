@@ -13,7 +13,7 @@ from quintant.core import codec
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api import FINALIZER, Cloud, Cluster, InfrastructureProvider
-from quintant.operators.infra.api.cluster import CloudBinding, State
+from quintant.operators.infra.api.cluster_status import CloudBinding, State
 from quintant.operators.infra.builders import kubeconfig_secret
 from quintant.operators.infra.observe.answers import (
     Ended,
