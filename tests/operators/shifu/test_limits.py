@@ -14,6 +14,7 @@ from benchmarks.usage import MEGABYTE, usage
 
 import patience
 from foreign.process import free_ports
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from testbeds.shifu import ShifuTestbed
 
 DEVICES, NODES = 1000, 50
@@ -27,7 +28,7 @@ SITE_SECONDS = 60.0
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 async def test_i1_a_thousand_devices_take_a_tenth_of_what_ten_thousand_may(tmp_path: Path) -> None:
     site = module_command("shifu_site", str(DEVICES), str(NODES))
-    with running_command(site) as server:
+    with running_command(die_with_parent(site)) as server:
         assert server.stdout is not None
         port = (await asyncio.to_thread(server.stdout.readline)).decode().strip()
         way = tmp_path / "kubeconfig"
@@ -36,7 +37,9 @@ async def test_i1_a_thousand_devices_take_a_tenth_of_what_ten_thousand_may(tmp_p
         flags = ("--kubeconfig", str(way), "--probes=", f"--metrics=127.0.0.1:{free}")
         operator = [sys.executable, "-m", "quintant", "operator", "shifu", *flags]
         settings = {"EDGEMAP_ADDR": "off", "EDGENODE_MIRROR": "false"}
-        with running_command([*operator, "--no-leader-elect"], env=settings) as program:
+        with running_command(
+            die_with_parent([*operator, "--no-leader-elect"]), env=settings
+        ) as program:
             await _counted(f"http://127.0.0.1:{free}/metrics")
             assert usage(program.pid).peak / MEGABYTE < HELD_MEGABYTES
 
