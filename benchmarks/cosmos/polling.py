@@ -111,13 +111,12 @@ async def measure(poller: Poller, port: int, pods: int, rounds: int) -> Figures:
     """Let connections be made first, and measure some rounds after that."""
     task = asyncio.create_task(poller(port, pods))
     await asyncio.sleep(2 * PERIOD_SECONDS)
-    before, began = usage(os.getpid()).cpu, time.monotonic()
+    before, began = time.process_time(), time.monotonic()
     await asyncio.sleep(rounds * PERIOD_SECONDS)
-    used = usage(os.getpid())
-    seconds = time.monotonic() - began
+    core = (time.process_time() - before) / (time.monotonic() - began)
     task.cancel()
-    core = (used.cpu - before) / seconds
-    return Figures(core * PERIOD_SECONDS / pods * 1e6, core, used.rss / MEGABYTE)
+    rss = usage(os.getpid()).rss / MEGABYTE
+    return Figures(core * PERIOD_SECONDS / pods * 1e6, core, rss)
 
 
 async def _all(poll: Callable[[], Awaitable[None]], pods: int) -> None:

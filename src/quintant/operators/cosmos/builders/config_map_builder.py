@@ -86,28 +86,30 @@ def build_config_maps(
     def app(height: int) -> str:
         return toml.dumps(app_overlay(crd.spec.chain, height))
 
-    return {
-        each.name: _config(crd, each, keys[each.name], peers, app(heights.get(each.name, 0)))
-        for each in instances(crd)
-    }
+    @cache  # and few are known outside
+    def alone(external: str) -> bytes:
+        # JSON, for nobody reads it: it is made in every pass, and TOML is slow to write.
+        return msgspec.json.encode(comet_overlay(crd, (), external), order="sorted")
+
+    found = {}
+    for each in instances(crd):
+        external = override_of(crd, each.name).external_address or peers[each.name].external
+        siblings = [peer for name, peer in peers.items() if name != each.name]
+        comet = toml.dumps(comet_overlay(crd, siblings, external))
+        texts = comet, app(heights.get(each.name, 0))
+        found[each.name] = _config(crd, each, keys[each.name], texts, alone(external))
+    return found
 
 
 def _config(
-    crd: CosmosFullNode,
-    instance: Instance,
-    key: NodeKey,
-    peers: Mapping[str, PeerAddress],
-    app: str,
+    crd: CosmosFullNode, instance: Instance, key: NodeKey, texts: tuple[str, str], alone: bytes
 ) -> InstanceConfig:
-    siblings = [peer for name, peer in peers.items() if name != instance.name]
-    external = override_of(crd, instance.name).external_address or peers[instance.name].external
-    comet = toml.dumps(comet_overlay(crd, siblings, external))
+    """The configuration of an instance from its files, and what is in one without siblings."""
+    comet, app = texts
     config_map = ConfigMap(
         metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
         data={CONFIG_OVERLAY: comet, APP_OVERLAY: app, NODE_KEY: key.text},
     )
-    # JSON, for nobody reads it: it is made in every pass, and TOML is slow to write.
-    alone = msgspec.json.encode(comet_overlay(crd, (), external), order="sorted")
     return InstanceConfig(
         config_map, digest(b"\0".join((alone, app.encode(), key.node_id.encode())))
     )
