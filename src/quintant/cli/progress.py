@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from quintant.cli.kubectl import kubectl_advice
 from quintant.demo.convergence import Progress, StartupStage
 from quintant.demo.footprint import Footprint
 
@@ -34,13 +34,6 @@ FRAMES_PER_SECOND = 4
 FILE_WIDTH = 120
 # Of a table that stays: a terminal folds its lines as it likes, and whatever is copied is whole.
 WHOLE_WIDTH = 400
-
-
-NO_KUBECTL = """there is no kubectl here: https://kubernetes.io/docs/tasks/tools says how to get it
-without it, you can still look:
-  {program} get pods -A
-  {program} describe portalexpose hello -n portal-demo
-  {program} logs deployment/portal -n portal-system"""
 
 
 class ProgressDisplay(Protocol):
@@ -135,9 +128,8 @@ def invitation(tries: Iterable[str], way: Path) -> None:
     console.print(f"\nto look around:\n  export KUBECONFIG={shlex.quote(str(way))}")
     for line in tries:
         console.print(f"  {escape(line)}")
-    if shutil.which("kubectl") is None:
-        program = shlex.quote(sys.argv[0]) if sys.argv[0].endswith("quintant") else "quintant"
-        console.print(f"\n{NO_KUBECTL.format(program=program)}")
+    if advice := kubectl_advice():
+        console.print(f"\n{escape(advice)}")
     console.print("\neverything stays until Ctrl-C")
 
 

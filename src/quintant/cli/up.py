@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from quintant.cli.kubectl import kubectl_advice
 from quintant.cli.signals import stop_event
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.common.labels import NODE
@@ -177,6 +178,8 @@ async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
             freeze_heap()
         way = _way(cluster, wishes)
         click.echo(_where(cluster, wishes.folder), err=True)
+        if advice := kubectl_advice():
+            click.echo(advice, err=True)
         click.echo(way)
         await stopped.wait()
     click.echo("stopped", err=True)
