@@ -80,6 +80,25 @@ DEVICESHIFU_SOCKET = _deviceshifu("socket")
 SHIFU_CONTROLLER = GoProgram("shifu-controller", _SHIFU, "v0.101.0", f"{_SHIFU}/pkg/k8s/crd")
 """Upstream's controller, which follows devices and does nothing with them."""
 
+_PORTAL = "gosuda.org/portal"
+_ON_LOOPBACK = (
+    SourceChange(
+        "cmd/relay-server/main.go",
+        'fmt.Sprintf(":%d", flagPort)',
+        'fmt.Sprintf("127.0.0.1:%d", flagPort)',
+    ),
+)
+PORTAL_RELAY = GoProgram(
+    "portal-relay", _PORTAL, "v1.4.5", f"{_PORTAL}/cmd/relay-server", changes=_ON_LOOPBACK
+)
+"""Portal's relay, as old as the tunnel: visitors have to speak its protocol themselves."""
+PORTAL_HTTP_RELAY = GoProgram(
+    "portal-http-relay", _PORTAL, "v1.4.14", f"{_PORTAL}/cmd/relay-server", changes=_ON_LOOPBACK
+)
+"""The same protocol, and plain HTTP for visitors."""
+PORTAL_TUNNEL = GoProgram("portal-tunnel", _PORTAL, "v1.4.5", f"{_PORTAL}/cmd/portal-tunnel")
+"""Portal's tunnel."""
+
 IM = PythonProgram(
     "im", requirements(_SCRIPTS / "infrastructure_manager" / "requirements.txt"), complete=True
 )
@@ -100,6 +119,9 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         KR8S,
         KUBERNETES_ASYNCIO,
         LIGHTKUBE,
+        PORTAL_HTTP_RELAY,
+        PORTAL_RELAY,
+        PORTAL_TUNNEL,
         PRIV_VAL_SERVER,
         SHIFU_CONTROLLER,
         SIMD,

@@ -125,15 +125,19 @@ class RealPortalTestbed:
         self, *relays: str, name: str = "hello", app: str = "hello", token: str = ""
     ) -> None:
         """Create a PortalExpose; `token` is the Secret that it shows to relays."""
-        shown = {"authSecretRef": {"name": token}} if token else {}
+        urls = {each: f"wss://{domain(each)}:{TLS_PORT}/relay" for each in relays}
+        await self._expose(urls, name, app, {"authSecretRef": {"name": token}} if token else {})
+
+    async def expose_at(self, url: str, name: str = "hello", app: str = "hello") -> None:
+        """Create a PortalExpose at a relay that is not of this testbed."""
+        await self._expose({"elsewhere": url}, name, app, {})
+
+    async def _expose(
+        self, urls: Mapping[str, str], name: str, app: str, shown: JsonObject
+    ) -> None:
         targets = [
-            {
-                "name": each,
-                "url": f"wss://{domain(each)}:{TLS_PORT}/relay",
-                "caConfigMapRef": {"name": "relay-ca"},
-                **shown,
-            }
-            for each in relays
+            {"name": each, "url": url, "caConfigMapRef": {"name": "relay-ca"}, **shown}
+            for each, url in urls.items()
         ]
         spec = {
             "app": {"name": app, "service": {"name": "web", "port": 8080}},
@@ -143,9 +147,14 @@ class RealPortalTestbed:
 
     async def visit(self, relay: str, app: str = "hello", path: str = "/") -> tuple[int, str]:
         """Status and body of a visitor's request through a relay, over TLS."""
-        host = f"{app}.{domain(relay)}"
+        return await self.visit_at(self.relays[relay], TLS_PORT, f"{app}.{domain(relay)}", path)
+
+    async def visit_at(
+        self, address: str, port: int, host: str, path: str = "/"
+    ) -> tuple[int, str]:
+        """Status and body of a visitor's request at an address."""
         reader, writer = await asyncio.open_connection(
-            self.relays[relay], TLS_PORT, ssl=self.trust, server_hostname=host
+            address, port, ssl=self.trust, server_hostname=host
         )
         try:
             writer.write(

@@ -146,7 +146,7 @@ class VisitorHandshake:
         found = PortalPacket.decode(message)
         code = CodeResponse.decode(found.payload).code
         if found.type != PacketType.CONNECTION_RESPONSE or code != PortalCode.ACCEPTED:
-            raise HandshakeFailed("the tunnel takes no visitor", refused=True)
+            raise HandshakeFailed(f"the tunnel takes no visitor (code {code})", refused=True)
         self._accepted = True
         return b""
 

@@ -70,7 +70,7 @@ class ServiceStream(asyncio.Protocol):
         stream.sink = self
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
-        self._finished = False
+        self._finished = self._served = False
         self._full = False
         self._owed = 0
         self._over = False
@@ -128,9 +128,11 @@ class ServiceStream(asyncio.Protocol):
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
+        self._served = True
         self.stream.finish()
-        # TLS knows no half-closed connection.
-        return self._transport is not None and self._transport.can_write_eof()
+        # TLS knows no half-closed connection; and who has sent all, too, keeps none.
+        half = self._transport is not None and self._transport.can_write_eof()
+        return half and not self._finished
 
     def connection_lost(self, exc: Exception | None) -> None:
         if exc is not None:
@@ -151,10 +153,10 @@ class ServiceStream(asyncio.Protocol):
             self.stream.consumed(owed)
 
     def _shut(self, transport: asyncio.Transport) -> None:
-        if transport.can_write_eof():
-            transport.write_eof()
-        elif self.stream.state is StreamState.CLOSED:
+        if self._served:
             transport.close()
+        elif transport.can_write_eof():
+            transport.write_eof()
 
     def _end(self, result: str) -> None:
         if not self._over:
