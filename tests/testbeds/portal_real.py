@@ -258,7 +258,7 @@ def _testbed(
     term = Validity(now - timedelta(hours=1), now + timedelta(days=1))
     authority = Authority.make("testbed", term)
     names = [name for each in relays for name in (domain(each), f"*.{domain(each)}")]
-    pair = authority.serving(names, term)
+    pair = authority.serving(names or ["no-relay.invalid"], term)
     keys = {"tls.crt": pair.certificate.reveal().decode(), "tls.key": pair.key.reveal().decode()}
     trust = ssl.create_default_context(cadata=authority.certificate.decode())
     return RealPortalTestbed(cluster, client, engine, authority, trust, keys)

@@ -218,9 +218,10 @@ class YamuxSession:
         return id < self._next if id % 2 == self._parity else id <= self._last
 
     def _opened(self, id: int) -> None:
-        if id % 2 == self._parity or id <= self._last:
+        # Whoever opens several at once may send them in another order than it numbered them.
+        if id % 2 == self._parity or id in self.streams:
             raise ProtocolViolation(f"a new stream {id}")
-        self._last = id
+        self._last = max(id, self._last)
         if len(self.streams) >= self.limit or self.state is SessionState.CLOSED:
             self._control(YamuxKind.WINDOW, YamuxFlag.RST, id, 0)
             return

@@ -94,6 +94,14 @@ def test_whatever_comes_is_taken_or_is_a_violation(pieces: list[bytes]) -> None:
         pass
 
 
+def test_streams_may_come_in_another_order_than_they_were_numbered() -> None:
+    _, relay = joined()
+    for id in (5, 1, 3):
+        relay.session.receive(encode_header(YamuxKind.WINDOW, YamuxFlag.SYN, id, 0))
+        relay.session.receive(encode_data(id, b"hello", False))
+    assert {id: ear.got for id, ear in relay.ears.items()} == dict.fromkeys((5, 1, 3), b"hello")
+
+
 def test_more_streams_than_there_is_room_for_are_reset() -> None:
     tunnel, relay = joined()
     relay.session.limit = 2
