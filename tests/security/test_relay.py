@@ -19,7 +19,8 @@ from quintant.agents.relay.fields import ClientOrigin
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.shares import AddressShares, share_address
 from quintant.agents.relay.tokens import digest, parse
-from quintant.agents.relay.upload import UploadLimits
+from quintant.agents.relay.upload import FIRST_BYTES, UploadLimits
+from quintant.agents.relay.visitor_queue import QueueLimits
 from quintant.http.head import parse_request_head
 from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, asked, opened, request, saying, visiting
 
@@ -38,12 +39,12 @@ async def testbed(tmp_path: Path) -> AsyncIterator[RelayTestbed]:
 
 
 async def slow_upload(
-    relay: Relay, stack: AsyncExitStack
+    relay: Relay, stack: AsyncExitStack, size: int = 1
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The head of a large body, and its first byte."""
+    """The head of a large body, and how much of it."""
     reader, writer = await asyncio.open_connection("127.0.0.1", relay.http_port)
     stack.callback(writer.close)
-    writer.write(request("app", method="POST", extra="Content-Length: 1000000\r\n") + b"x")
+    writer.write(request("app", method="POST", extra="Content-Length: 1000000\r\n") + b"x" * size)
     await writer.drain()
     return reader, writer
 
@@ -63,14 +64,36 @@ async def waiting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 async def test_slow_uploads_of_one_address_keep_nobody_else_out(testbed: RelayTestbed) -> None:
-    relay, _ = await testbed.exposed("app", waiting)
+    relay = await testbed.relay(streams=8)
+    tunnel = testbed.tunnel("app", await testbed.service(waiting), testbed.target(relay))
+    await tunnel.connected()
     async with AsyncExitStack() as stack:
-        uploads = [await slow_upload(relay, stack) for _ in range(UPLOADS)]
-        refused = asyncio.create_task(uploads[-1][0].readuntil(b"\r\n\r\n"))
-        async with patience.within(PATIENCE_SECONDS):
-            assert (await refused).startswith(b"HTTP/1.1 429 ")
+        for _ in range(UPLOADS):
+            await slow_upload(relay, stack)
         for _ in range(10):
             assert (await visit_from(relay, ELSEWHERE)).endswith(b"ok")
+        (held,) = relay.names.everybody()
+        assert held.load == 0, "a request that is only begun holds a stream"
+
+
+async def test_large_uploads_of_one_address_take_no_more_than_its_share(
+    testbed: RelayTestbed,
+) -> None:
+    relay = await testbed.relay(streams=8, queue=QueueLimits(seconds=0.5))
+    tunnel = testbed.tunnel("app", await testbed.service(waiting), testbed.target(relay))
+    await tunnel.connected()
+    async with AsyncExitStack() as stack, patience.within(PATIENCE_SECONDS):
+        uploads = [await slow_upload(relay, stack, FIRST_BYTES) for _ in range(12)]
+        heads = [asyncio.create_task(reader.readuntil(b"\r\n\r\n")) for reader, _ in uploads]
+        for _ in range(10):
+            assert (await visit_from(relay, ELSEWHERE)).endswith(b"ok")
+        for refused, head in enumerate(asyncio.as_completed(heads), 1):
+            assert (await head).startswith(b"HTTP/1.1 429 ")
+            if refused == 8:
+                break
+        assert sum(not each.done() for each in heads) == 4
+        for each in heads:
+            each.cancel()
 
 
 async def test_a_body_that_trickles_is_told_so_and_cut_off(testbed: RelayTestbed) -> None:
@@ -98,7 +121,7 @@ async def test_a_body_may_pause_once_the_service_answers(testbed: RelayTestbed) 
     tunnel = testbed.tunnel("app", await testbed.service(talking), testbed.target(relay))
     await tunnel.connected()
     async with AsyncExitStack() as stack, patience.within(PATIENCE_SECONDS):
-        reader, _ = await slow_upload(relay, stack)
+        reader, _ = await slow_upload(relay, stack, FIRST_BYTES)
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
         assert await reader.readexactly(4) == b"firs"
     heard.set()

@@ -19,8 +19,10 @@ PATH = "/relay"
 VERSION = 1
 CHUNK_BYTES = 32 * 1024
 """What is sent in one DATA frame: small enough that no stream waits long for another."""
-WINDOW_BYTES = 128 * 1024
+WINDOW_BYTES = 32 * 1024
 """The credit that a stream begins with, each way; a reader that keeps up grants more."""
+STREAMS = 16_384
+"""Open at once on a connection, if nobody wants fewer: what idle ones cost is a socket each."""
 MESSAGE_BYTES = 64 * 1024 + 8
 """No message is longer."""
 FIN = 0x01
@@ -112,7 +114,7 @@ class Hello(msgspec.Struct, frozen=True):
     agent: str = ""
     caps: tuple[str, ...] = ("http", "upgrade", "drain")
     window: int = WINDOW_BYTES
-    max_streams: int = 256
+    max_streams: int = STREAMS
     v: int = VERSION
 
 
@@ -126,7 +128,7 @@ class Welcome(msgspec.Struct, frozen=True):
     lease_s: int
     window: int = WINDOW_BYTES
     max_frame: int = MESSAGE_BYTES
-    max_streams: int = 256
+    max_streams: int = STREAMS
     v: int = VERSION
 
 

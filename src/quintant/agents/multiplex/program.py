@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import resource
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from quintant.agents.loops import loop_factory
 
@@ -21,6 +23,7 @@ def run(work: Work, *, small: bool = False) -> None:
 
     A small program does without the fast loop, which is four megabytes.
     """
+    _allow_files()
     gc.freeze()  # What was imported stays.
     gc.set_threshold(GARBAGE_OBJECTS)
     with asyncio.Runner(loop_factory=None if small else loop_factory()) as runner:
@@ -30,6 +33,13 @@ def run(work: Work, *, small: bool = False) -> None:
 def say(what: str, **facts: object) -> None:
     """One line of the log: what happened, as JSON."""
     print(json.dumps({"event": what, **facts}), file=sys.stderr, flush=True)
+
+
+def _allow_files() -> None:
+    """Let the process have as many sockets as it may: each visitor is one, or two."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _until_signalled(work: Work) -> None:

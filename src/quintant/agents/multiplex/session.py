@@ -8,15 +8,17 @@ small answer waiting. A peer that breaks the rules gets a ProtocolViolation, whi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Protocol
 
 from quintant.agents.multiplex.outgoing import Outgoing
 from quintant.agents.multiplex.stream import MultiplexStream
-from quintant.agents.multiplex.window import MEMORY_BYTES, STREAMS
+from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.wire.portal import (
     EXTENSION,
     FIN,
+    STREAMS,
     WINDOW_BYTES,
     Close,
     Farewell,
@@ -78,6 +80,12 @@ def step(state: SessionState, turn: SessionEvent) -> SessionState:
     return SessionState.DRAINING
 
 
+def relieve(streams: Iterable[MultiplexStream]) -> None:
+    """Give up the stream that holds most: whoever reads it is the slowest."""
+    heaviest = max(streams, key=lambda stream: stream.held)
+    heaviest.give_up("the connection holds more than its memory, and this stream most of it")
+
+
 class SessionOwner(Protocol):
     """Who a session works for."""
 
@@ -110,12 +118,13 @@ class MultiplexSession:
         self.streams: dict[int, MultiplexStream] = {}
         self._outgoing = Outgoing(owner.wake)
         self._last = -1
-        self._spare = 0
+        self._spare = GROWTH_BYTES
+        self.held = 0
+        """Bytes that streams hold, all together."""
 
     def agree(self, window: int, limit: int) -> None:
         """The greeting is done: streams have this window, and so many may be open."""
         self.window, self.limit = window, limit
-        self._spare = max(0, MEMORY_BYTES - window * limit)
         self.state = step(self.state, SessionEvent.GREETED)
 
     def open(self, opening: Opening) -> MultiplexStream:
@@ -156,6 +165,8 @@ class MultiplexSession:
                 self._receive(frame)
         except MalformedFrame as error:
             raise ProtocolViolation(str(error)) from None
+        if self.held > MEMORY_BYTES:
+            relieve(self.streams.values())
 
     def emit(self) -> bytes | None:
         """The next message to send, if there is one."""
@@ -185,6 +196,9 @@ class MultiplexSession:
 
     def ready(self, stream: MultiplexStream) -> None:
         self._outgoing.ready(stream)
+
+    def hold(self, size: int) -> None:
+        self.held += size
 
     def spare(self, size: int) -> int:
         given = min(size, self._spare)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from quintant.wire.portal import CHUNK_BYTES, Fault
 
-GROWTH = 8
+GROWTH = 32
 """How many times its first window a stream may have: 1 MiB, or 20 MB/s over a path of 50 ms."""
 HIGH_BYTES = 128 * 1024
 """Above this a stream's source is stopped: four chunks, enough to keep a writer busy."""
@@ -104,6 +104,9 @@ class Outbox(Protocol):
     def ready(self, stream: MultiplexStream) -> None:
         """The stream has something to send, and may."""
 
+    def hold(self, size: int) -> None:
+        """A stream holds so much more, or less."""
+
     def spare(self, size: int) -> int:
         """How much of this a stream may hold besides its window; it is the stream's from now on."""
 
@@ -115,8 +118,8 @@ class MultiplexStream:
     """One stream. The session feeds it; its owner reads by a sink, and writes by `send`."""
 
     __slots__ = (
-        "_eaten", "_finishing", "_most", "_outbox", "allowance", "credit", "got_bytes", "id",
-        "pending", "queued", "sent_bytes", "sink", "state", "waiting", "window",
+        "_eaten", "_finishing", "_most", "_outbox", "allowance", "credit", "got_bytes", "held",
+        "id", "pending", "queued", "sent_bytes", "sink", "state", "waiting", "window",
     )  # fmt: skip
 
     def __init__(self, id: int, window: int, outbox: Outbox) -> None:
@@ -130,6 +133,8 @@ class MultiplexStream:
         """Whether the session has it in its turns is `waiting`; how many bytes wait is this."""
         self.waiting = False
         self.sent_bytes = self.got_bytes = 0
+        self.held = 0
+        """Bytes that came and are not used up."""
         self._eaten = 0
         self._finishing = False
 
@@ -163,6 +168,7 @@ class MultiplexStream:
 
     def consumed(self, size: int) -> None:
         """So many received bytes are used up; credit is granted when half a window is."""
+        self._hold(-min(size, self.held))
         self._eaten += size
         if self._eaten * 2 >= self.window and self.state in (StreamState.OPEN, StreamState.SENT):
             credit = self._eaten + self._grown()
@@ -206,6 +212,7 @@ class MultiplexStream:
             return False
         self.got_bytes += len(payload)
         if payload:
+            self._hold(len(payload))
             self.sink.received(payload)
         if fin and self.listening:
             self._turn(StreamEvent.ENDED)
@@ -227,6 +234,15 @@ class MultiplexStream:
         if self.state is not StreamState.CLOSED:
             self._turn(StreamEvent.RESET)
             self.sink.failed(code, text)
+
+    def give_up(self, text: str) -> None:
+        """End it here and there: it holds more than it may."""
+        self.reset(Fault.LIMIT, text)
+        self.sink.failed(Fault.LIMIT, text)
+
+    def _hold(self, size: int) -> None:
+        self.held += size
+        self._outbox.hold(size)
 
     def _piece(self) -> bytes | memoryview:
         most = min(CHUNK_BYTES, self.credit)
@@ -254,6 +270,7 @@ class MultiplexStream:
         if self.state is StreamState.CLOSED:
             self.pending.clear()
             self.queued = 0
+            self._hold(-self.held)
             self._outbox.forget(self)
 
 

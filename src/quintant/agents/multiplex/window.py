@@ -1,17 +1,20 @@
-"""How much the streams of a connection may hold on each end, as agreed on at the greeting."""
+"""How much the streams of a connection may hold on each end.
+
+Streams are bounded by what they hold, not by what they might: an idle one holds nothing. Each
+begins with a small window, which grows while its reader keeps up. Where all of them together hold
+more than the memory of a connection, the one that holds most is given up.
+"""
 
 from __future__ import annotations
 
-from quintant.wire.portal import WINDOW_BYTES
+from quintant.wire.portal import STREAMS, WINDOW_BYTES
 
-STREAMS = 256
-"""Open at once on a connection."""
 MEMORY_BYTES = 32 * 1024 * 1024
 """What the streams of one connection may hold together, on each end."""
+GROWTH_BYTES = MEMORY_BYTES // 2
+"""What windows may grow by, all together."""
 
 
-def agree_window(window: int, streams: int) -> tuple[int, int]:
-    """Window and streams that both ends can hold: fewer streams if the window is a large one. Half
-    of the memory is left for windows that grow."""
-    chosen = max(1, min(window, WINDOW_BYTES))
-    return chosen, max(1, min(streams, STREAMS, MEMORY_BYTES // 2 // chosen))
+def agree_window(window: int, streams: int, most: int = STREAMS) -> tuple[int, int]:
+    """Window and streams that both ends want."""
+    return max(1, min(window, WINDOW_BYTES)), max(1, min(streams, most))

@@ -16,9 +16,11 @@ from quintant.agents.multiplex.session import (
     ProtocolViolation,
     SessionEvent,
     SessionState,
+    relieve,
     step,
 )
 from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.agents.portalv1.yamux import (
     WINDOW_BYTES,
     Bytes,
@@ -31,12 +33,8 @@ from quintant.agents.portalv1.yamux import (
     encode_data,
     encode_header,
 )
-from quintant.wire.portal import Fault
+from quintant.wire.portal import STREAMS, Fault
 
-STREAMS = 1024
-"""Open at once on a connection, whoever opened them."""
-SPARE_BYTES = 16 * 1024 * 1024
-"""What windows of streams may grow by, all together."""
 _STAMP_BITS = 32
 
 
@@ -73,7 +71,9 @@ class YamuxSession:
         self._ends = False
         self._stamps: dict[int, bytes] = {}
         self._pings = 0
-        self._spare = SPARE_BYTES
+        self._spare = GROWTH_BYTES
+        self.held = 0
+        """Bytes that streams hold, all together."""
 
     def agree(self) -> None:
         """The other end is what it should be."""
@@ -122,6 +122,8 @@ class YamuxSession:
                     self._header(found)
         except MalformedYamux as error:
             raise ProtocolViolation(str(error)) from None
+        if self.held > MEMORY_BYTES:
+            relieve(self.streams.values())
 
     # What streams call.
 
@@ -138,6 +140,9 @@ class YamuxSession:
 
     def ready(self, stream: MultiplexStream) -> None:
         self._outgoing.ready(stream)
+
+    def hold(self, size: int) -> None:
+        self.held += size
 
     def spare(self, size: int) -> int:
         given = min(size, self._spare)

@@ -137,7 +137,7 @@ class Control:
 
     async def _serve(self, socket: WebSocket, who: Principal) -> None:
         connection = MultiplexConnection(socket, self._options.keepalive)
-        tunnel = MultiplexTunnel(connection, self._join)
+        tunnel = MultiplexTunnel(connection, self._join, self._options.streams)
         self._sessions[tunnel] = who
         reason = Reason(0, "cancelled")
         try:
@@ -153,6 +153,7 @@ class Control:
         connection = MultiplexConnection(socket, self._options.keepalive)
         names = PortalV1Names(self._names, who)
         tunnels = PortalV1Connection(connection, self._credential, names)
+        tunnels.session.limit = self._options.streams
         self._portalv1[tunnels] = who
         reason = Reason(0, "cancelled")
         try:

@@ -31,6 +31,7 @@ from quintant.agents.relay.shares import AddressShares, share_address
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.upload import Upload
 from quintant.agents.relay.visitor import Visitor
+from quintant.agents.relay.visitor_queue import VisitorQueue
 from quintant.http.framing import Framing, FramingKind, request_framing
 from quintant.http.head import ProtocolError, RequestHead
 from quintant.wire.portal import Fault
@@ -78,9 +79,10 @@ class Forwarder:
         random: Random,
         limits: ExchangeLimits,
         metrics: RelayMetrics,
+        queue: VisitorQueue,
     ) -> None:
         self._names, self._random = names, random
-        self._limits, self._metrics = limits, metrics
+        self._limits, self._metrics, self._queue = limits, metrics, queue
         self._shares = AddressShares()
 
     async def forward(
@@ -88,11 +90,29 @@ class Forwarder:
     ) -> bool:
         """Answer a request; whether the visitor's connection may carry another."""
         request, address = self._request(app, head, visitor, origin), share_address(head, origin)
-        free = sum(tunnel.free for tunnel in self._names.sessions(app))
-        if free and not self._shares.fits(app, address, free):
-            return await self._refuse(request, responses.SHARE)
-        with self._shares.hold(app, address):
-            return await self._try(request)
+        if request.upload is not None and not head.all(b"expect"):
+            await request.upload.begin()
+        began = asyncio.get_running_loop().time()
+        admitted = await self._queue.admitted(app, lambda: self._fits(app, address))
+        self._metrics.waited(asyncio.get_running_loop().time() - began)
+        if not admitted:
+            return await self._refuse(request, self._full(app))
+        try:
+            with self._shares.hold(app, address):
+                return await self._try(request)
+        finally:
+            self._queue.left(app)
+
+    def _fits(self, app: str, address: str) -> bool:
+        """Whether there is a stream for an address; an app without tunnels is told so at once."""
+        tunnels = self._names.sessions(app)
+        free = sum(tunnel.free for tunnel in tunnels)
+        return not tunnels or self._shares.fits(app, address, free)
+
+    def _full(self, app: str) -> RelayResponse:
+        free = any(tunnel.free for tunnel in self._names.sessions(app))
+        self._metrics.turned_away.labels("share" if free else "full").inc()
+        return responses.SHARE if free else responses.BUSY
 
     async def _try(self, request: ForwardedRequest) -> bool:
         """Lead a request through one tunnel or another."""

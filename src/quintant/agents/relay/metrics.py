@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.metrics import Counter, Gauge, Histogram, render
@@ -25,7 +27,12 @@ class RelayMetrics:
         self._stalled = Counter(
             f"{_P}_backpressure_seconds_total", "Time that writing to tunnels took."
         )
+        self._queued = Gauge(f"{_P}_queued", "Visitors who wait for a stream.")
+        self._queue_seconds = Histogram(f"{_P}_queue_seconds", "Time of waiting for a stream.")
+        self.turned_away = Counter(f"{_P}_turned_away_total", "Visitors turned away.", ["reason"])
         self.active = 0
+        self.queued: Callable[[], int] = lambda: 0
+        """How many visitors wait."""
 
     def carried(self, to_service: int, to_visitor: int) -> None:
         """Bytes went through a stream."""
@@ -42,6 +49,11 @@ class RelayMetrics:
         """The relay itself answered."""
         self._requests.labels(f"{status // 100}xx").inc()
 
+    def waited(self, seconds: float) -> None:
+        """A visitor waited for a stream, or did not have to."""
+        if seconds > 0:
+            self._queue_seconds.observe(seconds)
+
     def stalled(self, seconds: float) -> None:
         """A tunnel left, after its writer waited so long."""
         self._stalled.inc(seconds)
@@ -51,9 +63,11 @@ class RelayMetrics:
         self._sessions.set(sum(1 for _ in names.everybody()))
         self._groups.set(names.groups)
         self._active.set(self.active)
+        self._queued.set(self.queued())
         return render(
             (
                 self._sessions, self._groups, self._requests, self._seconds, self._first_byte,
                 self._active, self.retries, self.denied, self._bytes, self._stalled,
+                self._queued, self._queue_seconds, self.turned_away,
             )
         )  # fmt: skip

@@ -20,6 +20,8 @@ from quintant.agents.multiplex.connection import Keepalive
 from quintant.agents.relay.exchange import ExchangeLimits
 from quintant.agents.relay.name_registry import GROUP_SESSIONS, SESSIONS
 from quintant.agents.relay.upload import UploadLimits
+from quintant.agents.relay.visitor_queue import WAIT_SECONDS, WAITING, QueueLimits
+from quintant.wire.portal import STREAMS
 
 DOMAIN = "relay.localhost"
 TLS_PORT, HTTP_PORT, ADMIN_PORT = 8443, 8080, 9809
@@ -60,6 +62,9 @@ class RelayOptions:
     """None asks for none."""
     trust: TrustedProxies = TrustedProxies()
     limits: ExchangeLimits = field(default_factory=ExchangeLimits)
+    queue: QueueLimits = field(default_factory=QueueLimits)
+    streams: int = STREAMS
+    """Of one tunnel's connection, at once."""
     sessions: int = SESSIONS
     group_sessions: int = GROUP_SESSIONS
     keepalive: Keepalive = field(default_factory=Keepalive)
@@ -100,6 +105,8 @@ def _options(given: argparse.Namespace) -> RelayOptions:
         limits=ExchangeLimits(
             given.first_byte, given.idle, UploadLimits(given.max_body, given.min_rate)
         ),
+        queue=QueueLimits(given.max_waiting, given.wait),
+        streams=given.max_streams,
         sessions=given.max_sessions,
         group_sessions=given.max_group_sessions,
         keepalive=Keepalive(given.ping, given.dead),
@@ -138,6 +145,11 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         "--min-rate", type=float, default=limits.upload.rate, metavar="BYTES",
         help="per second of a request's body; 0 for any",
     )  # fmt: skip
+    add("--max-streams", type=int, default=STREAMS, help="visitors of one tunnel at once")
+    add("--max-waiting", type=int, default=WAITING, help="visitors who wait for a stream")
+    add(
+        "--wait", type=float, default=WAIT_SECONDS, metavar="SECONDS", help="and how long; then 429"
+    )
     add("--max-sessions", type=int, default=SESSIONS)
     add("--max-group-sessions", type=int, default=GROUP_SESSIONS)
     add("--ping", type=float, default=keepalive.ping, metavar="SECONDS")

@@ -24,6 +24,7 @@ from quintant.agents.relay.options import RelayOptions
 from quintant.agents.relay.tokens import TunnelTokens
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.visitor import Visitor
+from quintant.agents.relay.visitor_queue import VisitorQueue
 from quintant.http.connections import Connections
 
 SWEEP_SECONDS = 2.0
@@ -69,7 +70,9 @@ class Relay:
         self._tokens = TunnelTokens(options.tokens) if options.tokens else None
         self._served = _certificate(options)
         self._control = Control(options, self.names, self._tokens, self.metrics, random)
-        forwarder = Forwarder(self.names, random, options.limits, self.metrics)
+        queue = VisitorQueue(options.queue)
+        self.metrics.queued = lambda: queue.size
+        forwarder = Forwarder(self.names, random, options.limits, self.metrics, queue)
         self._frontend = Frontend(options, forwarder, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
         self._visitors = Connections(_failed)

@@ -14,6 +14,7 @@ from quintant.agents.multiplex.stream import ByteStream, MultiplexStream
 from quintant.agents.multiplex.window import agree_window
 from quintant.agents.relay.stream_pool import StreamPool
 from quintant.wire.portal import (
+    STREAMS,
     VERSION,
     Close,
     Farewell,
@@ -110,9 +111,9 @@ class TunnelConnection(ABC):
 class MultiplexTunnel(TunnelConnection):
     """A tunnel of ours; `join` lets it take part in its name, or raises ProtocolViolation."""
 
-    def __init__(self, connection: MultiplexConnection, join: Join) -> None:
+    def __init__(self, connection: MultiplexConnection, join: Join, most: int = STREAMS) -> None:
         super().__init__(connection)
-        self._join = join
+        self._join, self._most = join, most
         self._session = MultiplexSession(self, relay=True)
 
     @property
@@ -134,7 +135,7 @@ class MultiplexTunnel(TunnelConnection):
         hello = document(frame, Hello)
         if hello.v != VERSION:
             raise ProtocolViolation(f"version {hello.v} is not spoken here", Close.VERSION)
-        window, streams = agree_window(hello.window, hello.max_streams)
+        window, streams = agree_window(hello.window, hello.max_streams, self._most)
         welcome = self._join(self, hello)
         self._session.agree(window, streams)
         answer = Welcome(

@@ -14,6 +14,9 @@ from quintant.http.head import ProtocolError
 
 KEPT_BYTES = 64 * 1024
 """What is kept of a body for another attempt."""
+FIRST_BYTES = 16 * 1024
+"""What has to be here of a body before a tunnel is asked to take it, or all of it if it is less: a
+request that is only begun holds nothing but the visitor's own connection."""
 UPLOAD_RATE = 500.0
 """Bytes per second: less than any network that a visitor has to use today."""
 GRACE_SECONDS = 20.0
@@ -44,8 +47,11 @@ class Upload:
         self.answered = False
         """Whether the Service began to answer."""
         self._body, self._chunked = BodyParser(framing), framing.kind is FramingKind.CHUNKED
+        self._first = min(framing.size, FIRST_BYTES) if not self._chunked else 0
         self._kept: list[bytes] = []
+        self._early: list[bytes] = []
         self._size = 0
+        self.sent = False
         self.error: Disconnected | ProtocolError | None = None
         self.progress = 0
         """Moves whenever bytes do."""
@@ -58,17 +64,26 @@ class Upload:
     @property
     def begun(self) -> bool:
         """Whether any of it was sent."""
-        return self._size > 0
+        return self.sent
 
     @property
     def repeatable(self) -> bool:
         """Whether all that was sent is still here."""
         return self._size <= KEPT_BYTES
 
+    async def begin(self) -> None:
+        """Wait until enough of it is here to be worth a stream. Disconnected, or ProtocolError."""
+        while self._size < self._first:
+            content = await self._content()
+            self._keep(content)
+            self._early.append(content)
+
     async def run(self, duplex: DuplexStream) -> None:
         """Send what is kept, then what comes. A visitor who errs breaks the stream."""
         try:
-            for content in self._kept:
+            begun, self._early = self._early or [*self._kept], []
+            for content in begun:
+                self.sent = True
                 await self._send(duplex, content)
             while not self._body.done:
                 await self._more(duplex)
@@ -81,6 +96,13 @@ class Upload:
             return  # Whoever reads the answer is told as well.
 
     async def _more(self, duplex: DuplexStream) -> None:
+        content = await self._content()
+        self._keep(content)
+        self.sent = True
+        await self._send(duplex, content)
+
+    async def _content(self) -> bytes:
+        """What comes next of the body."""
         raw = await self._read()
         if not raw:
             raise Disconnected
@@ -88,8 +110,7 @@ class Upload:
         if self._body.done:
             self._visitor.unread(self._body.rest)
             self._body.rest = b""
-        self._keep(content)
-        await self._send(duplex, content)
+        return content
 
     async def _read(self) -> bytes:
         """What comes next. ProtocolError if the visitor is slower than the least rate."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import patience
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
+from quintant.agents.relay.visitor_queue import QueueLimits
 from testbeds.ports import free_port
 from testbeds.relays import (
     PATIENCE_SECONDS,
@@ -258,10 +259,11 @@ async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(
         arrived.put_nowait(None)
         await reader.read()
 
-    relay, _ = await testbed.exposed("hello", silent)
-    (held,) = relay.names.everybody()
+    relay = await testbed.relay(streams=8, queue=QueueLimits(seconds=0.1))
+    tunnel = testbed.tunnel("hello", await testbed.service(silent), testbed.target(relay))
+    await tunnel.connected()
     async with AsyncExitStack() as stack:
-        for number in range(held.session.limit):
+        for number in range(8):
             visit = visiting(relay, f"127.0.1.{number + 1}")  # no address has more than its share
             _, writer = await stack.enter_async_context(visit)
             writer.write(request("hello"))
@@ -269,6 +271,19 @@ async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(
         found = await asked(relay, request("hello"))
     assert found.startswith(b"HTTP/1.1 429 ")
     assert b"X-Portal-Error: LIMIT" in found
+
+
+async def test_who_finds_every_stream_taken_waits_for_one(testbed: RelayTestbed) -> None:
+    async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.05)
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
+
+    relay = await testbed.relay(streams=4, queue=QueueLimits(seconds=60))
+    tunnel = testbed.tunnel("hello", await testbed.service(slow), testbed.target(relay))
+    await tunnel.connected()
+    answers = await asyncio.gather(*(asked(relay, request("hello")) for _ in range(40)))
+    assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in answers)
 
 
 async def test_only_what_can_be_part_of_a_host_is_a_name(testbed: RelayTestbed) -> None:

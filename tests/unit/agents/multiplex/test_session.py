@@ -13,7 +13,7 @@ from quintant.agents.multiplex.session import (
     step,
 )
 from quintant.agents.multiplex.stream import GROWTH
-from quintant.agents.multiplex.window import MEMORY_BYTES
+from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.wire.portal import (
     CHUNK_BYTES,
     Close,
@@ -105,7 +105,7 @@ def test_the_window_of_a_reader_that_keeps_up_grows_to_its_limit() -> None:
 def test_windows_grow_only_as_far_as_the_memory_of_a_session_goes() -> None:
     relay, tunnel = joined(window=1000, limit=6)
     ears = [relay.open() for _ in range(6)]
-    tunnel.session.spare(MEMORY_BYTES - 6 * 1000 - 2500)
+    tunnel.session.spare(GROWTH_BYTES - 2500)
     for _ in range(4):
         for handler in ears:
             handler.stream.send(bytes(2000))
@@ -116,7 +116,32 @@ def test_windows_grow_only_as_far_as_the_memory_of_a_session_goes() -> None:
     for handler in ears:
         handler.stream.reset(Fault.CANCEL)
     pump(relay, tunnel)
-    assert tunnel.session.spare(MEMORY_BYTES) == 2500
+    assert tunnel.session.spare(GROWTH_BYTES) == 2500
+
+
+def test_streams_that_nobody_reads_hold_no_more_than_the_memory_of_a_session() -> None:
+    window = 1 << 20
+    relay, tunnel = joined(window=window, limit=100)
+    ears = [relay.open() for _ in range(100)]
+    for handler in ears:
+        handler.stream.send(bytes(window))
+        pump(relay, tunnel)
+        assert tunnel.session.held <= MEMORY_BYTES
+    lost = [handler for handler in ears if handler.failure is not None]
+    assert len(lost) == 100 - MEMORY_BYTES // window
+    assert all(handler.failure[0] == Fault.LIMIT for handler in lost if handler.failure)
+    for far in tunnel.ears.values():
+        far.consume(window)
+    assert tunnel.session.held == 0
+
+
+def test_idle_streams_hold_nothing() -> None:
+    relay, tunnel = joined(window=1 << 20, limit=10_000)
+    for _ in range(10_000):
+        relay.open()
+    pump(relay, tunnel)
+    assert len(tunnel.session.streams) == 10_000
+    assert tunnel.session.held == 0
 
 
 def test_more_than_the_credit_ends_the_connection() -> None:

@@ -13,7 +13,7 @@ class Body(Upload):
     """A body of which so much was sent."""
 
     def __init__(self, sent: int) -> None:
-        self._size = sent
+        self._size, self.sent = sent, sent > 0
         self.error = None
 
 
