@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant.agents.multiplex.session import ProtocolViolation
-from quintant.agents.portalv1.session import STREAMS
 from quintant.agents.portalv1.yamux import (
     WINDOW_BYTES,
     YamuxFlag,
@@ -13,7 +12,7 @@ from quintant.agents.portalv1.yamux import (
     encode_data,
     encode_header,
 )
-from quintant.wire.portal import Fault
+from quintant.wire.portal import STREAMS, Fault
 from unit.agents.portalv1.yamux_ends import YamuxEnd, joined, pump
 
 
