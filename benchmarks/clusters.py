@@ -237,6 +237,10 @@ async def _settled(bed: InfraBed, program: Program, count: int) -> list[str]:
 async def _rest(program: Program, count: int, seconds: float) -> Rest:
     async with infra_bed() as bed:
         await _settled(bed, program, count)
+        with at_work(program, bed) as process:
+            # What was made by copying is seen once: a cloud says who uses it.
+            await process.queues_empty(count)
+            await process.calm()
         revision, counts = await bed.revision(), await bed.counts()
         began = monotonic()
         with at_work(program, bed) as process:

@@ -210,7 +210,8 @@ class InfraBed:
         owner = owner | {"uid": made["metadata"]["uid"], "name": name}
         labels = secret["metadata"].get("labels", {})
         labels = {key: name if key.endswith("/cluster") else labels[key] for key in labels}
-        meta = {"labels": labels, "ownerReferences": [owner]}
+        annotations = secret["metadata"].get("annotations", {})
+        meta = {"labels": labels, "annotations": annotations, "ownerReferences": [owner]}
         copied = {"metadata": meta, "data": secret["data"], "type": secret["type"]}
         await self.post("secrets", f"{name}-kubeconfig", copied)
 
