@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import json
 import resource
@@ -14,6 +15,7 @@ from contextlib import suppress
 from quintant.agents.loops import loop_factory
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
+_TRY = "another port or address (--help names the options), or end the program that has it"
 GARBAGE_OBJECTS = 10_000
 """How many more there are before cycles are looked for: a request makes dozens, and frees them."""
 
@@ -27,7 +29,22 @@ def run(work: Work, *, small: bool = False) -> None:
     gc.freeze()  # What was imported stays.
     gc.set_threshold(GARBAGE_OBJECTS)
     with asyncio.Runner(loop_factory=None if small else loop_factory()) as runner:
-        runner.run(_until_signalled(work))
+        try:
+            runner.run(_until_signalled(work))
+        except* OSError as errors:
+            if (taken := _taken(errors)) is None:
+                raise
+            sys.exit(f"cannot listen\nbecause: {taken.strerror}\ntry: {_TRY}")
+
+
+def _taken(errors: BaseExceptionGroup[OSError]) -> OSError | None:
+    """The error of a port that somebody else has, or that nobody may have."""
+    wrong = (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL)
+    for each in errors.exceptions:
+        found = _taken(each) if isinstance(each, BaseExceptionGroup) else each
+        if found is not None and found.errno in wrong:
+            return found
+    return None
 
 
 def say(what: str, **facts: object) -> None:

@@ -127,6 +127,7 @@ class Control:
         try:
             if who is None:
                 self._metrics.denied.inc()
+                say("refused", code=_UNKNOWN.code, because=_UNKNOWN.msg)
                 await socket.close(_UNKNOWN)
             elif spoken(head):
                 await self._serve(socket, who)
@@ -187,6 +188,7 @@ class Control:
         except NameDenied as denied:
             if denied.code == Close.NOT_ALLOWED:
                 self._metrics.denied.inc()
+            say("refused", app=hello.app, code=denied.code, because=str(denied))
             raise ProtocolViolation(str(denied), denied.code) from None
         tunnel.app = hello.app
         say("joined", app=hello.app, instance=hello.instance, agent=hello.agent)

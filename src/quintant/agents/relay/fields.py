@@ -24,7 +24,9 @@ _KEPT = frozenset((b"host", b"authorization", b"cookie", b"expect"))
 _ORIGIN = frozenset(
     (
         b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port",
-        b"x-real-ip", b"forwarded", b"x-request-id",
+        b"x-real-ip", b"forwarded", b"x-request-id", b"true-client-ip", b"x-client-ip",
+        b"x-cluster-client-ip", b"cf-connecting-ip", b"fastly-client-ip", b"x-forwarded",
+        b"x-original-forwarded-for", b"x-originating-ip",
     )
 )  # fmt: skip
 

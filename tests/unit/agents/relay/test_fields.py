@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from quintant.agents.relay.fields import ClientOrigin, to_service, to_visitor
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import (
@@ -95,3 +97,11 @@ def test_an_answer_to_head_keeps_its_length() -> None:
 def test_an_interim_answer_says_nothing_of_lengths() -> None:
     raw = to_visitor(ResponseHead(1, (), 100, b"Continue"), NONE, True, b"POST")
     assert parse_response_head(raw).fields == ((b"Via", b"1.1 portal-relay"),)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["True-Client-IP", "X-Client-IP", "CF-Connecting-IP", "True_Client_IP", "X-Forwarded_For"],
+)
+def test_no_other_field_says_where_a_visitor_comes_from(name: str) -> None:
+    assert b"10.9.8.7" not in repr(sent(asked((name.encode(), b"10.9.8.7"))).fields).encode()
