@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from quintant.core.errors import ApiError
 from quintant.core.object import Request
 from quintant.operators.shifu.act.children import delete_orphans, write_children
-from quintant.operators.shifu.act.say import say
+from quintant.operators.shifu.act.say import say, say_later
 from quintant.operators.shifu.metrics import ShifuMetrics
 from quintant.operators.shifu.observe.reader import Leftovers, observe
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.plan.children import compose
 from quintant.operators.shifu.plan.conclusion import conclude
-from quintant.operators.shifu.plan.device import choose
+from quintant.operators.shifu.plan.device import EVACUATED, choose
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
 
@@ -48,6 +48,8 @@ class DeviceReconciler:
             await write_children(ctx.client, observed, wanted)
             self.metrics.chose(choice, observed)
             conclusion = conclude(observed, choice, options)
+            if choice.cause == EVACUATED:
+                return say_later(ctx, observed, conclusion)
             await say(ctx, observed, conclusion)
         except ApiError:
             self.metrics.write_errors.inc()

@@ -14,6 +14,7 @@ from quintant.operators.shifu.observe.device_view import (
 from quintant.operators.shifu.observe.reader import Observed
 from quintant.operators.shifu.plan.conclusion import Conclusion
 from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.controller.status_writer import StatusWriter
 
 WHOLE: dict[type[DeviceView], type[Any]] = {
@@ -21,6 +22,8 @@ WHOLE: dict[type[DeviceView], type[Any]] = {
     UpstreamShifuDevice: UpstreamEdgeDevice,
 }
 """What is written, by what is held of it."""
+_LATER = Result(after=1.0, priority=0)
+"""Behind every evacuation: those are urgent."""
 
 
 async def say(ctx: KeyContext, observed: Observed, conclusion: Conclusion) -> None:
@@ -30,3 +33,9 @@ async def say(ctx: KeyContext, observed: Observed, conclusion: Conclusion) -> No
         writer, kind = StatusWriter(ctx.client, ctx.random), WHOLE[type(device)]
         await writer.update(kind, ctx.request, conclusion.over)
     ctx.tell(device, *conclusion.events)
+
+
+def say_later(ctx: KeyContext, observed: Observed, conclusion: Conclusion) -> Result:
+    """Say in a later pass what became of a device that leaves a lost node: others wait to leave."""
+    ctx.tell(observed.device, *conclusion.events)
+    return _LATER
