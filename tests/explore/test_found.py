@@ -1,0 +1,32 @@
+"""What exploration once found in operators of ours, and holds ever since."""
+
+from __future__ import annotations
+
+import pytest
+
+from explore.cosmos import NodesLive
+from explore.infra import Update
+from explore.portal import PortalServiceBack
+from explore.shifu import DeviceLife
+from quintant.testing import replay_run
+
+
+@pytest.mark.parametrize("event", range(10, 17))
+def test_an_old_list_after_a_restart_brings_no_creation_back(event: int) -> None:
+    """The token of a creation is not to be found any more once the cluster was updated."""
+    replay_run(Update, f"rewind@e{event}~steps=2")
+
+
+def test_an_old_list_after_a_restart_replaces_no_node() -> None:
+    replay_run(NodesLive, "rewind@e15")
+
+
+def test_a_status_that_an_earlier_process_wrote_last_is_set_right() -> None:
+    """A Service is gone, and back before a process that starts again has heard of either."""
+    replay_run(PortalServiceBack, "stale@e19")
+
+
+@pytest.mark.parametrize("write", [2, 3])
+def test_what_somebody_edits_of_a_device_is_set_right(write: int) -> None:
+    """Its ConfigMap, and the number of its replicas."""
+    replay_run(DeviceLife, f"child-edited@w{write}")
