@@ -53,7 +53,7 @@ def systems(
         raise ConfigError(
             f"there is no system {unknown[0]!r}", hint=", ".join(["greeter", *sorted(OPERATORS)])
         )
-    wanted = only or {"greeter", *(name for name, each in OPERATORS.items() if each.shown)}
+    wanted = only or {"greeter", *OPERATORS}
     first = (_greeter(),) if "greeter" in wanted else ()
     return (*first, *(_operator(name, images) for name in OPERATORS if name in wanted))
 

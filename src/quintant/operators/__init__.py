@@ -22,8 +22,6 @@ class OperatorProgram:
     """What it is for."""
     namespaces: tuple[str, ...] = ()
     """Further namespaces that come with it: those that its roles are in."""
-    shown: bool = True
-    """Whether the demo brings it up unasked."""
 
     @property
     def namespace(self) -> str:
@@ -33,9 +31,7 @@ class OperatorProgram:
 
 OPERATORS: dict[str, OperatorProgram] = {
     "cosmos": OperatorProgram(
-        "cosmos-operator",
-        "runs full nodes of Cosmos chains, with snapshots and healing",
-        shown=False,
+        "cosmos-operator", "runs full nodes of Cosmos chains, with snapshots and healing"
     ),
     "infra": OperatorProgram("infra", "makes, changes, heals and deletes whole clusters on clouds"),
     "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
