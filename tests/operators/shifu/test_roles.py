@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quintant.core.yaml import load_all
 
-DEPLOY = Path(__file__).parents[4] / "deploy" / "shifu"
+DEPLOY = Path(__file__).parents[3] / "deploy" / "shifu"
 READ = "get list watch"
 WRITTEN = "create delete get list patch watch"
 OURS = {
