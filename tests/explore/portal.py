@@ -165,6 +165,7 @@ class PortalClassChange(_Portal):
         )
         await world.quiet()
         await world.create(tunnel_class("other"))
+        await world.quiet()
         other = exposing(tunnel_class="other").spec
         await world.edit(PortalExpose, "shop", lambda it: replace(it, spec=other))
         await world.quiet()

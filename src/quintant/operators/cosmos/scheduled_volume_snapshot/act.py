@@ -7,15 +7,22 @@ controller deletes and makes the pod.
 from __future__ import annotations
 
 from quintant.api.snapshot import VolumeSnapshot
-from quintant.core.errors import AlreadyExists, ApiError, Conflict
+from quintant.core.errors import AlreadyExists, ApiError, Conflict, Status
 from quintant.core.object import Request, replace
 from quintant.core.text import one_line
 from quintant.operators.cosmos.act.pod_control import DisruptionLocks
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus, SnapshotCandidate
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.operators.cosmos.scheduled_volume_snapshot.observe import SnapshotView, view
+from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
+    ScheduledVolumeSnapshot,
+    SnapshotScheduleStatus,
+)
+from quintant.operators.cosmos.scheduled_volume_snapshot.observe import (
+    SnapshotView,
+    phase_of,
+    view,
+)
 from quintant.operators.cosmos.scheduled_volume_snapshot.plan import (
     SnapshotStep,
     candidate_of,
@@ -33,9 +40,11 @@ async def act(
     cache: CometCache,
     locks: DisruptionLocks,
 ) -> SnapshotStep:
-    """Do what a step says; the step that it came to."""
+    """Do what a step says; the step that it came to. Conflict if it is a step of long ago."""
     reason = ""
     try:
+        if done.take_away or done.give_back or done.create is not None:
+            await _check_phase(ctx.client, seen.schedule)
         if done.take_away:
             reason = "DeletePodError"
             if not await _take_away(ctx, done.take_away, cache, locks):
@@ -54,6 +63,26 @@ async def act(
     except ApiError as error:
         return refused(seen, done, reason, one_line(error.message))
     return done
+
+
+async def _check_phase(client: Client, schedule: ScheduledVolumeSnapshot) -> None:
+    """Raise Conflict if the server knows of another phase: a list that we began with was old."""
+    live = await client.find(ScheduledVolumeSnapshot, *schedule.key, live=True)
+    if live is None or live.metadata.uid != schedule.metadata.uid:
+        raise behind(schedule)
+    check_phase(schedule, live.status)
+
+
+def check_phase(schedule: ScheduledVolumeSnapshot, now: SnapshotScheduleStatus | None) -> None:
+    """Raise Conflict if a newer status is in another phase than ours."""
+    if phase_of(replace(schedule, status=now)) != phase_of(schedule):
+        raise behind(schedule)
+
+
+def behind(schedule: ScheduledVolumeSnapshot) -> Conflict:
+    """That our view of a schedule is old."""
+    message = f"ScheduledVolumeSnapshot {schedule.key} went on, and our cache is behind"
+    return Conflict(Status(code=409, reason="Conflict", message=message))
 
 
 async def give_back(statuses: StatusWriter, schedule: ScheduledVolumeSnapshot) -> None:

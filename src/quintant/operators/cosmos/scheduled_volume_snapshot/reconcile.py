@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from quintant.operators.cosmos.act.pod_control import DisruptionLocks
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
-from quintant.operators.cosmos.scheduled_volume_snapshot.act import act
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.scheduled_volume_snapshot.act import act, check_phase
+from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
+    ScheduledVolumeSnapshot,
+    SnapshotScheduleStatus,
+)
 from quintant.operators.cosmos.scheduled_volume_snapshot.observe import view
 from quintant.operators.cosmos.scheduled_volume_snapshot.plan import TOLD, step, with_condition
 from quintant.runtime.controller.context import Context
@@ -32,7 +35,12 @@ class SnapshotReconcile:
         done = await act(ctx, seen, step(seen), self.cache, self.locks)
         after = with_condition(seen, done)
         if after != schedule.status:
-            await ctx.update_status(lambda _: after)
+
+            def gone_on(now: SnapshotScheduleStatus | None) -> SnapshotScheduleStatus:
+                check_phase(schedule, now)
+                return after
+
+            await ctx.update_status(gone_on)
         if done.result:
             self.metrics.snapshots.labels(done.result).inc()
         ctx.tell(*transition_events(seen.status.conditions, after.conditions, TOLD))
