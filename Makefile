@@ -15,10 +15,12 @@ COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api 
 EXPLORE_SECONDS := 180
 # What pytest ends with when no test was selected.
 NOTHING_RAN := 5
-OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
+# Tests with processes wait more than they work: beside the others they take no time of their own.
+WAITING := tests/operators tests/node tests/security
+OTHERS := $(filter-out $(COVERING) $(WAITING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test rest coverage test-real prepare foreign conformance interop lint format manifests \
+.PHONY: help demo test rest waiting coverage test-real prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
@@ -41,10 +43,13 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) $(if $(COVERAGE),coverage) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
+test: $(READY) $(if $(COVERAGE),coverage waiting) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
 
-rest: $(READY) # All tests, or with COVERAGE=1 those that are not measured: -j2 runs both at once
+rest: $(READY) # All tests, or with COVERAGE=1 those that no other part has: -j3 runs all parts at once
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
+
+waiting: $(READY)
+	@$(BIN)/python -m pytest -q $(WAITING)
 
 coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.core --cov=quintant.client --cov=quintant.runtime \
