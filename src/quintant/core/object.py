@@ -119,8 +119,14 @@ class Opaque:
         return msgspec.json.decode(self.raw)
 
     def to(self, kind: type[M]) -> M:
-        """The same as a Model, which has what is known to it: `template.to(PodTemplateSpec)`."""
-        return msgspec.json.decode(self.raw, type=kind, dec_hook=decode_hook)
+        """The same as a Model, which has what is known to it: `template.to(PodTemplateSpec)`.
+
+        Undecodable if it does not fit.
+        """
+        # The codec is made of what stands here.
+        from quintant.core.codec import decode_model
+
+        return decode_model(kind, self.raw)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Opaque) and self.raw == other.raw

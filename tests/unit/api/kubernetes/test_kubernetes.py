@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from quintant.core.codec import decode, encode
+from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.core.resource import resource_of
 from quintant.testing.cluster import InProcessCluster
@@ -106,6 +107,16 @@ def test_an_unread_template_is_read_as_any_type() -> None:
     assert view.spec.template.to(PodTemplateSpec).spec.containers == (
         Container(name="a", tty=True),
     )
+
+
+def test_an_unread_template_may_have_nulls_as_go_writes_them() -> None:
+    given = Opaque(b'{"metadata":{"creationTimestamp":null,"labels":null},"spec":{"volumes":null}}')
+    assert given.to(PodTemplateSpec) == PodTemplateSpec()
+
+
+def test_an_unread_template_that_does_not_fit_is_refused_with_the_place() -> None:
+    with pytest.raises(Undecodable, match=r"PodTemplateSpec.*\$\.spec\.containers"):
+        Opaque(b'{"spec":{"containers":7}}').to(PodTemplateSpec)
 
 
 async def test_a_deployment_with_typed_containers_is_applied(cluster: InProcessCluster) -> None:
