@@ -88,10 +88,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Virtual seconds since the loop was made."""
         return self._now
 
-    def busy(self) -> bool:
-        """Whether callbacks other than the running one are ready."""
-        return bool(self._ready)
-
     def timers(self) -> int:
         """How many timers are pending; a program at rest has none it does not need."""
         return sum(not timer.cancelled() for timer in self._scheduled)
