@@ -16,11 +16,12 @@ EXPLORE_SECONDS := 180
 # What pytest ends with when no test was selected.
 NOTHING_RAN := 5
 # Tests with processes wait more than they work: beside the others they take no time of their own.
-WAITING := tests/operators tests/node tests/security
-OTHERS := $(filter-out $(COVERING) $(WAITING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
+WAITING := tests/node tests/security tests/operators/klight tests/operators/portal
+MODELLED := $(filter-out $(WAITING),$(wildcard tests/operators/*))
+OTHERS := $(filter-out $(COVERING) tests/node tests/security tests/operators,$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test rest waiting coverage test-real prepare foreign conformance interop lint format manifests \
+.PHONY: help demo test rest waiting modelled coverage test-real prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
@@ -43,13 +44,16 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) $(if $(COVERAGE),coverage waiting) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
+test: $(READY) $(if $(COVERAGE),coverage waiting modelled) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
 
-rest: $(READY) # All tests, or with COVERAGE=1 those that no other part has: -j3 runs all parts at once
+rest: $(READY) # All tests, or with COVERAGE=1 those that no other part has: -j4 runs all parts at once
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
 
 waiting: $(READY)
 	@$(BIN)/python -m pytest -q $(WAITING)
+
+modelled: $(READY)
+	@$(BIN)/python -m pytest -q $(MODELLED)
 
 coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.core --cov=quintant.client --cov=quintant.runtime \
