@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quintant.cli.klight import NAME as KLIGHT
-from quintant.cli.manifests import manifests
+from quintant.cli.manifests import manifests, monitoring_texts
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, klight, manager_of, shifu
 from quintant.operators.klight.api import LABEL
@@ -40,6 +40,8 @@ NAME_LABEL = "app.kubernetes.io/name"
 KLIGHT_MEMORY = "256Mi"
 # The folder below an operator's in which the keys of its webhooks are somebody else's to make.
 GIVEN = "given-keys"
+# The folder below an operator's for clusters with the Prometheus operator and Grafana.
+MONITORING = "monitoring"
 # The folder below shifu's for sites that keep upstream's agents.
 UPSTREAM = "upstream-agents"
 
@@ -66,8 +68,16 @@ def _operators() -> dict[Path, str]:
         if manager.webhooks:
             given = replace(program, given_keys=True)
             found |= _files(f"{name}/{GIVEN}", home, manager, given)
-        found |= _parts(name, home, manager)
+        found |= _parts(name, home, manager) | _monitoring(name, home, manager)
     return found
+
+
+def _monitoring(folder: str, home: str, manager: Manager) -> dict[Path, str]:
+    """Scrape, alerts and dashboard of an operator: apart, for kinds that a cluster may lack."""
+    found = monitoring_texts(manager, home)
+    found |= {"kustomization": to_yaml([_kustomization(found)])}
+    place = ROOT / "deploy" / folder / MONITORING
+    return {place / f"{part}.yaml": HEADER + text for part, text in found.items()}
 
 
 def _parts(folder: str, home: str, manager: Manager) -> dict[Path, str]:

@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from quintant.runtime.controller.status_writer import StatusWriter
     from quintant.runtime.manager.environment import Environment
     from quintant.runtime.manager.manager import Manager
+    from quintant.runtime.observe.alerts import Alert
 
 _HOMES = {
     "errors": "quintant.core.errors",
     "when": "quintant.runtime.controller.predicates",
+    "Alert": "quintant.runtime.observe.alerts",
     "Builder": "quintant.runtime.controller.builder",
     "Random": "quintant.core.clock",
     "Client": "quintant.runtime.cache.client",
@@ -85,6 +87,7 @@ _HOMES = {
 
 __all__ = [
     "DONE",
+    "Alert",
     "Builder",
     "Client",
     "Clock",

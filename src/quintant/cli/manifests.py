@@ -11,6 +11,7 @@ from quintant.core.yaml.dump import to_yaml
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import RESTRICTED, DeploymentOptions, install_manifests
+from quintant.runtime.manager.monitoring import monitoring_manifests
 
 _DEFAULT = "default"
 
@@ -32,8 +33,18 @@ _DEFAULT = "default"
     metavar="NAME",
     help="Look after this namespace only, with roles for no other; repeatable.",
 )
+@click.option(
+    "--monitoring",
+    is_flag=True,
+    help="Print a PodMonitor, a PrometheusRule and a Grafana dashboard, too.",
+)
 def command(
-    target: str, namespace: str, image: str | None, replicas: int, watched: tuple[str, ...]
+    target: str,
+    namespace: str,
+    image: str | None,
+    replicas: int,
+    watched: tuple[str, ...],
+    monitoring: bool,
 ) -> None:
     """Print what kubectl apply needs to install a module or file.
 
@@ -51,6 +62,8 @@ def command(
     found = manifests(manager, home, program)
     if home == _DEFAULT:
         found.pop("namespace", None)
+    if monitoring:
+        found |= monitoring_texts(manager, home)
     click.echo("---\n".join(found.values()), nl=False)
 
 
@@ -59,6 +72,12 @@ def manifests(
 ) -> dict[str, str]:
     """The manifests of a manager that lives in a namespace, by what they are about."""
     found = install_manifests(manager, namespace, program)
+    return {part: to_yaml(objects) for part, objects in found.items()}
+
+
+def monitoring_texts(manager: Manager, namespace: str) -> dict[str, str]:
+    """What watches over a manager that lives in a namespace, by what it is."""
+    found = monitoring_manifests(manager, namespace)
     return {part: to_yaml(objects) for part, objects in found.items()}
 
 

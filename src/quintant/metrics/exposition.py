@@ -45,6 +45,8 @@ class Metric(NamedTuple):
     documentation: str
     type: str
     samples: Sequence[MetricSample]
+    labels: tuple[str, ...] = ()
+    """The names of its labels; their values are in the samples."""
 
 
 class AnySample(Protocol):

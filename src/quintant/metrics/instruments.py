@@ -112,8 +112,8 @@ class Instrument(Generic[T]):
         self._series.clear()
 
     def describe(self) -> Iterator[Metric]:
-        """The metric without numbers, for its name."""
-        yield Metric(self.name, self.documentation, self.TYPE, ())
+        """The metric without numbers, for its name and labels."""
+        yield Metric(self.name, self.documentation, self.TYPE, (), self._labels)
 
     def collect(self) -> Iterator[Metric]:
         """The present numbers."""
@@ -122,7 +122,7 @@ class Instrument(Generic[T]):
             for values, series in self._series.items()
             for sample in self._samples(dict(zip(self._labels, values, strict=True)), series)
         ]
-        yield Metric(self.name, self.documentation, self.TYPE, samples)
+        yield Metric(self.name, self.documentation, self.TYPE, samples, self._labels)
 
     def _make(self) -> T:
         """A series at zero."""

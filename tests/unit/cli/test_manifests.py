@@ -94,3 +94,9 @@ def test_file_without_a_manager_is_explained(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["manifests", str(path)])
     assert result.exit_code == 1
     assert "declares no manager" in result.output
+
+
+def test_with_monitoring_alerts_and_a_dashboard_come_last() -> None:
+    kinds = [each["kind"] for each in printed("01_greeter", "--image", "g:1", "--monitoring")]
+    assert kinds[-3:] == ["PodMonitor", "PrometheusRule", "ConfigMap"]
+    assert "PodMonitor" not in [each["kind"] for each in printed("01_greeter", "--image", "g:1")]

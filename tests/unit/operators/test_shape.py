@@ -5,7 +5,7 @@
     observe.py    reads → Observed   plan.py      pure: Observed → what to do
     builders.py   children           act.py       does it          reconcile.py   all three
     remote.py     the world outside  metrics.py   sample.py        README.md
-    rules.py admission.py cleanup.py report.py    where an operator needs them
+    rules.py admission.py cleanup.py report.py alerts.py    where an operator needs them
 
 A module that outgrew one file becomes a folder of its name, with its parts inside. A further kind
 or controller has a folder with these names again. An operator whose document names its files keeps
@@ -26,7 +26,7 @@ OPERATORS = Path(quintant.operators.__file__).parent
 REQUIRED = {
     "__init__", "api", "options", "observe", "plan", "act", "reconcile", "metrics", "sample",
 }  # fmt: skip
-OPTIONAL = {"builders", "remote", "rules", "admission", "cleanup", "report"}
+OPTIONAL = {"builders", "remote", "rules", "admission", "cleanup", "report", "alerts"}
 NAMES = REQUIRED | OPTIONAL
 PURE = ("plan", "builders", "rules")
 EFFECTS = (

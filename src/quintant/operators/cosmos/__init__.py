@@ -22,6 +22,7 @@ from quintant.operators.cosmos import observe
 from quintant.operators.cosmos.act.full_node_control import FullNodeControl
 from quintant.operators.cosmos.act.pod_control import DisruptionLocks, PodControl
 from quintant.operators.cosmos.act.pvc_control import PvcControl
+from quintant.operators.cosmos.alerts import ALERTS
 from quintant.operators.cosmos.api import OURS
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodeConfig, NodePod
@@ -65,6 +66,7 @@ def controllers(
     nodes, metrics, locks = remote or HttpNodes(), CosmosMetrics(), DisruptionLocks()
     cache = CometCache(nodes)
     manager.add_collectors(*metrics.collectors())
+    manager.add_alerts(*ALERTS)
     manager.add(metrics.gauges.bind)
     _full_nodes(manager, options, FullNodeReconcile(
         FullNodeControl(nodes, PodControl(options.tools, cache), PvcControl(), locks),

@@ -35,6 +35,8 @@ class CosmosMetrics:
         self.snapshots = Counter(
             name + "snapshots_total", "Copies of volumes, by how they ended.", ["result"]
         )
+        for result in ("success", "failure"):
+            self.snapshots.labels(result)
         self.gauges = CacheGauges(
             CacheGauge(name + "fullnode_phase", "CosmosFullNodes by phase.", "phase", _by_phase)
         )

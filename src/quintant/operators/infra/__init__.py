@@ -8,6 +8,7 @@ from quintant.api.core import Secret
 from quintant.core.options import from_environment
 from quintant.operators.infra import cloud, observer, provider, scheduler
 from quintant.operators.infra.act import Performer
+from quintant.operators.infra.alerts import ALERTS
 from quintant.operators.infra.api import (
     FINALIZER,
     LEGACY_FINALIZER,
@@ -49,6 +50,7 @@ def controllers(
     manager.configure(**options.settings)
     metrics, secrets = InfraMetrics(), Secrets()
     manager.add_collectors(*metrics.collectors())
+    manager.add_alerts(*ALERTS)
     manager.add(metrics.gauges.bind)
     remote = remote or _connected(manager, metrics)
     resolver = Resolver(options, secrets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from quintant.operators.klight.alerts import ALERTS
 from quintant.operators.klight.api import GROUP, PeerPod
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.lightnetwork.report import WORD, networks
@@ -31,6 +32,7 @@ def controllers(
     options = options or from_environment(os.environ)
     keys, metrics = Keys(options), KlightMetrics()
     manager.add_collectors(*metrics.collectors())
+    manager.add_alerts(*ALERTS)
     manager.serve_json(WORD, networks)
     (
         manager.keyed("klight")

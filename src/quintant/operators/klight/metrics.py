@@ -27,6 +27,8 @@ class KlightMetrics:
         self.repairs = Counter(
             "klight_repairs_total", "Repairs of networks, by how they ended.", ["result"]
         )
+        for result in ("mended", "failed", "nothing"):
+            self.repairs.labels(result)
         self.rebuild = Gauge(
             "klight_rebuild_seconds", "From the start until every network was looked at once."
         )

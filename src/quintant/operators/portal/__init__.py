@@ -10,6 +10,7 @@ from quintant.core.options import from_environment
 from quintant.operators.portal import observe, tunnel_class
 from quintant.operators.portal.act import Seed, fresh_seed
 from quintant.operators.portal.admission import admit
+from quintant.operators.portal.alerts import ALERTS
 from quintant.operators.portal.api import (
     FINALIZER,
     KEY_TYPE,
@@ -53,6 +54,7 @@ def declare(
 ) -> None:
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
     manager.add_collectors(*metrics.collectors())
+    manager.add_alerts(*ALERTS)
     manager.add(metrics.gauges.bind)
     reports = Follower(reports_by(remote), same=same)
     (

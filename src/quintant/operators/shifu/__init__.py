@@ -11,6 +11,7 @@ from quintant.core.options import from_environment
 from quintant.operators.shifu import edge_node, mirror, telemetry_service
 from quintant.operators.shifu.act.evacuate import Evacuator
 from quintant.operators.shifu.act.rebalance import Rebalancer
+from quintant.operators.shifu.alerts import ALERTS
 from quintant.operators.shifu.api.device import EdgeDevice, UpstreamEdgeDevice
 from quintant.operators.shifu.api.names import MANAGER
 from quintant.operators.shifu.builders.accounts import agent_accounts
@@ -63,6 +64,7 @@ def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
     whole = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
     here, there = options.device_namespaces, (options.shifu_namespace,)
     manager.add_collectors(*metrics.collectors())
+    manager.add_alerts(*ALERTS)
     (
         manager.keyed(MANAGER)
         .watches(

@@ -32,6 +32,7 @@ from quintant.runtime.manager.health import Check, ProbeKind
 from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
+from quintant.runtime.observe.alerts import Alert
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
@@ -99,6 +100,7 @@ class Manager(ControllerDeclarations):
         )
         self.parts: dict[str, Part] = {}
         self.collectors: list[Collector] = []
+        self.alerts: list[Alert] = []
         self.checks: list[tuple[ProbeKind, str, Check]] = []
         self.json_pages: dict[str, JsonPage] = {}
         self.objects: list[Object] = []
@@ -127,6 +129,10 @@ class Manager(ControllerDeclarations):
     def add_collectors(self, *collectors: Collector) -> None:
         """Serve series of your own beside ours: of `quintant.metrics`, or of prometheus_client."""
         self.collectors.extend(collectors)
+
+    def add_alerts(self, *alerts: Alert) -> None:
+        """Have somebody told of conditions of your series: `quintant manifests --monitoring`."""
+        self.alerts.extend(alerts)
 
     def serve_json(self, word: str, page: JsonPage) -> None:
         """Serve JSON at /WORD beside the metrics; None of a page, for the path below, is a 404."""

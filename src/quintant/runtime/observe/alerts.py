@@ -1,0 +1,181 @@
+"""Alerts: what somebody has to look at, in Prometheus' words.
+
+An operator declares those of its own series (`Manager.add_alerts`); those of the series that every
+manager has are here. Both become a PrometheusRule, by `quintant manifests --monitoring`.
+
+Every expression holds for any number of replicas: series are taken together by `max` or `sum`, so
+that a standby, which does nothing, hides nothing and alarms nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Severity = Literal["critical", "warning", "info"]
+"""What Alertmanager routes by: wake somebody, write a ticket, keep a note."""
+
+RUNBOOKS = "docs/monitoring.md"
+"""Where every alert of ours has a section of its name: what it means, and what to do."""
+
+
+class Alert(Struct, frozen=True):
+    """A condition in PromQL that somebody is told of once it held for some minutes."""
+
+    name: str
+    expr: str
+    summary: str
+    """One line; `{{ $labels.controller }}` and `{{ $value }}` are filled in by Prometheus."""
+    minutes: int = 10
+    """For how long the condition holds before it is an alert."""
+    severity: Severity = "warning"
+    runbook: str = ""
+    """Where it is written what to do."""
+
+    def rule(self) -> dict[str, Any]:
+        """The alert as Prometheus reads it."""
+        annotations = {"summary": self.summary}
+        if self.runbook:
+            annotations["runbook"] = self.runbook
+        return {
+            "alert": self.name,
+            "expr": self.expr,
+            "for": f"{self.minutes}m",
+            "labels": {"severity": self.severity},
+            "annotations": annotations,
+        }
+
+
+def rule_groups(job: str, alerts: Iterable[Alert]) -> list[dict[str, Any]]:
+    """The groups of a file of rules: one, named after the program."""
+    return [{"name": job, "rules": [alert.rule() for alert in alerts]}]
+
+
+def with_runbook(*alerts: Alert) -> tuple[Alert, ...]:
+    """Alerts of ours, each leading to its section."""
+    return tuple(
+        Alert(each.name, each.expr, each.summary, each.minutes, each.severity,
+              f"{RUNBOOKS}#{each.name.lower()}")
+        for each in alerts
+    )  # fmt: skip
+
+
+def manager_alerts(job: str, *, elects: bool, webhooks: bool) -> tuple[Alert, ...]:
+    """What is alarming about any manager; `job` is what Prometheus calls its scrapes."""
+    found = [*_process(job), *_controllers(job), *_requests(job), *_watches(job)]
+    if elects:
+        found += _election(job)
+    if webhooks:
+        found += _webhooks(job)
+    return with_runbook(*found)
+
+
+def _process(job: str) -> Iterator[Alert]:
+    own = f'{{job="{job}"}}'
+    yield Alert(
+        "OperatorDown", f'absent(up{{job="{job}"}} == 1)',
+        f"No replica of {job} can be scraped.", 5, "critical",
+    )  # fmt: skip
+    yield Alert(
+        "OperatorLoopLag", f"max(quintant_loop_lag_seconds{own}) > 1",
+        f"The event loop of {job} runs {{{{ $value }}}} s late: something blocks it.", 5,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorEventsDropped", f"sum(increase(quintant_events_dropped_total{own}[1h])) > 0",
+        f"Events of {job} did not reach the API server.", 0, "info",
+    )  # fmt: skip
+
+
+def _controllers(job: str) -> Iterator[Alert]:
+    own, name = f'{{job="{job}"}}', "controller_runtime_"
+    by, said = "by (controller)", "{{ $labels.controller }}"
+    failed, total = f"{name}reconcile_errors_total{own}", f"{name}reconcile_total{own}"
+    yield Alert(
+        "OperatorReconcileErrors",
+        f"sum {by} (rate({failed}[10m])) / sum {by} (rate({total}[10m])) > 0.2",
+        f"More than a fifth of the reconciles of {said} fail.", 15,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorReconcilePanics",
+        f"sum {by} (increase({name}reconcile_panics_total{own}[15m])) > 0",
+        f"A reconcile of {said} raised what nobody expects.", 0,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorReconcileTimeouts",
+        f"sum {by} (increase({name}reconcile_timeouts_total{own}[15m])) > 0",
+        f"Reconciles of {said} are cut short.", 15,
+    )  # fmt: skip
+    waited = f"workqueue_queue_duration_seconds_bucket{own}"
+    yield Alert(
+        "OperatorQueueBehind",
+        f"histogram_quantile(0.99, sum by (le, controller) (rate({waited}[10m]))) > 60",
+        f"Keys of {said} wait longer than a minute for a worker.", 15,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorWorkStuck",
+        f"max {by} (workqueue_longest_running_processor_seconds{own}) > 900",
+        f"A reconcile of {said} has run for {{{{ $value }}}} s.", 5,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorHotLoop", f"max {by} (quintant_hot_loops{own}) > 0",
+        f"{{{{ $value }}}} keys of {said} are reconciled without rest.", 10,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorCleanupBlocked", f"max {by} (quintant_blocked_cleanups{own}) > 0",
+        f"{{{{ $value }}}} deleted objects of {said} cannot be cleaned up.", 30,
+    )  # fmt: skip
+
+
+def _requests(job: str) -> Iterator[Alert]:
+    name = "rest_client_requests_total"
+    failed = f'{name}{{job="{job}",code=~"5..|<error>"}}'
+    yield Alert(
+        "OperatorApiErrors",
+        f'sum(rate({failed}[5m])) / sum(rate({name}{{job="{job}"}}[5m])) > 0.1',
+        f"More than a tenth of the requests of {job} to the API server fail.", 15,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorForbidden",
+        f'sum by (code) (rate({name}{{job="{job}",code=~"401|403"}}[10m])) > 0',
+        f"The API server refuses requests of {job} with {{{{ $labels.code }}}}.", 15,
+    )  # fmt: skip
+
+
+def _watches(job: str) -> Iterator[Alert]:
+    own, by, said = f'{{job="{job}"}}', "by (kind)", "{{ $labels.kind }}"
+    yield Alert(
+        "OperatorWatchSilent", f"max {by} (quintant_watch_age_seconds{own}) > 900",
+        f"The API server has said nothing of {said} for {{{{ $value }}}} s.", 5,
+    )  # fmt: skip
+    yield Alert(
+        "OperatorUndecodableObjects", f"max {by} (quintant_undecodable_objects{own}) > 0",
+        f"{{{{ $value }}}} objects of {said} do not fit their type.", 10,
+    )  # fmt: skip
+
+
+def _election(job: str) -> Iterator[Alert]:
+    held = f'leader_election_master_status{{job="{job}"}}'
+    yield Alert(
+        "OperatorWithoutLeader", f"max by (name) ({held}) < 1",
+        f"No replica of {job} holds its lease: nothing is reconciled.", 5, "critical",
+    )  # fmt: skip
+    yield Alert(
+        "OperatorWithTwoLeaders", f"sum by (name) ({held}) > 1",
+        f"{{{{ $value }}}} replicas of {job} hold one lease.", 2, "critical",
+    )  # fmt: skip
+
+
+def _webhooks(job: str) -> Iterator[Alert]:
+    name, own = "controller_runtime_webhook_", f'{{job="{job}"}}'
+    yield Alert(
+        "OperatorWebhookErrors",
+        f'sum by (webhook) (rate({name}requests_total{{job="{job}",code="500"}}[5m])) > 0',
+        "The webhook {{ $labels.webhook }} fails: writes are refused.", 10, "critical",
+    )  # fmt: skip
+    yield Alert(
+        "OperatorCertificateErrors",
+        f"sum(increase(certwatcher_read_certificate_errors_total{own}[1h])) > 0",
+        f"The serving certificate of {job} cannot be read.", 10,
+    )  # fmt: skip
