@@ -32,8 +32,16 @@ from quintant.operators.cosmos.api import PRIVVAL_PORT
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.runtime.manager.sample import example, manifests
 from testbeds.comet_chains import Plain, Validator, answered, call, image_table, node_status
-from testbeds.cosmos_real import NAMESPACE, RealCosmosTestbed, example_node, opened
+from testbeds.cosmos_real import (
+    NAMESPACE,
+    RealCosmosTestbed,
+    example_node,
+    opened,
+    starts_of,
+    upgrades_told,
+)
 from testbeds.real_cluster import GONE, history, revision
+from testbeds.watched_history import watched_history
 
 pytestmark = pytest.mark.realtime
 
@@ -241,11 +249,32 @@ async def copied_height(testbed: RealCosmosTestbed, copy: VolumeSnapshot) -> int
 
 async def test_an_upgrade_of_the_chain_and_a_node_that_joins_by_state_sync(simd: Chain) -> None:
     testbed, client, name = simd.testbed, simd.testbed.client, "app"
+    async with (
+        watched_history(client, CosmosFullNode, NAMESPACE) as nodes,
+        watched_history(client, Pod, NAMESPACE) as pods,
+    ):
+        height = await upgrade(simd, name)
+    wrote, began = upgrades_told(nodes, height), starts_of(pods, f"{SDK}:v2")
+    assert sorted(began) == [f"{name}-{at}" for at in range(3)]
+    assert [pod for pod, at in began.items() if at < wrote[pod]] == []
+    for pod in (await testbed.pods(name)).values():
+        assert (await node_status(pod.status.pod_ip)).height > height
+
+    servers = [simd.validator.rpc, f"http://{name}-rpc:26657"]
+    sync = {"stateSync": {"rpcServers": servers}}
+    await testbed.change(name, {"replicas": 4, "chain": sync})
+    await testbed.settled(name, within=150)
+    joined = (await testbed.pods(name))[f"{name}-3"]
+    assert (await node_status(joined.status.pod_ip)).earliest > 1
+
+
+async def upgrade(simd: Chain, name: str) -> int:
+    """Have the chain upgrade, as people do who are warned; at which height."""
+    testbed = simd.testbed
     versions: list[Plain] = [{"height": 0, "image": f"{SDK}:v1"}]
     given = {"versions": versions, "watchUpgradePlans": False}
     await testbed.apply(example_node("simd", simd.validator, name, chain=given))
     await testbed.settled(name, within=90)
-    since = await revision(client, CosmosFullNode, NAMESPACE)
     before = await uids(testbed, name)
 
     height = await propose(simd.validator)
@@ -269,19 +298,7 @@ async def test_an_upgrade_of_the_chain_and_a_node_that_joins_by_state_sync(simd:
     simd.validator.arguments += ("--unsafe-skip-upgrades", str(height))
     simd.validator.start()
     await testbed.settled(name, within=120)
-    wrote = await upgrades_told(testbed, since, height)
-    began = await starts_of(testbed, since, f"{SDK}:v2")
-    assert sorted(began) == [f"{name}-{at}" for at in range(3)]
-    assert [pod for pod, at in began.items() if at < wrote[pod]] == []
-    for pod in (await testbed.pods(name)).values():
-        assert (await node_status(pod.status.pod_ip)).height > height
-
-    servers = [simd.validator.rpc, f"http://{name}-rpc:26657"]
-    sync = {"stateSync": {"rpcServers": servers}}
-    await testbed.change(name, {"replicas": 4, "chain": sync})
-    await testbed.settled(name, within=150)
-    joined = (await testbed.pods(name))[f"{name}-3"]
-    assert (await node_status(joined.status.pod_ip)).earliest > 1
+    return height
 
 
 async def test_the_example_of_simd_is_a_chain_by_itself(aloud: Aloud, tmp_path: Path) -> None:
@@ -330,22 +347,3 @@ def warned(crd: CosmosFullNode) -> str:
 def told(crd: CosmosFullNode) -> str:
     assert crd.status is not None
     return next(each.message for each in crd.status.conditions if each.type == "UpgradeMissing")
-
-
-async def upgrades_told(testbed: RealCosmosTestbed, since: str, height: int) -> dict[str, int]:
-    """At which revision each pod's sidecar told of upgrade-info.json."""
-    found: dict[str, int] = {}
-    for _, crd in await history(testbed.client, CosmosFullNode, NAMESPACE, since):
-        for pod, upgrade in (crd.status.upgrade_info if crd.status else {}).items():
-            if upgrade.height == height:
-                found.setdefault(pod, int(crd.metadata.resource_version))
-    return found
-
-
-async def starts_of(testbed: RealCosmosTestbed, since: str, image: str) -> dict[str, int]:
-    """At which revision each pod was first made with an image."""
-    found: dict[str, int] = {}
-    for _, pod in await history(testbed.client, Pod, NAMESPACE, since):
-        if pod.spec.containers[0].image == image:
-            found.setdefault(pod.metadata.name, int(pod.metadata.resource_version))
-    return found

@@ -2,7 +2,7 @@
 
 Manifests of every field give exactly the objects that they give on the embedded server. There is no
 node: pods are made and never run. The server's own RBAC and validation decide. VolumeSnapshots are
-not installed there.
+not installed there, until a test does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -23,29 +24,49 @@ from envtest import RealCluster, provide
 from envtest.binaries import KUBECTL
 from quintant import Client, Config
 from quintant.api.apps import Deployment
-from quintant.api.core import Namespace
+from quintant.api.batch import Job
+from quintant.api.core import Namespace, Service
 from quintant.api.events import Event
+from quintant.api.rbac import RoleBinding
+from quintant.api.snapshot import VolumeSnapshot
 from quintant.client.config.user import Impersonate
 from quintant.client.http.transport import HttpTransport
-from quintant.core.object import ObjectMeta
+from quintant.core.object import K, Object, ObjectMeta, replace
+from quintant.core.resource import resource_of
 from quintant.operators import OPERATORS
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
-from testbeds.cosmos_manifests import OWNED, PRIORITY, manifest, owned
+from quintant.testing.external_kinds import install_external_kinds
+from quintant.testing.faults.transport import FaultTransport
+from testbeds.cosmos import full_node
+from testbeds.cosmos_manifests import OWNED, PRIORITY, Plain, manifest, owned
+from testbeds.cosmos_real import is_settled
+from testbeds.cosmos_rights import UNUSED
+from testbeds.cosmos_unmanaged import NodesInSync, attended
+from testbeds.rights import (
+    FORBIDDEN,
+    rights_missing,
+    rights_of,
+    rights_used,
+    without_streams,
+)
 
 pytestmark = pytest.mark.realtime
 
 NAMESPACE = "every-field"
 PROGRAM = OPERATORS["cosmos"]
 DEPLOYED = Path(__file__).parents[2] / "deploy/cosmos"
-FULL_NODES = f"/apis/cosmos.strange.love/v1/namespaces/{NAMESPACE}/cosmosfullnodes"
+BUSY, BINDING = "busy", "hub-vc-rb"
+REVISION = "app.kubernetes.io/revision"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 Kubectl = Callable[..., None]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def kubectl(real_cluster: RealCluster) -> Iterator[Kubectl]:
     """kubectl with the operator installed by it."""
     program = provide(os.environ, (KUBECTL,)) / KUBECTL
@@ -72,10 +93,13 @@ async def account(real_cluster: RealCluster, kubectl: Kubectl) -> AsyncIterator[
     await transport.close()
 
 
-async def change(client: Client, name: str, spec: dict[str, object]) -> None:
+async def change(
+    client: Client, name: str, spec: dict[str, object], namespace: str = NAMESPACE
+) -> None:
     headers = {"Content-Type": "application/merge-patch+json"}
+    place = resource_of(CosmosFullNode).path(namespace)
     body = msgspec.json.encode({"spec": spec})
-    await client.raw("PATCH", f"{FULL_NODES}/{name}", body=body, headers=headers)
+    await client.raw("PATCH", f"{place}/{name}", body=body, headers=headers)
 
 
 async def children(client: Client, name: str, wanted: set[str]) -> None:
@@ -135,3 +159,104 @@ def _shrunk(before: set[str]) -> set[str]:
         )
     }  # fmt: skip
     return before - gone
+
+
+async def test_every_right_is_used_or_accounted_for_and_none_is_missing(
+    account: HttpTransport, client: Client
+) -> None:
+    await client.apply(Namespace(metadata=ObjectMeta(name=BUSY)))
+    sent = FaultTransport(account)
+    async with snapshots_installed(client), attended(client, BUSY):
+        async with operator(sent):
+            await busy_day(client)
+        with sent.answer(400, when=without_streams):
+            await bind_elsewhere(client)
+            async with operator(sent):
+                await bound_back(client)
+    held = rights_of("cosmos")
+    assert [each.call for each in sent.calls if each.outcome == FORBIDDEN] == []
+    assert rights_missing(sent.calls, held) == set()
+    assert held - rights_used(sent.calls) == set(UNUSED)
+
+
+@asynccontextmanager
+async def operator(sent: FaultTransport) -> AsyncIterator[None]:
+    """The operator as it is installed, with a lease, beside nodes that are well."""
+    manager = Manager(PROGRAM.name, leader_elect=True)
+    controllers(manager, remote=NodesInSync("cosmoshub-4"))
+    async with manager.running(Environment(sent, namespace=PROGRAM.namespace)):
+        yield
+
+
+@asynccontextmanager
+async def snapshots_installed(client: Client) -> AsyncIterator[None]:
+    """VolumeSnapshots on a server that had none, and has none afterwards."""
+    await install_external_kinds(client.rest.transport, [VolumeSnapshot])
+    yield
+    await client.raw("DELETE", f"{DEFINITIONS}/{resource_of(VolumeSnapshot).full_name}")
+
+
+async def busy_day(client: Client) -> None:
+    """Everything that needs a right of its own."""
+    apply = Applier(client.rest, "user", BUSY).apply
+    meta, service = {"namespace": BUSY}, {"pruneOnScaleDown": True, "maxP2PExternalAddresses": 0}
+    await apply([full_node(metadata=meta, service=service)])
+    await until(client, CosmosFullNode, "hub", is_settled)
+    copies = {"fullNodeRef": {"name": "hub"}, "limit": 1, "schedule": "@every 1s"}
+    selected = {"selector": {"cosmos.strange.love/source": "hourly"}}
+    await apply([changed("schedule", **copies), changed("job", **selected)])
+    await until(client, Job, "report", lambda _: True)
+    first = await client.list(VolumeSnapshot, BUSY, live=True)
+    await gone(client, first[0])
+    await apply([changed("schedule", **copies, suspend=True)])
+    surplus = await client.get(Service, "hub-p2p-2", BUSY, live=True)
+    await change(client, "hub", {"replicas": 2}, BUSY)
+    await gone(client, surplus)
+    for most, phase in (("abc", "Error"), (1, "Complete")) * 2:
+        await change(client, "hub", {"strategy": {"maxUnavailable": most}}, BUSY)
+        await until(client, CosmosFullNode, "hub", lambda it, wanted=phase: has_phase(it, wanted))
+    schedule = await client.get(ScheduledVolumeSnapshot, "hourly", BUSY, live=True)
+    await client.delete(schedule)
+    await gone(client, schedule)
+
+
+async def bind_elsewhere(client: Client) -> None:
+    """Have somebody bind the account of the pods to another role, which cannot be changed back."""
+    binding = await client.get(RoleBinding, BINDING, BUSY, live=True)
+    await client.delete(binding)
+    await gone(client, binding)
+    marks = {name: value for name, value in binding.metadata.labels.items() if name != REVISION}
+    meta = replace(binding.metadata, uid="", resource_version="", labels=marks)
+    await client.create(
+        replace(binding, metadata=meta, role_ref=replace(binding.role_ref, name="another"))
+    )
+
+
+async def bound_back(client: Client) -> None:
+    await until(client, RoleBinding, BINDING, lambda it: it.role_ref.name != "another")
+
+
+def has_phase(crd: CosmosFullNode, phase: str) -> bool:
+    status = crd.status
+    current = status is not None and status.observed_generation == crd.metadata.generation
+    return current and status is not None and status.phase == phase
+
+
+def changed(name: str, **spec: object) -> Plain:
+    given = manifest(name)
+    return {**given, "spec": {**given["spec"], **spec}}
+
+
+async def until(client: Client, kind: type[K], name: str, holds: Callable[[K], bool]) -> None:
+    async with patience.within(60):
+        await client.wait_for(
+            kind, name, BUSY, timeout=float("inf"), until=lambda it: it is not None and holds(it)
+        )
+
+
+async def gone(client: Client, obj: Object) -> None:
+    async with patience.within(60):
+        await client.wait_for(
+            type(obj), obj.metadata.name, BUSY, timeout=float("inf"),
+            until=lambda it: it is None or it.metadata.uid != obj.metadata.uid,
+        )  # fmt: skip

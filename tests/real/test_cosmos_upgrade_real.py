@@ -5,26 +5,21 @@ The nodes are simulated, and halt as those of SDK 0.50 do: alive, and claiming t
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import patience
-from quintant import Config
-from quintant.client.http.transport import HttpTransport
-from quintant.client.transport import ApiRequest
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
-from quintant.core.errors import TransportError
+import pytest
 
-NAMESPACE, NAME = "cosmos-demo", "up"
-NODES = f"/apis/cosmos.strange.love/v1/namespaces/{NAMESPACE}/cosmosfullnodes"
-PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
-HEIGHT = 20
+from quintant.api.core import Pod
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from testbeds.cosmos_real import NAMESPACE, is_settled, opened, starts_of, upgrades_told
+from testbeds.watched_history import watched_history
+
+pytestmark = pytest.mark.realtime
+
+NAME = "up"
+HEIGHT = 30
 OVERRIDES = f"""\
 [p2p]
 addr_book_strict = false
@@ -33,6 +28,7 @@ plan_name = "v2"
 plan_height = {HEIGHT}
 """
 SIMULATOR = ["quintant", "agent", "chainsim"]
+BLOCK_SECONDS = "0.3"
 Plain = dict[str, Any]
 
 
@@ -43,6 +39,7 @@ def full_node() -> Plain:
     ]
     label = {"fieldRef": {"fieldPath": "metadata.labels['app.kubernetes.io/version']"}}
     version = {"name": "CHAINSIM_VERSION", "valueFrom": label}
+    often = {"readinessProbe": {"periodSeconds": 1}}
     spec = {
         "replicas": 2,
         "chain": {
@@ -51,6 +48,7 @@ def full_node() -> Plain:
             "binary": "chainsim",
             "app": {"minGasPrice": "0stake"},
             "config": {"overrides": OVERRIDES},
+            "additionalStartArgs": ["--block-seconds", BLOCK_SECONDS],
             "versions": [
                 {"height": 0, "image": "quintant:v1"},
                 {"height": HEIGHT, "image": "quintant:v2"},
@@ -59,7 +57,10 @@ def full_node() -> Plain:
         "podTemplate": {
             "terminationGracePeriodSeconds": 3,
             "initContainers": [{"name": "chain-init", "command": SIMULATOR, "args": init}],
-            "containers": [{"name": "node", "command": SIMULATOR, "env": [version]}],
+            "containers": [
+                {"name": "node", "command": SIMULATOR, "env": [version], **often},
+                {"name": "healthcheck", **often},
+            ],
         },
         "volumeClaimTemplate": {
             "storageClassName": "standard",
@@ -71,82 +72,26 @@ def full_node() -> Plain:
     return {**kind, "metadata": meta, "spec": spec}
 
 
-@contextmanager
-def demo(kubeconfig: Path) -> Iterator[None]:
-    """A cluster with the operator in it."""
-    line = (sys.executable, "-m", "quintant", "demo", "cosmos", "--kubeconfig", str(kubeconfig))
-    with subprocess.Popen(
-        die_with_parent(line), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
-
-
-@asynccontextmanager
-async def connected(kubeconfig: Path) -> AsyncIterator[HttpTransport]:
-    while not kubeconfig.exists():  # noqa: ASYNC110, ASYNC240
-        await asyncio.sleep(0.2)
-    transport = HttpTransport(Config.load(kubeconfig))
-    try:
-        yield transport
-    finally:
-        await transport.close()
-
-
-async def create(transport: HttpTransport) -> None:
-    body = json.dumps(full_node()).encode()
-    while True:
-        try:
-            answer = await transport.request(ApiRequest("POST", NODES, {}, body=body))
-            if answer.status in (201, 409):
-                return
-        except TransportError:
-            pass
-        await asyncio.sleep(0.5)
-
-
-async def found(transport: HttpTransport, path: str) -> Plain:
-    answer = await transport.request(ApiRequest("GET", path, {}))
-    read: Plain = json.loads(answer.body)
-    return read
-
-
-def images(pods: Plain) -> dict[str, str]:
-    return {
-        pod["metadata"]["name"]: next(
-            each["image"] for each in pod["spec"]["containers"] if each["name"] == "node"
-        )
-        for pod in pods["items"]
-        if pod["metadata"]["name"].startswith(f"{NAME}-")
-    }
+def is_upgraded(crd: CosmosFullNode) -> bool:
+    """Whether all nodes are in sync beyond the upgrade."""
+    heights = [each.height or 0 for each in crd.status.sync.values()] if crd.status else []
+    return is_settled(crd) and len(heights) == 2 and min(heights) > HEIGHT
 
 
 async def test_every_node_is_replaced_once_it_wrote_its_upgrade_and_none_before(
     tmp_path: Path,
 ) -> None:
-    kubeconfig = tmp_path / "kubeconfig"
-    patience.refresh()
-    with demo(kubeconfig):
-        async with patience.within(110), connected(kubeconfig) as transport:
-            await create(transport)
-            early: set[str] = set()
-            while True:
-                running = images(await found(transport, PODS))
-                status = (await found(transport, f"{NODES}/{NAME}")).get("status", {})
-                told = status.get("upgradeInfo", {})
-                # The pods were read before the status: what replaced one was told by then.
-                early |= {pod for pod, each in running.items() if each.endswith("v2")} - set(told)
-                heights = [each.get("height") or 0 for each in status.get("sync", {}).values()]
-                past = len(heights) == 2 and min(heights) > HEIGHT
-                if (
-                    past
-                    and status.get("inSyncReplicas") == 2
-                    and set(running.values()) == {"quintant:v2"}
-                ):
-                    break
-                await asyncio.sleep(0.5)
-            assert early == set()
-            upgrade = {"height": HEIGHT, "name": "v2"}
-            assert told == {"up-0": upgrade, "up-1": upgrade}
+    images = tmp_path / "images.yaml"
+    images.write_text(json.dumps({"images": []}))
+    async with (
+        opened(images) as testbed,
+        watched_history(testbed.client, CosmosFullNode, NAMESPACE) as nodes,
+        watched_history(testbed.client, Pod, NAMESPACE) as pods,
+    ):
+        await testbed.apply(full_node())
+        found = await testbed.until(CosmosFullNode, NAME, is_upgraded, 100)
+    wrote, began = upgrades_told(nodes, HEIGHT), starts_of(pods, "quintant:v2")
+    assert sorted(began) == sorted(wrote) == ["up-0", "up-1"]
+    assert [pod for pod, at in began.items() if at < wrote[pod]] == []
+    assert found.status is not None
+    assert {each.name for each in found.status.upgrade_info.values()} == {"v2"}

@@ -104,6 +104,8 @@ class CosmosTestbed:
         """From being in sync to being ready."""
         self.images: Callable[[str], bool] = lambda _: True
         """Whether an image can be pulled."""
+        self.leader_elect = False
+        """Whether the operator competes for a lease, as it does where it is installed."""
         self.planned: Plain | None = None
         """The upgrade that the chain announces."""
         self.account: GrantedAccount | None = None
@@ -120,7 +122,7 @@ class CosmosTestbed:
 
     async def start(self) -> Engine:
         """Start the operator under its generated role."""
-        manager = Manager("cosmos-operator")
+        manager = Manager("cosmos-operator", leader_elect=self.leader_elect)
         controllers(manager, self.options, self)
         self.account = await grant(self.cluster, manager)
         environment = self.cluster.environment(self.account.credentials)

@@ -41,6 +41,7 @@ from quintant.runtime.manager.sample import example, manifests
 from quintant.wire import toml
 from testbeds.comet_chains import Plain, Validator
 from testbeds.real_cluster import operator_environment
+from testbeds.watched_history import WatchedHistory
 
 NAMESPACE = "chains"
 PATIENCE_SECONDS = 60.0
@@ -153,3 +154,22 @@ async def opened(images: Path) -> AsyncIterator[RealCosmosTestbed]:
         async with manager.running(await operator_environment(cluster, client, manager)):
             yield testbed
             await asyncio.sleep(0)
+
+
+def upgrades_told(history: WatchedHistory[CosmosFullNode], height: int) -> dict[str, int]:
+    """At which revision each pod's sidecar told of upgrade-info.json."""
+    found: dict[str, int] = {}
+    for _, crd in history.events:
+        for pod, upgrade in (crd.status.upgrade_info if crd.status else {}).items():
+            if upgrade.height == height:
+                found.setdefault(pod, int(crd.metadata.resource_version))
+    return found
+
+
+def starts_of(history: WatchedHistory[Pod], image: str) -> dict[str, int]:
+    """At which revision each pod was first made with an image."""
+    found: dict[str, int] = {}
+    for _, pod in history.events:
+        if pod.spec.containers[0].image == image:
+            found.setdefault(pod.metadata.name, int(pod.metadata.resource_version))
+    return found

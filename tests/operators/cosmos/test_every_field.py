@@ -1,4 +1,4 @@
-"""Manifests of every field: what each gives, and that the operator's role is what that takes."""
+"""Manifests of every field, and what each of them gives."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import pytest
 
 from quintant.api.batch import Job
 from quintant.api.pod import Pod
-from quintant.api.rbac import RoleBinding
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.crd import definitions
-from quintant.core.object import replace
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
 from quintant.operators.cosmos.stateful_job.api import StatefulJob
@@ -21,7 +19,6 @@ from quintant.runtime.cache.manifests import Applier
 from testbeds.cosmos import NAMESPACE, CosmosTestbed
 from testbeds.cosmos_manifests import FOLDER, OWNED, PRIORITY, Plain, manifest, owned
 
-REVISION = "app.kubernetes.io/revision"
 OTHERS = {"ports", "imagePullSecrets", "dataSource"}
 """Fields that hold types of Kubernetes itself, whose own fields are passed on."""
 
@@ -90,64 +87,3 @@ async def test_what_has_nothing_to_copy_says_so_and_makes_nothing(
     assert (await testbed.reasons()).count(reason) == 1
     for kind in (VolumeSnapshot, PersistentVolumeClaim, Job, Pod):
         assert await testbed.cluster.client.list(kind, NAMESPACE) == []
-
-
-async def busy_day(testbed: CosmosTestbed) -> None:
-    """Everything that needs a right of its own."""
-    source = {
-        "autoDataSource": {"volumeSnapshotSelector": {"cosmos.strange.love/source": "hourly"}}
-    }
-    healed = {"crashLoop": {"restarts": 3, "windowSeconds": 600}}
-    versions = [{"height": 0, "image": "gaia:v1"}]
-    await testbed.run(
-        replicas=3, claim=source, selfHeal=healed, service={"pruneOnScaleDown": True},
-        chain={"versions": versions, "watchUpgradePlans": True},
-    )  # fmt: skip
-    copies = {"fullNodeRef": {"name": "hub"}, "limit": 1, "schedule": "* * * * *"}
-    job = changed("job", selector={"cosmos.strange.love/source": "hourly"}, interval="1m")
-    await apply(testbed, changed("schedule", **copies), job)
-    await testbed.cluster.advance(150)
-    await apply(testbed, changed("schedule", **copies, suspend=True))
-    testbed.node("hub-1").restarts = 5  # ends again and again: begins anew from a copy
-    await testbed.cluster.advance(70)
-    await testbed.change({"replicas": 2, "podTemplate": {"image": "gaia:v9"}})
-    await testbed.cluster.advance(20)
-    found = await testbed.cluster.get(ScheduledVolumeSnapshot, "hourly", NAMESPACE)
-    await testbed.cluster.client.delete(found)
-    await bind_elsewhere(testbed)
-    await testbed.cluster.advance(10)
-
-
-async def bind_elsewhere(testbed: CosmosTestbed) -> None:
-    """Have somebody bind the account of the pods to another role, which cannot be changed back."""
-    await testbed.crash()
-    binding = await testbed.cluster.get(RoleBinding, "hub-vc-rb", NAMESPACE)
-    await testbed.cluster.client.delete(binding)
-    await testbed.cluster.advance(1)
-    marks = {name: value for name, value in binding.metadata.labels.items() if name != REVISION}
-    meta = replace(binding.metadata, uid="", resource_version="", labels=marks)
-    other = replace(binding.role_ref, name="another")
-    await testbed.cluster.create(replace(binding, metadata=meta, role_ref=other))
-    await testbed.start()
-
-
-def changed(name: str, **spec: Any) -> Plain:
-    given = manifest(name)
-    return {**given, "spec": {**given["spec"], **spec}}
-
-
-async def test_every_right_is_used_and_none_is_missing(testbed: CosmosTestbed) -> None:
-    await busy_day(testbed)
-    assert testbed.account is not None
-    assert not testbed.account.denied()
-    unused = {(each.resource, each.verb) for each in testbed.account.unused()}
-    # Lists and single reads are for servers that cannot stream a list, events are patched when they
-    # repeat, finalizers are for owner references that block deletion; every controller may patch
-    # what it controls.
-    left = {each for each in unused if each[1] not in ("get", "list")}
-    assert {each for each in left if not each[0].endswith("/finalizers")} == {
-        ("events", "patch"), ("cosmosfullnodes", "patch"), ("statefuljobs", "patch"),
-    }  # fmt: skip
-    assert (await testbed.cluster.get(RoleBinding, "hub-vc-rb", NAMESPACE)).role_ref.name == (
-        "hub-vc-r"
-    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from testbeds.rights import DEPLOY, granted
 
-from quintant.core.yaml import load_all
-
-DEPLOY = Path(__file__).parents[3] / "deploy" / "shifu"
+SHIFU = DEPLOY / "shifu"
 READ = "get list watch"
 WRITTEN = "create delete get list patch watch"
 OURS = {
@@ -26,20 +24,8 @@ OURS = {
 """By namespace (none is the whole cluster), group and resource."""
 
 
-def granted(folder: Path) -> dict[tuple[str, str, str], str]:
-    """What the roles of an installation grant, put together."""
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for role in load_all((folder / "rbac.yaml").read_bytes()):
-        for rule in role.get("rules", ()):
-            for group in rule["apiGroups"]:
-                for resource in rule["resources"]:
-                    key = role["metadata"].get("namespace", ""), group, resource
-                    found.setdefault(key, set()).update(rule["verbs"])
-    return {key: " ".join(sorted(verbs)) for key, verbs in found.items()}
-
-
 def test_operator_has_exactly_these_rights() -> None:
-    assert granted(DEPLOY) == OURS
+    assert granted(SHIFU) == OURS
 
 
 def test_for_upstreams_agents_it_patches_devices_as_there_is_no_status_of_their_own() -> None:
@@ -47,4 +33,4 @@ def test_for_upstreams_agents_it_patches_devices_as_there_is_no_status_of_their_
     status = ("", "shifu.edgenesis.io", "edgedevices/status")
     expected = {**OURS, devices: "get list patch watch"}
     del expected[status]
-    assert granted(DEPLOY / "upstream-agents") == expected
+    assert granted(SHIFU / "upstream-agents") == expected

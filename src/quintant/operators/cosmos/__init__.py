@@ -18,7 +18,6 @@ from quintant.api.rbac import Role, RoleBinding
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.options import from_environment
-from quintant.operators.cosmos import observe
 from quintant.operators.cosmos.act.full_node_control import FullNodeControl
 from quintant.operators.cosmos.act.pod_control import DisruptionLocks, PodControl
 from quintant.operators.cosmos.act.pvc_control import PvcControl
@@ -29,6 +28,7 @@ from quintant.operators.cosmos.api.views import NodeConfig, NodePod
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.cache.reconcile import CacheReconcile
 from quintant.operators.cosmos.metrics import CosmosMetrics
+from quintant.operators.cosmos.observe import triggers
 from quintant.operators.cosmos.options import Options
 from quintant.operators.cosmos.reconcile import FullNodeReconcile
 from quintant.operators.cosmos.remote import HttpNodes, NodeRemote
@@ -54,7 +54,7 @@ from quintant.runtime.controller import predicates
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
 
-_OWNED = {observe.OWNER: observe.owner_uid}
+_OWNED = {triggers.OWNER: triggers.owner_uid}
 
 
 def controllers(
@@ -84,19 +84,21 @@ def controllers(
 
 def _full_nodes(manager: Manager, options: Options, reconcile: FullNodeReconcile) -> None:
     pods, claims = (
-        predicates.changed(observe.pod_aspects),
-        predicates.changed(observe.claim_aspects),
+        predicates.changed(triggers.pod_aspects),
+        predicates.changed(triggers.claim_aspects),
     )
     schedules = predicates.generation | predicates.deleted
     builder = (
-        manager.controls(CosmosFullNode, name="cosmos-fullnode", when=observe.CHANGED)
-        .watches(NodePod, to=observe.owner_of, when=pods, labels=OURS, index=_OWNED)
-        .watches(PersistentVolumeClaim, to=observe.owner_of, when=claims, labels=OURS, index=_OWNED)
-        .watches(ScheduledVolumeSnapshot, to=observe.full_node_of, when=schedules)
+        manager.controls(CosmosFullNode, name="cosmos-fullnode", when=triggers.CHANGED)
+        .watches(NodePod, to=triggers.owner_of, when=pods, labels=OURS, index=_OWNED)
+        .watches(
+            PersistentVolumeClaim, to=triggers.owner_of, when=claims, labels=OURS, index=_OWNED
+        )
+        .watches(ScheduledVolumeSnapshot, to=triggers.full_node_of, when=schedules)
         .watches(VolumeSnapshot, to=lambda _: (), optional=True)
     )
     for kind in (NodeConfig, Service, ServiceAccount, Role, RoleBinding):
-        builder.watches(kind, to=observe.owner_of, labels=OURS, index=_OWNED)
+        builder.watches(kind, to=triggers.owner_of, labels=OURS, index=_OWNED)
     for written in (ConfigMap, Service, ServiceAccount, Role, RoleBinding):
         builder.uses(written, "create", "patch")
     (
@@ -113,10 +115,10 @@ def _full_nodes(manager: Manager, options: Options, reconcile: FullNodeReconcile
 
 
 def _cache(manager: Manager, cache: CometCache) -> None:
-    addresses = predicates.changed(observe.address_aspects)
+    addresses = predicates.changed(triggers.address_aspects)
     (
-        manager.controls(CosmosFullNode, name="cosmos-cache", when=observe.HEIGHTS_CHANGED)
-        .watches(NodePod, to=observe.owner_of, when=addresses, labels=OURS, index=_OWNED)
+        manager.controls(CosmosFullNode, name="cosmos-cache", when=triggers.HEIGHTS_CHANGED)
+        .watches(NodePod, to=triggers.owner_of, when=addresses, labels=OURS, index=_OWNED)
         .on_deleted(cache.forget)
         .reconcile(CacheReconcile(cache))
     )

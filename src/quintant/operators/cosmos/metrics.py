@@ -10,7 +10,7 @@ from quintant.core.object import Request
 from quintant.metrics import Collector, Counter, Gauge
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodePhase
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 _OF_NODE = ["namespace", "fullnode", "pod"]

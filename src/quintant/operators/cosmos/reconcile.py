@@ -14,7 +14,7 @@ from quintant.operators.cosmos.act.full_node_control import FullNodeControl
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
-from quintant.operators.cosmos.observe import observe
+from quintant.operators.cosmos.observe.reader import observe
 from quintant.operators.cosmos.plan.conclusion import conclude
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
@@ -35,10 +35,10 @@ class FullNodeReconcile:
         observed = await observe(crd, ctx.client, self.cache, ctx.clock.now())
         outcome = await self.control(ctx, observed)
         # The nodes' answers are told as they are now, pods as they were left.
-        seen = await observe(crd, ctx.client, self.cache, ctx.clock.now())
+        seen = await observe(crd, ctx.client, self.cache, ctx.clock.now(), observed)
         done = conclude(seen, outcome)
         self.metrics.show(seen)
-        if done.change(crd.status) != crd.status:
+        if done.status != crd.status:
             await ctx.update_status(done.change)
         ctx.tell(*done.events)
         if done.error is not None:

@@ -6,26 +6,35 @@ as long as its pod is asked. Answers are bounded in time and size, whatever the 
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from http import HTTPStatus
 from typing import Protocol
+from urllib.parse import urlencode
 
 import msgspec
 
-from quintant.client.config.config import Config
-from quintant.client.http.transport import HttpTransport, TransportLimits
-from quintant.client.transport import ApiRequest
 from quintant.core.address import BindAddress
-from quintant.core.errors import TransportError
+from quintant.core.clock import monotonic
+from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 from quintant.core.text import one_line
+from quintant.http.client_connection import ClientConnection, ConnectionBroken, ResponseTooLarge
+from quintant.http.encode_request import encode_request
+from quintant.http.head import ProtocolError
 from quintant.operators.cosmos.builders.node_key_builder import SEED_BYTES
+from quintant.version import QUINTANT
 from quintant.wire.comet import HEALTH_PORT, CometStatus, MalformedStatus, parse_status
 
 ANSWER_SECONDS = 5.0
 """A node that does not answer by then is not asked to answer more slowly."""
 DISK_SECONDS = 10.0
+CONNECT_SHARE = 0.8
+"""Of an answer's time, what reaching the node may take."""
 # A status has two kilobytes; a validator set or a page of HTML is none.
 _MOST_BYTES = 256 * 1024
+_HEADERS = f"Accept: application/json\r\nUser-Agent: quintant/{QUINTANT}\r\n"
+FAILURES = (ConnectionBroken, OSError, ProtocolError, ResponseTooLarge, TimeoutError)
+"""All that connections raise."""
 
 
 class NodeUnreachable(Exception):
@@ -53,19 +62,71 @@ class NodeRemote(Protocol):
 
 
 class HttpConnection:
-    """HTTP to a port of a pod, on a connection that is kept."""
+    """HTTP to a port of a pod, on a connection that is kept.
+
+    It has neither credentials nor a pool: there are thousands, and each is asked all the time.
+    """
+
+    __slots__ = ("_kept", "_place")
 
     def __init__(self, address: str, port: int) -> None:
-        server = Config(f"http://{BindAddress(address, port)}")
-        limits = TransportLimits(connect=ANSWER_SECONDS, answer=ANSWER_SECONDS, size=_MOST_BYTES)
-        self._transport = HttpTransport(server, limits=limits)
+        self._place = BindAddress(address, port)
+        self._kept: ClientConnection | None = None
 
     async def get(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
-        answer = await self._transport.request(ApiRequest("GET", path, query, timeout=seconds))
-        return answer.status, answer.body
+        target = f"{path}?{urlencode(query)}" if query else path
+        data = encode_request("GET", target, f"Host: {self._place}\r\n{_HEADERS}", None)
+        kept, began = self._kept, monotonic()
+        try:
+            if kept is not None and kept.usable:
+                try:
+                    return await _exchange(kept, data, seconds)
+                except ConnectionBroken as error:
+                    if error.begun:
+                        raise
+                    # It ended before it was written to: that says nothing of the node.
+            self._kept = await self._dial(seconds * CONNECT_SHARE)
+            return await _exchange(self._kept, data, began + seconds - monotonic())
+        except FAILURES as error:
+            raise _explained(error, self._place) from None
 
     async def close(self) -> None:
-        await self._transport.close()
+        if self._kept is not None:
+            self._kept.close()
+            await asyncio.sleep(0)  # sockets close in the loop's next turn
+
+    async def _dial(self, seconds: float) -> ClientConnection:
+        host, port = self._place
+        try:
+            async with asyncio.timeout(seconds):
+                _, made = await asyncio.get_running_loop().create_connection(
+                    _connection, host, port
+                )
+        except TimeoutError:
+            raise ConnectError(f"{self._place} did not accept a connection in time") from None
+        return made
+
+
+def _connection() -> ClientConnection:
+    return ClientConnection(lambda _: None)
+
+
+async def _exchange(connection: ClientConnection, data: bytes, seconds: float) -> tuple[int, bytes]:
+    head, body = await connection.request("GET", data, most=_MOST_BYTES, seconds=seconds)
+    return head.status, body
+
+
+def _explained(error: Exception, place: BindAddress) -> TransportError:
+    match error:
+        case TimeoutError(errno=None):
+            return DeadlineExceeded(f"{place}: no answer in time")
+        case OSError():
+            return ConnectError(f"{place} cannot be reached: {error.strerror or error}")
+        case ResponseTooLarge():
+            return TransportError(f"{place}: the answer is larger than {error.most} bytes")
+        case ProtocolError():
+            return ConnectError(f"{place} sent something that is not HTTP")
+    return ConnectError(f"the connection to {place} broke before the whole answer")
 
 
 class HttpNodes:

@@ -21,7 +21,7 @@ from quintant.operators.cosmos.api.views import (
     PodObject,
 )
 from quintant.operators.cosmos.cache.plan import CometItem
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.plan.rollout import PodUpdate
 from quintant.wire.comet import CometStatus
 from unit.operators.cosmos.full_nodes import crd

@@ -12,7 +12,7 @@ from quintant.operators.cosmos.builders.config_map_builder import InstanceConfig
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.node_key_builder import NodeKey
 from quintant.operators.cosmos.builders.peer_builder import PeerAddress
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.runtime.apply import Policy, control, data_checksum, revision
 from quintant.runtime.cache.client import Client
 

@@ -33,7 +33,8 @@ from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
 from quintant.operators.cosmos.builders.node_key_builder import DamagedNodeKey
 from quintant.operators.cosmos.builders.peer_builder import build_peers, pending_services
-from quintant.operators.cosmos.observe import Observed, reread
+from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observe.reader import reread
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome, StepFailure
 from quintant.operators.cosmos.remote import NodeRemote
 from quintant.runtime.controller.context import Context
@@ -66,7 +67,7 @@ class FullNodeControl:
         await steps.run("snapshot before upgrade", self._copy_before_upgrade(ctx, observed))
         pods = PodOutcome()
         if checksums is not None:
-            rolled = await steps.run("pods", self._pods(ctx, checksums))
+            rolled = await steps.run("pods", self._pods(ctx, observed, checksums))
             pods = rolled or pods
         claims = await steps.run("claims", self.claims(client, observed)) or ClaimOutcome()
         ctx.tell(*claims.events)
@@ -94,10 +95,12 @@ class FullNodeControl:
                 said = f"{candidate.claim} is copied as {copy.metadata.name} before the upgrade"
                 ctx.event("SnapshotBeforeUpgrade", said)
 
-    async def _pods(self, ctx: Context[CosmosFullNode], checksums: dict[str, str]) -> PodOutcome:
+    async def _pods(
+        self, ctx: Context[CosmosFullNode], before: Observed, checksums: dict[str, str]
+    ) -> PodOutcome:
         async with self.locks.of(Request(*ctx.request)):
             # Others take nodes away, too: what they wrote since is seen under the lock.
-            observed = await reread(ctx, self.pods.cache)
+            observed = await reread(ctx, self.pods.cache, before)
             if observed is None or not {each.name for each in observed.nodes} <= checksums.keys():
                 return PodOutcome(progressing=True)
             return await self.pods(ctx.client, observed, checksums)

@@ -16,7 +16,7 @@ from quintant.operators.cosmos.builders.node_key_builder import (
     build_node_key,
     parse_node_key,
 )
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.remote import NodeRemote
 from quintant.runtime.apply import controlled
 from quintant.runtime.cache.client import Client

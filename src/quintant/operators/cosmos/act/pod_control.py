@@ -20,7 +20,7 @@ from quintant.operators.cosmos.builders.init_container_builder import Tools
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.plan.rollout import PodUpdate, is_ended, plan_rollout
 from quintant.runtime.apply import Policy, check_current, control
 from quintant.runtime.cache.client import Client

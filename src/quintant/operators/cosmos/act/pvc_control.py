@@ -24,7 +24,7 @@ from quintant.operators.cosmos.builders.pvc_builder import (
     choose_source,
     claim_template,
 )
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.runtime.apply import ChildUpdate, Policy, control
 from quintant.runtime.cache.client import Client
 

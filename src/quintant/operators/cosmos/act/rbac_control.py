@@ -8,7 +8,8 @@ from quintant.core.object import Object
 from quintant.operators.cosmos.act.service_control import adoptable
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.rbac_builder import build_account
-from quintant.operators.cosmos.observe import OWNER, Observed
+from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observe.triggers import OWNER
 from quintant.runtime.apply import Policy, control
 from quintant.runtime.cache.client import Client
 

@@ -11,7 +11,8 @@ from quintant.core.owner import controller_of
 from quintant.operators.cosmos.api import COMPONENT_LABEL, CREATED_BY_LABEL, NAME_LABEL
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.service_builder import build_services
-from quintant.operators.cosmos.observe import OWNER, Observed
+from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observe.triggers import OWNER
 from quintant.runtime.apply import Policy, control
 from quintant.runtime.cache.client import Client
 

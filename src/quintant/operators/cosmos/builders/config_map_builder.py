@@ -12,8 +12,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,6 +36,8 @@ from quintant.wire import toml
 
 TRUST_PERIOD = "168h0m0s"
 RPC_ADDRESS = "tcp://0.0.0.0:26657"
+REMEMBERED_FILES = 1024
+"""Files of each sort that are remembered: those of 300 CosmosFullNodes, 2 MB."""
 _COMET: dict[str, Any] = {
     "log_level": "info",
     "log_format": "plain",
@@ -82,41 +84,69 @@ def build_config_maps(
     `heights` are those that versions are chosen by.
     """
 
-    @cache  # instances are at few heights, mostly at one
-    def app(height: int) -> str:
-        return toml.dumps(app_overlay(crd.spec.chain, height))
-
-    @cache  # and few are known outside
-    def alone(external: str) -> bytes:
-        # JSON, for nobody reads it: it is made in every pass, and TOML is slow to write.
-        return msgspec.json.encode(comet_overlay(crd, (), external), order="sorted")
-
     found = {}
     for each in instances(crd):
         external = override_of(crd, each.name).external_address or peers[each.name].external
         siblings = [peer for name, peer in peers.items() if name != each.name]
-        comet = toml.dumps(comet_overlay(crd, siblings, external))
-        texts = comet, app(heights.get(each.name, 0))
-        found[each.name] = _config(crd, each, keys[each.name], texts, alone(external))
+        files = _Files(
+            comet=_comet_text(*_comet_inputs(crd, siblings, external)),
+            app=_app_text(*_app_inputs(crd.spec.chain, heights.get(each.name, 0))),
+            alone=_comet_json(*_comet_inputs(crd, (), external)),
+        )
+        found[each.name] = _config(crd, each, keys[each.name], files)
     return found
 
 
-def _config(
-    crd: CosmosFullNode, instance: Instance, key: NodeKey, texts: tuple[str, str], alone: bytes
-) -> InstanceConfig:
-    """The configuration of an instance from its files, and what is in one without siblings."""
-    comet, app = texts
+class _Files(NamedTuple):
+    """The files of an instance, and what is in config.toml without its siblings."""
+
+    comet: str
+    app: str
+    alone: bytes
+
+
+def _config(crd: CosmosFullNode, instance: Instance, key: NodeKey, files: _Files) -> InstanceConfig:
     config_map = ConfigMap(
         metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
-        data={CONFIG_OVERLAY: comet, APP_OVERLAY: app, NODE_KEY: key.text},
+        data={CONFIG_OVERLAY: files.comet, APP_OVERLAY: files.app, NODE_KEY: key.text},
     )
-    return InstanceConfig(
-        config_map, digest(b"\0".join((alone, app.encode(), key.node_id.encode())))
-    )
+    counts = files.alone, files.app.encode(), key.node_id.encode()
+    return InstanceConfig(config_map, digest(b"\0".join(counts)))
 
 
-def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> Table:
+Inputs = tuple[bytes, str]
+"""What the operator decides, as JSON, and the overrides of the user: all that a file depends on."""
+
+
+def _comet_overlay(decided: bytes, overrides: str) -> Table:
     """What is laid over config.toml."""
+    merged = toml.merge(_COMET, _both(msgspec.json.decode(decided)))
+    return toml.merge(merged, parse_overrides(overrides))
+
+
+def _app_overlay(decided: bytes, overrides: str) -> Table:
+    """What is laid over app.toml."""
+    merged = toml.merge(_APP, msgspec.json.decode(decided))
+    return toml.merge(merged, parse_overrides(overrides))
+
+
+# Files are wanted in every pass and seldom change: each is written once, as TOML is slow to write.
+@lru_cache(REMEMBERED_FILES)
+def _comet_text(decided: bytes, overrides: str) -> str:
+    return toml.dumps(_comet_overlay(decided, overrides))
+
+
+@lru_cache(REMEMBERED_FILES)
+def _app_text(decided: bytes, overrides: str) -> str:
+    return toml.dumps(_app_overlay(decided, overrides))
+
+
+@lru_cache(REMEMBERED_FILES)
+def _comet_json(decided: bytes, overrides: str) -> bytes:
+    return msgspec.json.encode(_comet_overlay(decided, overrides), order="sorted")
+
+
+def _comet_inputs(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> Inputs:
     chain = crd.spec.chain
     decided: Table = {
         **_given("log_level", chain.log_level),
@@ -133,12 +163,10 @@ def comet_overlay(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external
     if is_sentry(crd):
         decided["priv_validator_laddr"] = f"tcp://0.0.0.0:{PRIVVAL_PORT}"
         decided["tx_index"] = {"indexer": "null"}
-    merged = toml.merge(_COMET, _both(decided))
-    return toml.merge(merged, parse_overrides(chain.config.overrides))
+    return msgspec.json.encode(decided), chain.config.overrides
 
 
-def app_overlay(chain: ChainSpec, height: int) -> Table:
-    """What is laid over app.toml, of a node at a height."""
+def _app_inputs(chain: ChainSpec, height: int) -> Inputs:
     app = chain.app
     decided: Table = {"minimum-gas-prices": app.min_gas_price if app else ""}
     if app is not None:
@@ -147,8 +175,7 @@ def app_overlay(chain: ChainSpec, height: int) -> Table:
         decided |= _given("halt-height", app.halt_height) | _pruning(chain)
     if chain.versions:
         decided["halt-height"] = halt_height(chain.versions, height)
-    merged = toml.merge(_APP, decided)
-    return toml.merge(merged, parse_overrides(app.overrides if app else ""))
+    return msgspec.json.encode(decided), app.overrides if app else ""
 
 
 def halt_height(versions: Iterable[ChainVersion], height: int) -> int:

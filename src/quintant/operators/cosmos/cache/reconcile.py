@@ -8,7 +8,8 @@ from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
 from quintant.operators.cosmos.builders.instances import instances
 from quintant.operators.cosmos.cache.observe import CometCache, NodeTarget
-from quintant.operators.cosmos.observe import OWNER, main_pods
+from quintant.operators.cosmos.observe.observed import main_pods
+from quintant.operators.cosmos.observe.triggers import OWNER
 from quintant.runtime.controller.context import Context
 
 

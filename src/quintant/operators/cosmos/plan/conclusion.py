@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from quintant.api.events import PlannedEvent
 from quintant.core.errors import QuintantError
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.api.status import FullNodeStatus
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.plan.conditions import OVERDUE
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.status import StatusChange, phase_of, status_change
@@ -40,6 +41,8 @@ class FullNodeConclusion:
     """What is to be said, and when to look again."""
 
     change: StatusChange
+    status: FullNodeStatus
+    """What the change makes of the status that was read."""
     events: tuple[PlannedEvent, ...]
     """To be told once the status is written."""
     again: Result | None
@@ -50,12 +53,13 @@ class FullNodeConclusion:
 def conclude(observed: Observed, outcome: FullNodeOutcome) -> FullNodeConclusion:
     """What follows from what was read, and from what became of the children."""
     change = status_change(observed, outcome)
-    before, after = observed.status.conditions, change(observed.crd.status).conditions
-    events = tuple(transition_events(before, after, TOLD))
+    after = change(observed.crd.status)
+    events = tuple(transition_events(observed.status.conditions, after.conditions, TOLD))
     transient = [each.error for each in outcome.failures if not each.terminal]
     wrong = bool(observed.errors) or len(transient) < len(outcome.failures)
     return FullNodeConclusion(
         change,
+        after,
         events,
         _again(observed, outcome),
         error=None if wrong else next(iter(transient), None),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from quintant.api.meta import Condition, ConditionClaim, set_conditions
 from quintant.core.text import one_line
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.upgrades import resolve_version
 

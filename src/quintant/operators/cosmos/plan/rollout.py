@@ -25,7 +25,7 @@ from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.full_node import RolloutStrategy
 from quintant.operators.cosmos.api.views import NodePod, PodObject
 from quintant.operators.cosmos.cache.plan import SyncState
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 
 DEFAULT_UNAVAILABLE = "25%"
 _ENDED = ("Failed", "Succeeded")

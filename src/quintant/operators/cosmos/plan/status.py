@@ -17,7 +17,7 @@ from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.status import FullNodePhase, FullNodeStatus, SyncInfo
 from quintant.operators.cosmos.builders.instances import LABEL_LENGTH, app_name, trim_middle
 from quintant.operators.cosmos.builders.peer_builder import PeerAddress
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 from quintant.operators.cosmos.plan.conditions import conditions
 from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.upgrades import resolve_version

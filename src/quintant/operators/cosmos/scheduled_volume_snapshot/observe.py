@@ -13,7 +13,9 @@ from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.views import NodePod
 from quintant.operators.cosmos.builders.instances import LABEL_LENGTH, trim_middle
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.observe import Observed, observe, owner_of
+from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observe.reader import observe
+from quintant.operators.cosmos.observe.triggers import owner_of
 from quintant.operators.cosmos.plan.rollout import disruption_budget
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
     ScheduledVolumeSnapshot,

@@ -27,7 +27,7 @@ from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS, SOURCE_LABEL
 from quintant.operators.cosmos.builders.instances import to_name
-from quintant.operators.cosmos.observe import ChainNode
+from quintant.operators.cosmos.observe.observed import ChainNode
 from quintant.operators.cosmos.plan.health import HEALTHY, with_health
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
     LastSnapshot,

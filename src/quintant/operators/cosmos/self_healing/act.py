@@ -29,7 +29,8 @@ from quintant.operators.cosmos.api.status import (
 )
 from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.metrics import CosmosMetrics
-from quintant.operators.cosmos.observe import ChainNode, Observed, reread
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
+from quintant.operators.cosmos.observe.reader import reread
 from quintant.operators.cosmos.remote import NodeRemote
 from quintant.operators.cosmos.self_healing.observe import ask_peers, ask_usage
 from quintant.operators.cosmos.self_healing.plan import (

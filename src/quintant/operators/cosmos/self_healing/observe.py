@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from quintant.operators.cosmos.builders.init_container_builder import chain_home
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 from quintant.operators.cosmos.remote import NodeRemote, NodeUnreachable, ask_disk, ask_once
 
 _MOST_AT_ONCE = 16

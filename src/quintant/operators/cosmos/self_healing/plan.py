@@ -24,7 +24,7 @@ from quintant.operators.cosmos.api import NODE_CONTAINER
 from quintant.operators.cosmos.api.full_node import PvcAutoScale, SelfHeal
 from quintant.operators.cosmos.api.status import PvcAutoScaling
 from quintant.operators.cosmos.builders.pvc_builder import STORAGE, increased, quantity_of
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 from quintant.operators.cosmos.plan.rollout import disruption_budget, max_unavailable
 
 COOLDOWN = timedelta(minutes=10)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quintant.core.object import Request
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.observe import observe
+from quintant.operators.cosmos.observe.reader import observe
 from quintant.operators.cosmos.self_healing.act import (
     GrowthControl,
     RebuildControl,

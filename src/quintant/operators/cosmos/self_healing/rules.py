@@ -13,7 +13,7 @@ from quintant.operators.cosmos.builders.pvc_builder import (
     choose_source,
     claim_template,
 )
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 
 Restarts = tuple[tuple[datetime, int], ...]
 """How often a program was restarted, by when it was looked at."""

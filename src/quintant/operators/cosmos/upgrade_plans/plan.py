@@ -6,7 +6,7 @@ import msgspec
 
 from quintant.core.text import one_line
 from quintant.operators.cosmos.api.status import UpgradeInfo
-from quintant.operators.cosmos.observe import ChainNode, Observed
+from quintant.operators.cosmos.observe.observed import ChainNode, Observed
 
 PATH = "/cosmos/upgrade/v1beta1/current_plan"
 _NAME_LENGTH = 64

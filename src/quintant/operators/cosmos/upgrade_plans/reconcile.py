@@ -9,7 +9,7 @@ from quintant.operators.cosmos.api import API_PORT
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus, UpgradeInfo
 from quintant.operators.cosmos.cache.observe import CometCache
-from quintant.operators.cosmos.observe import observe
+from quintant.operators.cosmos.observe.reader import observe
 from quintant.operators.cosmos.remote import NodeRemote, NodeUnreachable, ask_once
 from quintant.operators.cosmos.upgrade_plans.plan import PATH, parse_plan, whom_to_ask
 from quintant.runtime.controller.context import Context

@@ -16,7 +16,7 @@ from quintant.operators.cosmos.api.full_node import (
     StallRestart,
 )
 from quintant.operators.cosmos.cache.plan import CometItem
-from quintant.operators.cosmos.observe import Observed
+from quintant.operators.cosmos.observe.observed import Observed
 from quintant.operators.cosmos.remote import DiskUsage
 from quintant.operators.cosmos.self_healing.plan import (
     FirstSeen,

@@ -1,12 +1,8 @@
-"""What a CosmosFullNode depends on: what wakes it, how it is read, and what it looks like then.
-
-`observe` reads caches only, that of the nodes' answers too; `Observed` is the input of every
-decision.
-"""
+"""Everything that is known of one CosmosFullNode: the input of every decision. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,30 +13,20 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import Cause
-from quintant.core.object import Object, Request
-from quintant.core.owner import controller_of
-from quintant.core.resource import resource_of
 from quintant.operators.cosmos.api import BELONGS_TO_LABEL, NODE_CONTAINER
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodeStatus
 from quintant.operators.cosmos.api.views import NodeConfig, NodePod
 from quintant.operators.cosmos.builders.instances import Instance, instances, override_of
-from quintant.operators.cosmos.cache.observe import CometCache
 from quintant.operators.cosmos.cache.plan import CometItem, SyncState, state_of
 from quintant.operators.cosmos.plan.pre_upgrade import PreUpgrade, plan_pre_upgrade
 from quintant.operators.cosmos.plan.upgrades import NodeProgress, is_halted, version_height
-from quintant.operators.cosmos.rules import validate, warn
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
 from quintant.runtime.apply import ordinal
-from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import predicates
-from quintant.runtime.controller.context import Context
 
-OWNER = "cosmos/owner"
-"""The index of children by the uid of their CosmosFullNode."""
 SETTLED = timedelta(seconds=5)
 """A pod that has just become ready may not stay so: it is no candidate for anything yet."""
-_CRD = resource_of(CosmosFullNode)
+JUST_NOW = timedelta(seconds=1)
+"""Within this nothing changes that is decided by time: that is counted in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +125,16 @@ class Observed:
     def available(self) -> int:
         return sum(node.available for node in self.nodes)
 
+    def same_as(self, before: Observed) -> bool:
+        """Whether the very same was read just now: what was concluded from it holds."""
+        return self.now - before.now <= JUST_NOW and self._read == before._read
+
+    @property
+    def _read(self) -> tuple[object, ...]:
+        # One tuple: what is the same object in both is not looked into.
+        children = self.pods, self.configs, self.services, self.claims
+        return self.crd, *children, self.snapshots, self.items, self.away
+
     def _node(self, instance: Instance, pod: NodePod | None) -> ChainNode:
         item = self.items.get(pod.metadata.uid) if pod is not None else None
         progress, chain = self._progress(instance, pod, item), self.crd.spec.chain
@@ -172,44 +168,6 @@ class Observed:
         )
 
 
-async def observe(
-    crd: CosmosFullNode, client: Client, cache: CometCache, now: datetime
-) -> Observed:
-    """Read everything about a CosmosFullNode."""
-    place, owned = crd.metadata.namespace, (OWNER, crd.metadata.uid)
-    pods = await client.list(NodePod, place, index=owned)
-    schedules = await client.list(ScheduledVolumeSnapshot, place)
-    found = {pod.metadata.uid: cache.find(pod.metadata.uid) for pod in pods}
-    return Observed(
-        crd=crd,
-        pods=tuple(pods),
-        configs=tuple(await client.list(NodeConfig, place, index=owned)),
-        services=tuple(await client.list(Service, place, index=owned)),
-        claims=tuple(await client.list(PersistentVolumeClaim, place, index=owned)),
-        snapshots=tuple(await client.list(VolumeSnapshot, place)),
-        items={uid: item for uid, item in found.items() if item is not None},
-        away=candidates(crd, schedules),
-        errors=tuple(validate(crd)),
-        warnings=tuple(warn(crd)),
-        now=now,
-    )
-
-
-async def reread(ctx: Context[CosmosFullNode], cache: CometCache) -> Observed | None:
-    """Read everything again, with what other controllers have written meanwhile."""
-    crd = await ctx.client.find(CosmosFullNode, *ctx.request)
-    if crd is None or crd.metadata.uid != ctx.obj.metadata.uid:
-        return None
-    return await observe(crd, ctx.client, cache, ctx.clock.now())
-
-
-def candidates(crd: CosmosFullNode, schedules: Iterable[ScheduledVolumeSnapshot]) -> frozenset[str]:
-    """The pods that a schedule has taken away; one that is gone or suspended has none."""
-    held = crd.status.scheduled_snapshot_status if crd.status else {}
-    living = {each.candidate_key for each in schedules if not each.spec.suspend}
-    return frozenset(each.pod_candidate for key, each in held.items() if key in living)
-
-
 def main_pods(pods: Iterable[NodePod]) -> list[NodePod]:
     """The pods of nodes, by ordinal; those beside them are not asked anything."""
     nodes = (pod for pod in pods if BELONGS_TO_LABEL not in pod.metadata.labels)
@@ -220,69 +178,3 @@ def node_image(pod: NodePod) -> str:
     """What the node of a pod runs."""
     nodes = (each.image for each in pod.spec.containers if each.name == NODE_CONTAINER)
     return next(nodes, "")
-
-
-def owner_of(child: Object) -> Sequence[Request]:
-    """The CosmosFullNode of a child."""
-    held = controller_of(child)
-    if held is None or held.kind != _CRD.kind or not held.api_version.startswith(_CRD.group):
-        return ()
-    return (Request(held.name, child.metadata.namespace),)
-
-
-def owner_uid(child: Object) -> Sequence[str]:
-    """Where the index files a child."""
-    held = controller_of(child)
-    return (held.uid,) if held is not None and held.kind == _CRD.kind else ()
-
-
-def full_node_of(schedule: ScheduledVolumeSnapshot) -> Sequence[Request]:
-    """The CosmosFullNode whose volumes are copied."""
-    return (Request(schedule.spec.full_node_ref.name, schedule.metadata.namespace),)
-
-
-def address_aspects(pod: NodePod) -> object:
-    """What of a pod is needed to ask its node, and when to do so at once."""
-    return pod.status.pod_ip, pod.metadata.uid, pod.ready
-
-
-def pod_aspects(pod: NodePod) -> object:
-    """What of a pod is acted upon or told."""
-    status = pod.status
-    waits = tuple(
-        (each.name, each.state.waiting, each.restart_count)
-        for each in (*status.init_container_statuses, *status.container_statuses)
-    )
-    return pod.ready, pod.deleting, status.pod_ip, status.phase, waits, pod.metadata.labels
-
-
-def claim_aspects(claim: PersistentVolumeClaim) -> object:
-    """What of a claim is acted upon."""
-    status = claim.status
-    return status.phase, status.capacity, status.conditions, claim.deleting, claim.spec
-
-
-def written_by_others(crd: CosmosFullNode) -> object:
-    """What of its status others write, and is acted upon."""
-    status = crd.status or FullNodeStatus()
-    return (
-        status.scheduled_snapshot_status,
-        status.self_healing.pvc_auto_scaler,
-        status.upgrade_info,
-        status.planned_upgrade,
-        status.height,
-    )
-
-
-def told_heights(crd: CosmosFullNode) -> object:
-    """What its status says of heights."""
-    return crd.status.height if crd.status else {}
-
-
-CHANGED = (
-    predicates.generation
-    | predicates.labels
-    | predicates.changed(written_by_others)
-    | predicates.changed(lambda crd: crd.deleting)
-)
-HEIGHTS_CHANGED = predicates.generation | predicates.changed(told_heights)
