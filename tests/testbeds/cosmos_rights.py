@@ -19,4 +19,7 @@ UNUSED: Mapping[Right, str] = {
     Right(OURS, "statefuljobs/finalizers", "update"): _BLOCKS,
     Right(OURS, "cosmosfullnodes", "patch"): _CONTROLS,
     Right(OURS, "statefuljobs", "patch"): _CONTROLS,
+    Right(OURS, "statefuljobs", "get"): _WATCHED,
+    Right(SNAPSHOTS, "volumesnapshots", "get"): _WATCHED,
+    Right("batch", "jobs", "get"): _WATCHED,
 }

@@ -47,7 +47,7 @@ async def busy_day(testbed: CosmosTestbed) -> None:
     await testbed.cluster.client.delete(found)
     with testbed.cluster.faults.answer(400, when=without_streams):
         await bind_elsewhere(testbed)
-        await testbed.cluster.advance(10)
+        await testbed.cluster.advance(30)  # the lease of the one before is left to run out
 
 
 async def bind_elsewhere(testbed: CosmosTestbed) -> None:

@@ -96,12 +96,10 @@ class HttpConnection:
             await asyncio.sleep(0)  # sockets close in the loop's next turn
 
     async def _dial(self, seconds: float) -> ClientConnection:
-        host, port = self._place
+        loop, place = asyncio.get_running_loop(), self._place
         try:
             async with asyncio.timeout(seconds):
-                _, made = await asyncio.get_running_loop().create_connection(
-                    _connection, host, port
-                )
+                _, made = await loop.create_connection(_connection, place.host, place.port)
         except TimeoutError:
             raise ConnectError(f"{self._place} did not accept a connection in time") from None
         return made
