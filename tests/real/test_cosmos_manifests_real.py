@@ -12,6 +12,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -214,7 +215,7 @@ async def busy_day(client: Client) -> None:
     await gone(client, surplus)
     for most, phase in (("abc", "Error"), (1, "Complete")) * 2:
         await change(client, "hub", {"strategy": {"maxUnavailable": most}}, BUSY)
-        await until(client, CosmosFullNode, "hub", lambda it, wanted=phase: has_phase(it, wanted))
+        await until(client, CosmosFullNode, "hub", partial(has_phase, phase))
     schedule = await client.get(ScheduledVolumeSnapshot, "hourly", BUSY, live=True)
     await client.delete(schedule)
     await gone(client, schedule)
@@ -236,7 +237,7 @@ async def bound_back(client: Client) -> None:
     await until(client, RoleBinding, BINDING, lambda it: it.role_ref.name != "another")
 
 
-def has_phase(crd: CosmosFullNode, phase: str) -> bool:
+def has_phase(phase: str, crd: CosmosFullNode) -> bool:
     status = crd.status
     current = status is not None and status.observed_generation == crd.metadata.generation
     return current and status is not None and status.phase == phase

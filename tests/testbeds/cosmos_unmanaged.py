@@ -75,6 +75,7 @@ async def _care(client: Client, obj: Object) -> None:
     if obj.deleting:
         await _merge(client, obj, {"metadata": {"finalizers": None}})
         return
+    status: dict[str, Any]
     match obj:
         case Pod() if not obj.ready:
             address = {"podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}]}
