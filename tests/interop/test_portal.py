@@ -35,6 +35,7 @@ from testbeds.portal_originals import (
     OriginalRelay,
     PortalVisitor,
     original_tunnel,
+    trailer_service,
     visiting_by_http,
     visiting_by_v1,
     web_service,
@@ -181,6 +182,24 @@ async def test_portal_tunnel_with_our_relay(
         await visit_in_every_way(visitor)
         answers = await asyncio.gather(*(visitor.get() for _ in range(50)))
         assert set(answers) == {HELLO}
+
+
+async def test_trailers_pass_portal_programs(
+    testbed: RelayTestbed, tmp_path: Path, aloud: Aloud
+) -> None:
+    theirs, ours = provided(PORTAL_HTTP_RELAY, aloud), provided(PORTAL_TUNNEL, aloud)
+    async with (
+        trailer_service() as service,
+        original_relay(theirs, tmp_path) as relay,
+        our_relay_with_their_tunnel(testbed, ours, tmp_path, service) as (_, port),
+        visiting_by_http(port, "hello") as one,
+    ):
+        assert await one.trailer("7") == "X-Seen: 7"
+        await our_tunnel(testbed, service, relay.url).connected()
+        async with visiting_by_v1(relay.url, PortalCredential(SEED).id) as other:
+            assert await other.trailer("8") == "X-Seen: 8"
+        async with visiting_by_http(relay.port, "hello") as third:
+            assert await third.trailer("9") == "X-Seen: 9"
 
 
 async def test_our_relay_is_killed_and_portal_tunnel_comes_back(

@@ -89,13 +89,15 @@ class PortalVisitor(Protocol):
     async def get(self) -> str: ...
     async def post(self, body: bytes) -> str: ...
     async def websocket(self, text: str) -> str: ...
+    async def trailer(self, value: str) -> str: ...
 
 
 class HttpVisitor:
     """A visitor with an ordinary HTTP client."""
 
-    def __init__(self, client: ClientSession, base: str, host: str) -> None:
-        self._client, self._base, self._headers = client, base, {"Host": host}
+    def __init__(self, client: ClientSession, port: int, host: str) -> None:
+        self._client, self._port, self._headers = client, port, {"Host": host}
+        self._base = f"http://127.0.0.1:{port}"
 
     async def get(self) -> str:
         """What the Service says."""
@@ -114,6 +116,14 @@ class HttpVisitor:
         async with self._client.ws_connect(url, headers=self._headers) as socket:
             await socket.send_str(text)
             return str((await socket.receive()).data)
+
+    async def trailer(self, value: str) -> str:
+        """What comes back behind the body for a field behind the body."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(_trailed(self._headers["Host"], value))
+        raw = await reader.read()
+        writer.close()
+        return _trailer(raw)
 
 
 class V1Visitor:
@@ -149,6 +159,15 @@ class V1Visitor:
             raw += await duplex.read()
         duplex.close()
         return raw[2 : 2 + len(text)].decode()
+
+    async def trailer(self, value: str) -> str:
+        """What comes back behind the body for a field behind the body."""
+        duplex, raw = self._stream(), b""
+        await duplex.write(_trailed("x", value))
+        while piece := await duplex.read():
+            raw += piece
+        duplex.finish()
+        return _trailer(raw)
 
     def _stream(self) -> DuplexStream:
         handshake = VisitorHandshake(self._credential, self._lease)
@@ -205,7 +224,48 @@ async def visiting_by_http(port: int, app: str) -> AsyncIterator[HttpVisitor]:
     """A visitor of an app below localhost, without TLS."""
     timeout = ClientTimeout(total=patience.seconds(120))
     async with ClientSession(connector=TCPConnector(), timeout=timeout) as client:
-        yield HttpVisitor(client, f"http://127.0.0.1:{port}", f"{app}.{DOMAIN}:{port}")
+        yield HttpVisitor(client, port, f"{app}.{DOMAIN}:{port}")
+
+
+def _trailed(host: str, value: str) -> bytes:
+    """A request with a field behind its body."""
+    return (
+        f"POST /trailer HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nTE: trailers\r\n"
+        "Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+        f"4\r\nbody\r\n0\r\nX-Sum: {value}\r\n\r\n"
+    ).encode()
+
+
+def _trailer(raw: bytes) -> str:
+    """What is behind the last chunk of an answer."""
+    return raw.partition(b"\r\n0\r\n")[2].decode().strip()
+
+
+@asynccontextmanager
+async def trailer_service() -> AsyncIterator[int]:
+    """A Service that answers with the fields behind the body that it was sent; its port."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raw = await reader.readuntil(b"\r\n\r\n")
+        if raw.startswith(b"GET "):
+            head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+            writer.write(head % len(HELLO) + HELLO.encode())
+            await writer.drain()
+            writer.close()
+            return
+        while not (b"\r\n0\r\n" in raw and raw.endswith(b"\r\n\r\n")):
+            raw += await reader.read(1 << 16)
+        told = raw.lower().partition(b"x-sum: ")[2].partition(b"\r\n")[0]
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Seen\r\n"
+            b"Connection: close\r\n\r\n2\r\nok\r\n0\r\nX-Seen: %b\r\n\r\n" % told
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
 
 
 @asynccontextmanager

@@ -3,17 +3,26 @@
     SIZE --line--> DATA --all of it--> CRLF --> SIZE ...      size 0: SIZE --> TRAILER --> DONE
     COUNT --all of it--> DONE                                 UNTIL --end--> DONE
 
-Chunks are taken apart and made anew for the other side: their extensions and trailers end here, so
-nobody behind us can read them differently.
+Chunks are taken apart and made anew for the other side: their extensions end here, so nobody behind
+us can read them differently. Trailers are read as strictly as fields of a head.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 
 from quintant.http.framing import Framing
-from quintant.http.head import HEAD_BYTES, ProtocolError
+from quintant.http.head import (
+    FIELDS,
+    HEAD_BYTES,
+    Field,
+    Fields,
+    ProtocolError,
+    encode_head,
+    parse_field,
+)
 
 LINE_BYTES = 256
 """Of the line before a chunk, with its extensions."""
@@ -42,13 +51,15 @@ _FIRST = {"NONE": _DONE, "LENGTH": _COUNT, "CHUNKED": _SIZE, "CLOSE": _UNTIL}
 class BodyParser:
     """A body being read."""
 
-    __slots__ = ("_left", "_line", "_trailer", "rest", "state")
+    __slots__ = ("_left", "_line", "_trailer", "rest", "state", "trailers")
 
     def __init__(self, framing: Framing) -> None:
         kind, self._left = framing
         self._line, self._trailer = b"", 0
         self.rest = b""
         """What came behind the body: the next message."""
+        self.trailers: Fields = ()
+        """Fields behind the last chunk."""
         first = _FIRST[kind._name_]
         self.state = _DONE if first is _COUNT and not self._left else first
 
@@ -139,12 +150,23 @@ class BodyParser:
                 raise ProtocolError(400, "a chunk longer than it said")
             self.state = _SIZE
         else:
-            self._trailer += len(line)
-            if self._trailer > HEAD_BYTES:
-                raise ProtocolError(431, "too many trailers")
-            self.state = _TRAILER if line else _DONE
+            self._trailing(line)
+
+    def _trailing(self, line: bytes) -> None:
+        self._trailer += len(line)
+        if self._trailer > HEAD_BYTES or len(self.trailers) > FIELDS:
+            raise ProtocolError(431, "too many trailers")
+        if line:
+            self.trailers += (parse_field(line),)
+        else:
+            self.state = _DONE
 
 
 def encode_chunk(content: bytes) -> bytes:
     """Content as one chunk."""
     return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def encode_end(trailers: Sequence[Field]) -> bytes:
+    """The last chunk, with fields behind it."""
+    return encode_head(b"0", trailers) if trailers else LAST_CHUNK

@@ -161,6 +161,15 @@ def parse_response_head(raw: bytes, most: int = FIELDS) -> ResponseHead:
     return ResponseHead(int(minor), fields, int(status), reason or b"")
 
 
+def parse_field(line: bytes) -> Field:
+    """A field, from its line without the end of it. ProtocolError if it is none."""
+    found = _FIELD.fullmatch(line + b"\r\n")
+    if found is None:
+        raise ProtocolError(400, "a line that is no field")
+    name, value = found.groups()
+    return name, value.rstrip(b" \t")
+
+
 def encode_head(first: bytes, fields: Iterable[Field]) -> bytes:
     """A head as bytes."""
     return b"\r\n".join([first, *[name + b": " + value for name, value in fields], b"", b""])

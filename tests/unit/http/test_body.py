@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.http.body import LAST_CHUNK, LINE_BYTES, BodyParser, encode_chunk
+from quintant.http.body import LAST_CHUNK, LINE_BYTES, BodyParser, encode_chunk, encode_end
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import HEAD_BYTES, ProtocolError
 
@@ -48,10 +48,21 @@ def test_counted_bytes_end_where_they_said(content: bytes, cuts: list[int], behi
     assert body.rest == behind
 
 
-def test_extensions_and_trailers_are_read_and_end_here() -> None:
+def test_extensions_end_here_and_trailers_are_kept() -> None:
     body = BodyParser(CHUNKED)
-    assert body.feed(b"3;name=value\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\nnext") == b"abc"
+    assert body.feed(b"3;name=value\r\nabc\r\n0\r\nX-Sum: 1 \r\nY:\r\n\r\nnext") == b"abc"
     assert body.rest == b"next"
+    assert body.trailers == ((b"X-Sum", b"1"), (b"Y", b""))
+    assert encode_end(body.trailers) == b"0\r\nX-Sum: 1\r\nY: \r\n\r\n"
+    assert encode_end(()) == LAST_CHUNK
+
+
+@pytest.mark.parametrize(
+    "line", [b"GET / HTTP/1.1", b" folded: x", b"X : y", b": y", b"X: a\x00b", b"X: a\rY: b"]
+)
+def test_a_trailer_that_is_no_field_is_refused(line: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        BodyParser(CHUNKED).feed(b"0\r\n" + line + b"\r\n\r\n")
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
-from quintant.agents.relay.fields import to_visitor
+from quintant.agents.relay.fields import pass_trailers, to_visitor
 from quintant.agents.relay.upload import Upload, UploadLimits, stopped
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
+from quintant.http.body import BodyParser, encode_chunk, encode_end
 from quintant.http.deadline import Deadline
 from quintant.http.framing import Framing, FramingKind, response_framing
 from quintant.http.head import (
@@ -43,6 +43,11 @@ class ExchangeState(Enum):
     ANSWERING = "a head is coming"
     STREAMING = "the visitor gets the answer"
     WHOLE = "all of it was passed on"
+
+
+# Python 3.11 calls a function for each `ExchangeState.SENT`, of which a request has a dozen.
+_SENT, _ANSWERING, _STREAMING, _WHOLE = ExchangeState
+_CHUNKED, _CLOSE = FramingKind.CHUNKED, FramingKind.CLOSE
 
 
 class ExchangeFailed(Exception):
@@ -84,7 +89,7 @@ class Exchange:
         self, head: RequestHead, visitor: Visitor, duplex: DuplexStream, limits: ExchangeLimits
     ) -> None:
         self._head, self._visitor, self._duplex, self._limits = head, visitor, duplex, limits
-        self.state = ExchangeState.SENT
+        self.state = _SENT
         self._buffer = b""
         self._unframed = False
         self.status = 0
@@ -115,7 +120,7 @@ class Exchange:
             raise ResponseCut("nothing moved for too long", self._unframed) from None
 
     def _failure(self, code: int, text: str) -> ExchangeFailed | ResponseCut:
-        streaming = self.state is ExchangeState.STREAMING
+        streaming = self.state is _STREAMING
         return ResponseCut(text, self._unframed) if streaming else ExchangeFailed(code, text)
 
     async def _answer(self, upload: Upload | None) -> None:
@@ -135,7 +140,7 @@ class Exchange:
             self.reusable = self._may_reuse(head, upload)
 
     def _may_reuse(self, head: ResponseHead, upload: Upload | None) -> bool:
-        whole = self.state is ExchangeState.WHOLE and not self._buffer
+        whole = self.state is _WHOLE and not self._buffer
         sent = upload is None or upload.done
         return whole and sent and head.minor == 1 and b"close" not in head.words(b"connection")
 
@@ -155,7 +160,7 @@ class Exchange:
             raw = await self._duplex.read()
             if not raw:
                 raise ExchangeFailed(ENDED, "the Service closed the connection")
-            self.state = ExchangeState.ANSWERING
+            self.state = _ANSWERING
             self._buffer += raw
         raw, self._buffer = self._buffer[:at], self._buffer[at:]
         return parse_response_head(raw)
@@ -163,38 +168,38 @@ class Exchange:
     async def _stream(self, head: ResponseHead) -> None:
         framing = response_framing(head, self._head.method)
         outward = self._outward(framing)
-        self._unframed = outward.kind is FramingKind.CLOSE
+        self._unframed = outward.kind is _CLOSE
         self.close = self.close or self._unframed
         start = to_visitor(head, outward, self.close, self._head.method)
-        body, chunked = BodyParser(framing), outward.kind is FramingKind.CHUNKED
-        self.state = ExchangeState.STREAMING
+        body, chunked = BodyParser(framing), outward.kind is _CHUNKED
+        self.state = _STREAMING
         with self._visitor.deadline.within(self._limits.idle) as idle:
             raw, self._buffer = self._buffer, b""
             content = body.feed(raw) if raw else b""
-            await self._visitor.write(start + _framed(content, chunked, body.done))
+            await self._visitor.write(start + _framed(content, chunked, body))
             while not body.done:
                 raw = await self._duplex.read()
                 idle.move(self._limits.idle)
                 content = body.feed(raw) if raw else b""
                 if not raw and not body.end():
                     raise ResponseCut("the Service ended within its answer", self._unframed)
-                await self._visitor.write(_framed(content, chunked, body.done))
+                await self._visitor.write(_framed(content, chunked, body))
         self._buffer = body.rest
-        self.state = ExchangeState.WHOLE
+        self.state = _WHOLE
 
     def _outward(self, framing: Framing) -> Framing:
         """How the visitor gets the body: HTTP/1.0 knows no chunks."""
-        if framing.kind is FramingKind.CLOSE and self._head.minor:
-            return Framing(FramingKind.CHUNKED)
-        if framing.kind is FramingKind.CHUNKED and not self._head.minor:
-            return Framing(FramingKind.CLOSE)
+        if framing.kind is _CLOSE and self._head.minor:
+            return Framing(_CHUNKED)
+        if framing.kind is _CHUNKED and not self._head.minor:
+            return Framing(_CLOSE)
         return framing
 
     async def _upgrade(self, head: ResponseHead) -> None:
         """From here on both sides speak whatever they agreed on."""
         if not upgrade_protocol(self._head) or not upgrade_protocol(head):
             raise ExchangeFailed(BAD, "an upgrade that nobody asked for")
-        self.state, self.close, self._visitor.upgraded = ExchangeState.STREAMING, True, True
+        self.state, self.close, self._visitor.upgraded = _STREAMING, True, True
         start = to_visitor(head, _NONE, False, self._head.method)
         await self._visitor.write(start + self._buffer)
         with self._visitor.deadline.within(self._limits.idle) as idle:
@@ -205,7 +210,7 @@ class Exchange:
                     await self._visitor.write(raw)
             finally:
                 await stopped(back)
-        self.state = ExchangeState.WHOLE
+        self.state = _WHOLE
 
     async def _outbound(self, idle: Deadline) -> None:
         try:
@@ -220,7 +225,8 @@ class Exchange:
 _NONE = Framing(FramingKind.NONE)
 
 
-def _framed(content: bytes, chunked: bool, last: bool) -> bytes:
+def _framed(content: bytes, chunked: bool, body: BodyParser) -> bytes:
     if not chunked:
         return content
-    return (encode_chunk(content) if content else b"") + (LAST_CHUNK if last else b"")
+    chunk = encode_chunk(content) if content else b""
+    return chunk + encode_end(pass_trailers(body.trailers)) if body.done else chunk

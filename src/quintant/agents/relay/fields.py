@@ -1,7 +1,8 @@
 """Which fields are passed on, and what the relay says about a visitor to the Service.
 
-Fields of one hop end here. What visitors say about where they come from is believed only of
-proxies that the relay was told to trust. The Host stays: the Service sees its public name.
+Fields of one hop end here; of trailers those as well that decide about the message itself. What
+visitors say about where they come from is believed only of proxies that the relay was told to
+trust. The Host stays: the Service sees its public name.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.http.framing import Framing, FramingKind
-from quintant.http.head import Field, RequestHead, ResponseHead, encode_head, upgrade_protocol
+from quintant.http.head import (
+    Field,
+    Fields,
+    RequestHead,
+    ResponseHead,
+    encode_head,
+    upgrade_protocol,
+)
 
 VIA = b"1.1 portal-relay"
 _HOP = frozenset(
@@ -34,6 +42,15 @@ _UNTOLD = _HOP | _ORIGIN
 _TOLD = _HOP | {b"x-forwarded-for"}
 """Of a trusted proxy; its chain is written anew with one more address."""
 
+_BEFORE = _UNTOLD | {
+    b"age", b"authorization", b"cache-control", b"content-encoding", b"content-range",
+    b"content-type", b"cookie", b"date", b"expect", b"expires", b"host", b"if-match",
+    b"if-modified-since", b"if-none-match", b"if-range", b"if-unmodified-since", b"location",
+    b"max-forwards", b"pragma", b"proxy-authenticate", b"proxy-authorization", b"range",
+    b"retry-after", b"set-cookie", b"vary", b"via", b"www-authenticate",
+}  # fmt: skip
+"""Mean something only before the body (RFC 9110, 6.5.1): some programs add trailers to the head."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClientOrigin:
@@ -55,9 +72,9 @@ def to_service(
         *_origin(head, visitor, request_id),
         (b"Via", VIA),
         *_length(framing),
+        *_announced(head, framing),
+        *_asked(head),
     ]
-    if protocol := upgrade_protocol(head):
-        fields += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
     return encode_head(head.method + b" " + target + b" HTTP/1.1", fields)
 
 
@@ -69,8 +86,31 @@ def to_visitor(head: ResponseHead, framing: Framing, close: bool, method: bytes)
         return encode_head(_status(head), fields)
     if head.status >= 200:
         fields += _length(framing) or _kept_length(head, method)
+        fields += _announced(head, framing)
         fields += [(b"Connection", b"close")] if close else []
     return encode_head(_status(head), fields)
+
+
+def pass_trailers(trailers: Fields) -> list[Field]:
+    """The fields behind a body that are passed on."""
+    return [each for each in trailers if each[0].lower() not in _BEFORE and not _disguised(each[0])]
+
+
+def _announced(head: RequestHead | ResponseHead, framing: Framing) -> list[Field]:
+    """Which trailers will come, where some can."""
+    if not (named := head.words(b"trailer")) or framing.kind is not FramingKind.CHUNKED:
+        return []
+    passed = [name for name, _ in pass_trailers(tuple((name, b"") for name in named))]
+    return [(b"Trailer", b", ".join(passed))] if passed else []
+
+
+def _asked(head: RequestHead) -> list[Field]:
+    """What is asked of the next hop: another protocol, and trailers."""
+    protocol, trailers = upgrade_protocol(head), b"trailers" in head.words(b"te")
+    asked = [(b"Upgrade", protocol)] if protocol else []
+    asked += [(b"TE", b"trailers")] if trailers else []
+    named = b", ".join(name for name, _ in asked)
+    return [(b"Connection", named), *asked] if asked else []
 
 
 def _status(head: ResponseHead) -> bytes:

@@ -29,6 +29,9 @@ from quintant.http.connections import Connections
 
 SWEEP_SECONDS = 2.0
 """Between looks at idle streams, leases, and files that may have changed."""
+BACKLOG = 4096
+"""Connections that wait to be taken: of a thousand visitors who come at once, the last would wait a
+second for their next attempt. The system may allow fewer (somaxconn)."""
 RETURN_MS = 1000
 """When tunnels of a relay that restarts may come back."""
 
@@ -96,6 +99,7 @@ class Relay:
                 lambda: self._visitor("https"),
                 options.listen,
                 options.tls_port,
+                backlog=BACKLOG,
                 ssl=self._served.context,
                 ssl_handshake_timeout=LIMITS.head_seconds,
             )
@@ -104,7 +108,10 @@ class Relay:
         if options.http_port >= 0:
             self._servers.append(
                 await loop.create_server(
-                    lambda: self._visitor("http"), options.listen, options.http_port
+                    lambda: self._visitor("http"),
+                    options.listen,
+                    options.http_port,
+                    backlog=BACKLOG,
                 )
             )
         self._sweeper = self._group.create_task(self._sweep())

@@ -35,6 +35,8 @@ class TunnelSession(Protocol):
     """What is asked of a session, whatever its protocol."""
 
     limit: int
+    held: int
+    """Bytes that streams hold, all together."""
 
     @property
     def state(self) -> SessionState: ...

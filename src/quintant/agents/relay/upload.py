@@ -6,8 +6,9 @@ import asyncio
 from dataclasses import dataclass
 
 from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
+from quintant.agents.relay.fields import pass_trailers
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
+from quintant.http.body import BodyParser, encode_chunk, encode_end
 from quintant.http.connection import Disconnected
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import ProtocolError
@@ -88,7 +89,7 @@ class Upload:
             while not self._body.done:
                 await self._more(duplex)
             if self._chunked:
-                await duplex.write(LAST_CHUNK)
+                await duplex.write(encode_end(pass_trailers(self._body.trailers)))
         except (Disconnected, ProtocolError) as error:
             self.error = error
             duplex.close("the visitor gave up")

@@ -344,7 +344,7 @@ async def test_fields_of_one_hop_cannot_strike_out_others(testbed: RelayTestbed)
     lies = (
         "Connection: X-Forwarded-For, Host, X-Request-Id, Authorization, X-Secret\r\n"
         "Authorization: Basic eA==\r\nX-Secret: 1\r\nX-Forwarded-For: 10.0.0.1\r\n"
-        "Keep-Alive: 9\r\nTE: trailers\r\nProxy: http://evil.test\r\nTrailer: X\r\n"
+        "Keep-Alive: 9\r\nTE: gzip\r\nProxy: http://evil.test\r\nTrailer: X\r\n"
     )
     async with visiting(relay) as (reader, writer):
         writer.write(f"GET / HTTP/1.1\r\nHost: mine.{DOMAIN}\r\n{lies}\r\n".encode())

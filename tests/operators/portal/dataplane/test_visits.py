@@ -150,8 +150,8 @@ async def test_limits_of_size_are_told(testbed: RelayTestbed) -> None:
         (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", b"\r\nuntil the end\r\n0\r\n\r\n"),
         (
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"2;x=y\r\nab\r\n0\r\nT: u\r\n\r\n",
-            b"2\r\nab\r\n0\r\n\r\n",
+            b"2;x=y\r\nab\r\n0\r\nT: u\r\nContent-Length: 9\r\n\r\n",
+            b"2\r\nab\r\n0\r\nT: u\r\n\r\n",
         ),
     ],
 )
@@ -162,6 +162,27 @@ async def test_answers_end_where_the_service_ends_them(
     found = await asked(relay, request("hello"))
     assert end in found
     assert found.endswith(end) or end.startswith(b"X-A")
+
+
+async def test_trailers_pass_both_ways(testbed: RelayTestbed) -> None:
+    heads: list[bytes] = []
+
+    async def summing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        await reader.readuntil(b"\r\n0\r\n")
+        trailer = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Seen\r\n\r\n")
+        writer.write(b"2\r\nok\r\n0\r\nX-Seen: " + trailer)
+        await writer.drain()
+
+    relay, _ = await testbed.exposed("hello", summing)
+    extra = "Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\nTE: trailers\r\n"
+    sent = request("hello", method="POST", extra=extra) + b"3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n"
+    found = await asked(relay, sent)
+    assert b"Trailer: x-sum\r\n" in heads[0]
+    assert b"TE: trailers\r\n" in heads[0]
+    assert b"Trailer: x-seen\r\n" in found
+    assert found.endswith(b"0\r\nX-Seen: X-Sum: 7\r\n\r\n")
 
 
 async def test_old_visitors_get_no_chunks(testbed: RelayTestbed) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.agents.relay.fields import ClientOrigin, to_service, to_visitor
+from quintant.agents.relay.fields import ClientOrigin, pass_trailers, to_service, to_visitor
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import (
     RequestHead,
@@ -52,7 +52,7 @@ def test_a_trusted_proxy_is_believed_and_added() -> None:
 
 
 def test_fields_of_one_hop_end_here() -> None:
-    hop = ((b"Connection", b"X-Private, close, host"), (b"X-Private", b"1"), (b"TE", b"trailers"))
+    hop = ((b"Connection", b"X-Private, close, host"), (b"X-Private", b"1"), (b"TE", b"gzip"))
     found = sent(asked(*hop, (b"Keep-Alive", b"1"), (b"Proxy", b"evil")))
     assert {name.lower() for name, _ in found.fields}.isdisjoint(
         (b"connection", b"x-private", b"te", b"keep-alive", b"proxy")
@@ -67,6 +67,28 @@ def test_a_length_is_written_once() -> None:
     ]
     empty = sent(asked((b"Content-Length", b"0")), framing=Framing(FramingKind.LENGTH, 0))
     assert empty.all(b"content-length") == [b"0"]
+
+
+def test_trailers_are_asked_for_and_announced_where_some_can_come() -> None:
+    chunked = Framing(FramingKind.CHUNKED)
+    told = (
+        (b"TE", b"trailers, deflate"),
+        (b"Trailer", b"X-Sum, Content-Length, X_Forwarded_For"),
+    )
+    found = sent(asked(*told), framing=chunked)
+    assert found.all(b"te") == [b"trailers"]
+    assert found.words(b"connection") == [b"te"]
+    assert found.all(b"trailer") == [b"x-sum"]
+    assert not sent(asked(*told)).all(b"trailer")
+    answer = ResponseHead(1, told[1:], 200, b"OK")
+    assert b"Trailer: x-sum" in to_visitor(answer, chunked, False, b"GET")
+
+
+@pytest.mark.parametrize(
+    "name", [b"Content-Length", b"Host", b"Set-Cookie", b"X-Forwarded-For", b"X_Real_IP", b"Via"]
+)
+def test_no_trailer_decides_about_the_message(name: bytes) -> None:
+    assert pass_trailers(((name, b"1"), (b"X-Sum", b"2"))) == [(b"X-Sum", b"2")]
 
 
 def test_an_upgrade_is_asked_for_and_told() -> None:
