@@ -14,6 +14,9 @@ _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
 PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")
 """CometBFT's own remote signer."""
+_FRP = "github.com/fatedier/frp"
+FRPS = GoProgram("frps", _FRP, "v0.65.0", f"{_FRP}/cmd/frps")
+FRPC = GoProgram("frpc", _FRP, "v0.65.0", f"{_FRP}/cmd/frpc")
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -115,6 +118,8 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         DEVICESHIFU_HTTP,
         DEVICESHIFU_MQTT,
         DEVICESHIFU_SOCKET,
+        FRPC,
+        FRPS,
         IM,
         KR8S,
         KUBERNETES_ASYNCIO,

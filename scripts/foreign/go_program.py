@@ -63,8 +63,12 @@ class GoProgram:
         work, started = target.parent, time.monotonic()
         module = self._describe(go, work)
         (work / "go.mod").write_text(main_module(module, self.newer, _COPY if self.changes else ""))
+        published = Path(self._download(go, work)["Dir"])
+        if (sums := published / "go.sum").exists():
+            # What its authors built it with: not every fork is known to the checksum database.
+            (work / "go.sum").write_bytes(sums.read_bytes())
         if self.changes:
-            changed_copy(Path(self._download(go, work)["Dir"]), work / _COPY, self.changes)
+            changed_copy(published, work / _COPY, self.changes)
         go.run(
             *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
             *("-ldflags", linker_flags(module), "-o", str(target), self.package or self.module),

@@ -142,7 +142,7 @@ class TestGoPrograms:
         said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         assert "require example.com/tool v1.2.3" in said
         assert "package example.com/tool/cmd/tool" in said
-        assert (tmp_path / "calls").read_text().split() == ["list", "build"]
+        assert (tmp_path / "calls").read_text().split() == ["list", "mod", "build"]
         assert told[-1].startswith("built tool v1.2.3 in ")
 
     def test_program_without_a_switch_is_built_from_a_changed_copy(self, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ class TestGoPrograms:
         line = (sys.executable, "-c", "import sys; from foreign import GoProgram\n" + BUILD)
         began = [subprocess.Popen(line, env={**environ, **PATHS}) for _ in range(3)]
         assert [process.wait() for process in began] == [0, 0, 0]
-        assert (tmp_path / "calls").read_text().split() == ["list", "build"]
+        assert (tmp_path / "calls").read_text().split() == ["list", "mod", "build"]
 
     def test_nothing_but_the_program_and_the_lock_stays(self, tmp_path: Path) -> None:
         program = TOOL.provide(machine_with_go(tmp_path), report=lambda _: None)
