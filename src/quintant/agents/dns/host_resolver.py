@@ -40,7 +40,7 @@ class HostResolver:
 
     async def connect(
         self,
-        make: Callable[[], asyncio.Protocol],
+        make: Callable[[], asyncio.BaseProtocol],
         host: str,
         port: int,
         context: ssl.SSLContext | None,

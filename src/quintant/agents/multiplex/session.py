@@ -16,6 +16,7 @@ from quintant.agents.multiplex.outgoing import Outgoing
 from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.wire.portal import (
+    DATA,
     EXTENSION,
     FIN,
     STREAMS,
@@ -159,7 +160,7 @@ class MultiplexSession:
         """Take a message; ProtocolViolation if the peer must not have sent it."""
         try:
             frame = decode(raw)
-            if frame.kind == FrameKind.DATA and frame.stream in self.streams:
+            if frame.kind == DATA and frame.stream in self.streams:
                 self._data(self.streams[frame.stream], frame)  # What nearly every frame is.
             elif frame.kind < EXTENSION:
                 self._receive(frame)

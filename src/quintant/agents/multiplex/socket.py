@@ -3,21 +3,22 @@
     HEAD --attach--> OPEN --close of either side--> CLOSING --> OVER
 
 Before `attach` it collects the bytes of its handshake. Messages are told to the handler as they
-come, within the call that brought them: no queue, no task.
+come, within the call that brought them: no queue, no task. What comes is read straight to where the
+messages are taken from.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, cast
 
-from quintant.agents.multiplex.mask import Bytes
 from quintant.agents.multiplex.websocket import (
     FrameReader,
     Key,
     Opcode,
     WebSocketError,
+    WebSocketMessage,
     encode_close,
     encode_frames,
     read_close,
@@ -31,6 +32,8 @@ HIGH_BYTES = 128 * 1024
 """Unsent bytes above which nothing is added: what is urgent must not wait behind more."""
 STREAM_BYTES = 1024 * 1024
 """No message of a stream of bytes is longer."""
+READ_BYTES = 4096
+"""There is always room for so much: most of what comes is less."""
 EARLY_BYTES = 256 * 1024
 """A peer that sends more before its handshake is done is none of ours."""
 
@@ -38,7 +41,7 @@ EARLY_BYTES = 256 * 1024
 class MessageHandler(Protocol):
     """Who a socket works for."""
 
-    def message(self, payload: Bytes) -> None:
+    def message(self, payload: bytes) -> None:
         """A binary message came."""
 
     def nonsense(self, what: str) -> None:
@@ -51,14 +54,14 @@ class MessageHandler(Protocol):
         """The other end closed, or the connection is lost."""
 
 
-class WebSocket(asyncio.Protocol):
+class WebSocket(asyncio.BufferedProtocol):
     """One connection. `key` makes the masks of a client; a server has none."""
 
     def __init__(self, key: Key | None = None) -> None:
         self._key, self._reader = key, FrameReader(key is None, MESSAGE_BYTES)
         self._transport: asyncio.Transport | None = None
         self._handler: MessageHandler | None = None
-        self._early = bytearray()
+        self._early, self._room = bytearray(), memoryview(b"")
         self._told = asyncio.Event()
         self._lost = asyncio.Event()
         self._closing = False
@@ -91,7 +94,7 @@ class WebSocket(asyncio.Protocol):
         if self._lost.is_set():
             handler.over(_LOST)
         elif early:
-            self._take(handler, early)
+            self._take(handler, self._reader.feed(early))
 
     def send(self, payloads: Sequence[bytes]) -> bool:
         """Send binary messages, all at once; whether there is room for more."""
@@ -125,9 +128,22 @@ class WebSocket(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(HIGH_BYTES)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
         if self._handler is not None:
-            self._take(self._handler, data)
+            return self._reader.room(max(sizehint, READ_BYTES))
+        self._room = memoryview(bytearray(READ_BYTES))
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._handler is not None:
+            self._take(self._handler, self._reader.filled(nbytes))
+        else:
+            self.data_received(bytes(self._room[:nbytes]))
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came before the connection became this one's."""
+        if self._handler is not None:
+            self._take(self._handler, self._reader.feed(data))
             return
         self._early += data
         self._told.set()
@@ -149,13 +165,13 @@ class WebSocket(asyncio.Protocol):
         if self._handler is not None:
             self._handler.writable()
 
-    def _take(self, handler: MessageHandler, data: bytes) -> None:
+    def _take(self, handler: MessageHandler, messages: Iterator[WebSocketMessage]) -> None:
         try:
-            for op, payload in self._reader.feed(data):
+            for op, payload in messages:
                 if op == Opcode.BINARY:
                     handler.message(payload)
                 else:
-                    self._other(handler, op, bytes(payload))
+                    self._other(handler, op, payload)
         except WebSocketError as error:
             handler.nonsense(str(error))
 

@@ -38,13 +38,18 @@ class StreamEvent(Enum):
     RESET = "either side gave up"
 
 
+# Python 3.11 calls a function for each `StreamState.OPEN`, dozens for each request.
+_OPEN, _SENT, _GOT, _CLOSED = StreamState
+_FINISHED, _ENDED, _RESET = StreamEvent
+
+
 def step(state: StreamState, turn: StreamEvent) -> StreamState:
     """The state after a turn."""
-    if turn is StreamEvent.RESET or state is StreamState.CLOSED:
-        return StreamState.CLOSED
-    if turn is StreamEvent.FINISHED:
-        return StreamState.CLOSED if state is StreamState.GOT else StreamState.SENT
-    return StreamState.CLOSED if state is StreamState.SENT else StreamState.GOT
+    if turn is _RESET or state is _CLOSED:
+        return _CLOSED
+    if turn is _FINISHED:
+        return _CLOSED if state is _GOT else _SENT
+    return _CLOSED if state is _SENT else _GOT
 
 
 class StreamSink(Protocol):
@@ -124,7 +129,7 @@ class MultiplexStream:
 
     def __init__(self, id: int, window: int, outbox: Outbox) -> None:
         self.id, self.window, self._outbox = id, window, outbox
-        self.state = StreamState.OPEN
+        self.state = _OPEN
         self.sink: StreamSink = _NOBODY
         self.credit = self.allowance = window
         self._most = window * GROWTH
@@ -149,28 +154,28 @@ class MultiplexStream:
 
     def send(self, payload: bytes) -> None:
         """Queue bytes; look at `full` afterwards."""
-        if payload and self.state in (StreamState.OPEN, StreamState.GOT) and not self._finishing:
+        if payload and self.state in (_OPEN, _GOT) and not self._finishing:
             self.pending.append(payload)
             self.queued += len(payload)
             self._ready()
 
     def finish(self) -> None:
         """Send FIN after what is queued."""
-        if self.state in (StreamState.OPEN, StreamState.GOT) and not self._finishing:
+        if self.state in (_OPEN, _GOT) and not self._finishing:
             self._finishing = True
             self._ready()
 
     def reset(self, code: Fault, text: str = "") -> None:
         """Give up; the other end is told why."""
-        if self.state is not StreamState.CLOSED:
+        if self.state is not _CLOSED:
             self._outbox.abandon(self, code, text)
-            self._turn(StreamEvent.RESET)
+            self._turn(_RESET)
 
     def consumed(self, size: int) -> None:
         """So many received bytes are used up; credit is granted when half a window is."""
         self._hold(-min(size, self.held))
         self._eaten += size
-        if self._eaten * 2 >= self.window and self.state in (StreamState.OPEN, StreamState.SENT):
+        if self._eaten * 2 >= self.window and self.state in (_OPEN, _SENT):
             credit = self._eaten + self._grown()
             self._outbox.grant(self, credit)
             self.allowance += credit
@@ -193,13 +198,13 @@ class MultiplexStream:
             return None
         raw = self._outbox.data(self, piece, fin)
         if fin:
-            self._turn(StreamEvent.FINISHED)
+            self._turn(_FINISHED)
         return raw
 
     @property
     def sendable(self) -> bool:
         """Whether `chunk` would give one."""
-        if self.state in (StreamState.SENT, StreamState.CLOSED):
+        if self.state in (_SENT, _CLOSED):
             return False
         return self.credit > 0 if self.pending else self._finishing
 
@@ -208,21 +213,21 @@ class MultiplexStream:
     def on_data(self, payload: bytes, fin: bool) -> bool:
         """Bytes arrived; whether the credit allowed them."""
         self.allowance -= len(payload)
-        if self.allowance < 0 or self.state in (StreamState.GOT, StreamState.CLOSED):
+        if self.allowance < 0 or self.state in (_GOT, _CLOSED):
             return False
         self.got_bytes += len(payload)
         if payload:
             self._hold(len(payload))
             self.sink.received(payload)
         if fin and self.listening:
-            self._turn(StreamEvent.ENDED)
+            self._turn(_ENDED)
             self.sink.ended()
         return True
 
     @property
     def listening(self) -> bool:
         """Whether the other end may still send."""
-        return self.state in (StreamState.OPEN, StreamState.SENT)
+        return self.state in (_OPEN, _SENT)
 
     def on_credit(self, credit: int) -> None:
         """More may be sent."""
@@ -231,8 +236,8 @@ class MultiplexStream:
 
     def on_reset(self, code: int, text: str) -> None:
         """The other end gave up, or is gone."""
-        if self.state is not StreamState.CLOSED:
-            self._turn(StreamEvent.RESET)
+        if self.state is not _CLOSED:
+            self._turn(_RESET)
             self.sink.failed(code, text)
 
     def give_up(self, text: str) -> None:
@@ -267,7 +272,7 @@ class MultiplexStream:
 
     def _turn(self, turn: StreamEvent) -> None:
         self.state = step(self.state, turn)
-        if self.state is StreamState.CLOSED:
+        if self.state is _CLOSED:
             self.pending.clear()
             self.queued = 0
             self._hold(-self.held)

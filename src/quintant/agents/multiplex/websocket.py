@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-from quintant.agents.multiplex.mask import Bytes, apply_mask
+from quintant.agents.multiplex.mask import apply_mask
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES = 16
@@ -25,6 +25,8 @@ _SHORT, _MIDDLE = 126, 127
 """What the length field says where the length is in the next two, or eight, bytes."""
 _FIN, _MASKED, _RESERVED = 0x80, 0x80, 0x70
 _CONTROL_BYTES = 125
+BUFFER_BYTES = 16 * 1024
+"""That a reader begins with; it grows to what comes at once."""
 Key = Callable[[], bytes]
 
 
@@ -40,10 +42,10 @@ class Opcode(IntEnum):
 
 
 class WebSocketMessage(NamedTuple):
-    """A whole message; whoever keeps its payload copies it, once."""
+    """A whole message."""
 
     op: int
-    payload: Bytes
+    payload: bytes
 
 
 class WebSocketError(Exception):
@@ -53,43 +55,64 @@ class WebSocketError(Exception):
 class FrameReader:
     """Takes bytes as they come, gives messages. `masked`: whether the other end is a client.
 
-    Where messages are only a stream of bytes (`joined` is false), their fragments are not put
-    together: each is told as it is.
+    Bytes are put where `room` says, by whoever reads the connection; of them nothing is copied but
+    payloads, once. Where messages are only a stream of bytes (`joined` is false), their fragments
+    are not put together: each is told as it is.
     """
 
     def __init__(self, masked: bool, most: int, joined: bool = True) -> None:
         self._masked, self._most, self._joined = _MASKED if masked else 0, most, joined
-        self._parts: list[bytes] = []
-        self._size, self._needed = 0, 2
+        self._buffer = memoryview(bytearray(BUFFER_BYTES))
+        self._at = self._end = 0
+        self._needed = 2
         self._begun: WebSocketMessage | None = None
 
-    def feed(self, data: bytes) -> Iterator[WebSocketMessage]:
-        """The messages that are whole by now. WebSocketError if what came is none."""
-        self._parts.append(data)
-        self._size += len(data)
-        if self._size < self._needed:
+    def room(self, size: int) -> memoryview:
+        """Where to put what comes next, with at least so much room."""
+        held = self._end - self._at
+        if self._end + size > len(self._buffer):
+            old = self._buffer[self._at : self._end]
+            if held + size > len(self._buffer):
+                self._buffer = memoryview(bytearray(2 * (held + size)))
+            self._buffer[:held] = old
+            self._at, self._end = 0, held
+        return self._buffer[self._end :]
+
+    def filled(self, size: int) -> Iterator[WebSocketMessage]:
+        """So much was put there: the messages that are whole now. WebSocketError if it is none."""
+        self._end += size
+        if self._end - self._at < self._needed:
             return
-        raw = data if len(self._parts) == 1 else b"".join(self._parts)
-        self._parts.clear()
-        at, end = 0, len(raw)
+        try:
+            yield from self._messages()
+        except WebSocketError:
+            self._at = self._end  # nobody knows where the next one would begin
+            raise
+
+    def feed(self, data: bytes) -> Iterator[WebSocketMessage]:
+        """The messages that are whole with these bytes. WebSocketError if what came is none."""
+        self.room(len(data))[: len(data)] = data
+        return self.filled(len(data))
+
+    def _messages(self) -> Iterator[WebSocketMessage]:
+        raw, end = self._buffer, self._end
         while True:
-            begin, size = self._header(raw, at)
+            at = self._at
+            begin, size = self._header(raw, at, end - at)
             if begin + size > end:
                 break
-            payload: Bytes = memoryview(raw)[begin : begin + size]
-            if self._masked:
-                payload = apply_mask(payload, raw[begin - 4 : begin])
+            view = raw[begin : begin + size]
+            key = bytes(raw[begin - 4 : begin])
+            payload = apply_mask(view, key) if self._masked else bytes(view)
             found = self._whole(raw[at], payload)
-            at = begin + size
+            self._at = begin + size
             if found is not None:
                 yield found
-        self._parts.append(raw[at:])
-        self._size, self._needed = end - at, begin + size - at
+        self._needed = begin + size - at
 
-    def _header(self, raw: bytes, at: int) -> tuple[int, int]:
+    def _header(self, raw: memoryview, at: int, have: int) -> tuple[int, int]:
         """Where the payload of the next frame begins, and its size; or what has to be here first,
         as if it were one."""
-        have = len(raw) - at
         if have < 2:
             return at, 2
         first, second = raw[at], raw[at + 1]
@@ -105,7 +128,7 @@ class FrameReader:
             raise WebSocketError(f"a frame of {size} bytes")
         return begin + (4 if self._masked else 0), size
 
-    def _whole(self, first: int, payload: Bytes) -> WebSocketMessage | None:
+    def _whole(self, first: int, payload: bytes) -> WebSocketMessage | None:
         """The message that a frame completes."""
         op, fin = first & 0x0F, first & _FIN
         if op in (Opcode.CONTINUATION, Opcode.TEXT, Opcode.BINARY):
@@ -117,13 +140,13 @@ class FrameReader:
                 op, payload = self._begun.op, b"".join((self._begun.payload, payload))
                 if len(payload) > self._most:
                     raise WebSocketError(f"a message of {len(payload)} bytes")
-            self._begun = None if fin else WebSocketMessage(op, bytes(payload))
+            self._begun = None if fin else WebSocketMessage(op, payload)
             return WebSocketMessage(op, payload) if fin else None
         if op not in (Opcode.CLOSE, Opcode.PING, Opcode.PONG) or not fin:
             raise WebSocketError(f"a frame of type {op}")
         return WebSocketMessage(op, payload)
 
-    def _fragment(self, op: int, fin: bool, payload: Bytes) -> WebSocketMessage:
+    def _fragment(self, op: int, fin: bool, payload: bytes) -> WebSocketMessage:
         """A fragment, told as a message of the type that its first one has."""
         op = self._begun.op if self._begun is not None else op
         self._begun = None if fin else WebSocketMessage(op, b"")

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from quintant.agents.relay.fields import ClientOrigin
 from quintant.http.head import RequestHead
 
+REMEMBERED = 1024
+"""Addresses that are not read again: each is on every request of its visitor."""
 _NETWORK = 64
 """Bits of an IPv6 address that name a visitor's network."""
 
@@ -45,9 +48,14 @@ def share_address(head: RequestHead, origin: ClientOrigin) -> str:
     """Whose share a request counts against."""
     told = head.words(b"x-forwarded-for") if origin.trusted else []
     try:
-        address = ip_address(told[-1].decode("ascii") if told else origin.address)
+        return _visitor(told[-1].decode("ascii") if told else origin.address)
     except ValueError:
         return origin.address
-    if isinstance(address, IPv6Address):
-        return str(ip_network((address, _NETWORK), strict=False))
-    return str(address)
+
+
+@lru_cache(REMEMBERED)
+def _visitor(address: str) -> str:
+    found = ip_address(address)
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, _NETWORK), strict=False))
+    return str(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.relay.fields import ClientOrigin
 from quintant.http.connection import Connection
 
@@ -19,8 +20,8 @@ class Visitor(Connection):
         self.upgraded = False
         """Whether it speaks something else than HTTP by now."""
 
-    def hand_over(self, protocol: asyncio.Protocol) -> None:
-        """Give the connection to another protocol, with what came and was not taken yet."""
+    def hand_over(self, protocol: WebSocket) -> None:
+        """Let a WebSocket have the connection, with what came and was not taken yet."""
         raw, transport = bytes(self._buffer), self.transport
         self._transport, self._task = None, None
         self.deadline.stop()
