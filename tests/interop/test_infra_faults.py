@@ -17,7 +17,7 @@ import patience
 from infrastructure_manager import DummyFaults, InfrastructureManager
 from quintant.api.core import Secret
 from quintant.operators.infra.api import IN_USE, Cloud, Cluster
-from testbeds.infra import PASSWORD, condition
+from testbeds.infra import PASSWORD, condition, tear_away
 from testbeds.infra_real import RealInfraTestbed, machines_of, opened_at, real_template
 from testbeds.infrastructures import Infrastructures, dummy_record, eventually
 from testbeds.provider_proxy import Fault, FaultKind, ProviderProxy, is_create, is_update
@@ -380,7 +380,10 @@ async def test_41_secret_that_is_missing_is_named_and_awaited(
     real_infra: RealInfraTestbed,
 ) -> None:
     await real_infra.online()
-    await real_infra.cluster.client.delete(await real_infra.cluster.get(Secret, "im-cred"))
+    secret = await real_infra.cluster.eventually(
+        Secret, "im-cred", until=lambda it: bool(it.metadata.finalizers)
+    )
+    await tear_away(real_infra.cluster.client, secret)
     found = await real_infra.condition("CloudResolved", "False", "SecretNotFound")
     assert found.status is not None
     assert "default/im-cred" in found.status.phase_message

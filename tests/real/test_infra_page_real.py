@@ -21,9 +21,7 @@ pytestmark = pytest.mark.realtime
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "infra.md").read_text()
-TIDY = (
-    "kubectl delete cluster first\nkubectl delete --ignore-not-found -f examples/infra/first.yaml"
-)
+TIDY = "kubectl delete -f examples/infra/first.yaml"
 READY_NODES = re.compile(r"^\S+ +Ready ", re.MULTILINE)
 
 

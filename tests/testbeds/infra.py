@@ -16,7 +16,7 @@ from quintant.api.core import Namespace, Secret
 from quintant.api.events import Event
 from quintant.api.meta import condition_of
 from quintant.core.errors import NotFound
-from quintant.core.object import ObjectMeta, Opaque
+from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.operators.infra import controllers
 from quintant.operators.infra.api import (
     GROUP,
@@ -321,6 +321,13 @@ def _path(name: str) -> str:
 def _part(kind: str, name: str, namespace: str, spec: Plain) -> Plain:
     meta = {"name": name} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": meta, "spec": deepcopy(spec)}
+
+
+async def tear_away(client: Client, obj: Object) -> None:
+    """Delete what finalizers hold, and take those off, as somebody in a hurry does."""
+    await client.delete(obj)
+    operations = [{"op": "remove", "path": "/metadata/finalizers"}]
+    await client.json_patch(type(obj), obj.metadata, operations)
 
 
 def condition(cluster: Cluster, type: str) -> tuple[str, str]:

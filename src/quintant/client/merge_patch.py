@@ -11,16 +11,30 @@ from typing import Any
 
 from quintant.core import codec
 from quintant.core.errors import ConfigError
-from quintant.core.object import Object
+from quintant.core.object import M, Model, Object, replace
 from quintant.core.resource import is_custom_kind
 
 
 def make_merge_patch(new: Object, since: Object) -> dict[str, Any]:
     """The merge patch that turns `since` into `new`; empty when they are equal."""
-    patch = _between(codec.to_plain(since), codec.to_plain(new))
+    before, after = _without_shared(since, new)
+    patch = _between(codec.to_plain(before), codec.to_plain(after))
     if not is_custom_kind(type(new)):
         _refuse_lists(patch, type(new).__name__)
     return patch
+
+
+def _without_shared(old: M, new: M) -> tuple[M, M]:
+    """Both without what is one and the same in them: it is no difference, and may be long."""
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for name in type(new).__struct_fields__:
+        one, other = getattr(old, name), getattr(new, name)
+        if one is other:
+            before[name] = after[name] = None
+        elif isinstance(one, Model) and type(one) is type(other):
+            before[name], after[name] = _without_shared(one, other)
+    return replace(old, **before), replace(new, **after)
 
 
 def _between(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

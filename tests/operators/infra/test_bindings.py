@@ -9,12 +9,14 @@ import msgspec
 from quintant.api.core import Secret
 from quintant.api.meta import condition_of
 from quintant.operators.infra.api import (
+    GROUP,
     IN_USE,
     Cloud,
+    GlobalCloud,
     GlobalInfrastructureProvider,
     InfrastructureProvider,
 )
-from testbeds.infra import OPTIONS, PASSWORD, InfraTestbed, condition, opened
+from testbeds.infra import OPTIONS, PASSWORD, InfraTestbed, condition, opened, tear_away
 
 
 def of(found: Any, type: str) -> tuple[str, str]:
@@ -40,6 +42,78 @@ async def test_cloud_in_use_stays_until_its_clusters_are_gone(testbed: InfraTest
     await testbed.cluster.wait_deleted(Cloud, "here", within=120)
     await testbed.cluster.wait_deleted(InfrastructureProvider, "im", within=120)
     assert testbed.model.running == []
+
+
+async def test_everything_that_is_deleted_at_once_goes_and_leaves_no_machine(
+    testbed: InfraTestbed,
+) -> None:
+    await testbed.provider()
+    await testbed.openstack()
+    await testbed.make()
+    await testbed.state("ONLINE")
+    parts = ((Secret, "im-cred"), (Secret, "here-cred"), (InfrastructureProvider, "im"),
+             (Cloud, "here"))  # fmt: skip
+    for kind, name in parts:
+        await testbed.cluster.client.delete(await testbed.cluster.get(kind, name))
+    await testbed.delete()
+    await testbed.gone()
+    assert testbed.model.running == []
+    for kind, name in parts:
+        await testbed.cluster.wait_deleted(kind, name, within=120)
+
+
+async def test_secrets_are_held_for_as_long_as_there_are_clusters(testbed: InfraTestbed) -> None:
+    await testbed.provider()
+    await testbed.openstack()
+    await testbed.openstack("other")
+    await testbed.make(cloudRef={"name": "here"})
+    await testbed.make("two", cloudRef={"name": "other"})
+    await testbed.state("ONLINE")
+    await testbed.state("ONLINE", "two")
+    held = (await testbed.cluster.get(Secret, "im-cred")).metadata.finalizers
+    assert set(held) == {f"{GROUP}/cloud.default.here", f"{GROUP}/cloud.default.other"}
+    await testbed.delete()
+    await testbed.gone()
+    await testbed.cluster.eventually(
+        Secret,
+        "im-cred",
+        until=lambda it: it.metadata.finalizers == (f"{GROUP}/cloud.default.other",),
+    )
+    assert (await testbed.cluster.get(Secret, "here-cred")).metadata.finalizers == ()
+    found = await testbed.cluster.eventually(
+        Cloud, "here", until=lambda it: not it.metadata.finalizers
+    )
+    assert found.status is not None
+    assert found.status.held_secrets == ()
+
+
+async def test_secret_that_is_no_longer_named_is_let_go(testbed: InfraTestbed) -> None:
+    await testbed.everything()
+    await testbed.cluster.eventually(
+        Secret, "im-cred", until=lambda it: bool(it.metadata.finalizers)
+    )
+    await testbed.secret("new", username="us", password=PASSWORD)
+    path = "/apis/infra.quintant.dev/v1alpha1/namespaces/default/infrastructureproviders/im"
+    await testbed.merge(path, {"spec": {"im": {"credentialsSecretRef": {"name": "new"}}}})
+    await testbed.cluster.eventually(Secret, "new", until=lambda it: bool(it.metadata.finalizers))
+    await testbed.cluster.eventually(Secret, "im-cred", until=lambda it: not it.metadata.finalizers)
+
+
+async def test_global_cloud_holds_no_secret_of_another_namespace(testbed: InfraTestbed) -> None:
+    await testbed.secret("stolen", username="a", password="b")
+    await testbed.provider("im", "")
+    ref = {"name": "stolen", "namespace": "default"}
+    auth = {"credentialsSecretRef": ref, "project": {"name": "shop"}}
+    stack = {"url": "https://keystone.example.com:5000", "auth": auth}
+    await testbed.cloud("far", "", type="openstack", openstack=stack)
+    await testbed.make(cloudRef={"kind": "GlobalCloud", "name": "far"})
+    await testbed.cluster.eventually(
+        GlobalCloud, "far", "", until=lambda it: IN_USE in it.metadata.finalizers
+    )
+    await testbed.cluster.advance(5)
+    assert (await testbed.cluster.get(Secret, "stolen")).metadata.finalizers == ()
+    held = await testbed.cluster.get(Secret, "im-cred", "infra-secrets")
+    assert held.metadata.finalizers == (f"{GROUP}/globalcloud.far",)
 
 
 async def test_cluster_whose_cloud_was_torn_away_waits_without_writing(
@@ -101,8 +175,10 @@ async def test_cloud_made_anew_with_another_address_is_not_believed(testbed: Inf
 
 async def test_secret_that_is_missing_is_named_and_awaited(testbed: InfraTestbed) -> None:
     await testbed.everything()
-    secret = await testbed.cluster.get(Secret, "im-cred")
-    await testbed.cluster.client.delete(secret)
+    secret = await testbed.cluster.eventually(
+        Secret, "im-cred", until=lambda it: bool(it.metadata.finalizers)
+    )
+    await tear_away(testbed.cluster.client, secret)
     found = await testbed.state("FAILING_RECONCILIATION", within=200)
     assert condition(found, "CloudResolved") == ("False", "SecretNotFound")
     assert found.status is not None

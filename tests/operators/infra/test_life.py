@@ -241,23 +241,6 @@ async def test_finalizer_of_the_document_counts_and_is_replaced(testbed: InfraTe
     assert testbed.model.infrastructures == {}
 
 
-async def test_every_permission_is_used_or_accounted_for(testbed: InfraTestbed) -> None:
-    await testbed.provider("im", "")
-    await testbed.cloud("far", "")
-    await testbed.everything()
-    await testbed.make("two", cloudRef={"kind": "GlobalCloud", "name": "far"})
-    await testbed.state("ONLINE", "two")
-    for name in ("one", "two"):
-        await testbed.delete(name)
-        await testbed.gone(name)
-    assert testbed.account is not None
-    unused = {(each.resource, each.verb) for each in testbed.account.unused()}
-    # Lists and single reads are for servers that cannot stream a list, events are patched when they
-    # repeat, and the rest is for owner references that block deletion.
-    left = {each for each in unused if each[1] not in ("get", "list")}
-    assert {each for each in left if not each[0].endswith("/finalizers")} == {("events", "patch")}
-
-
 TEMPLATES_REFUSED = {
     "nothing": ({}, "spec.tosca"),
     "no outputs": (

@@ -27,6 +27,29 @@ async def test_cloud_that_comes_later_is_taken_at_once(testbed: InfraTestbed) ->
     await testbed.condition("Scheduled", "True", within=2)
 
 
+async def test_nobody_is_warned_of_a_cloud_that_takes_a_moment(testbed: InfraTestbed) -> None:
+    testbed.model.faults.down = True
+    await testbed.make()
+    await testbed.cluster.advance(1)
+    await testbed.cloud()
+    await testbed.provider()
+    assert "not ready" in await message(testbed)
+    await testbed.cluster.advance(8)
+    testbed.model.faults.down = False
+    await testbed.state("ONLINE")
+    assert [each for each in await testbed.events() if each[0] == "Warning"] == []
+
+
+async def test_who_has_no_cloud_for_a_while_is_warned_once(testbed: InfraTestbed) -> None:
+    await testbed.make()
+    await testbed.cluster.advance(20)
+    assert await testbed.events() == []
+    await testbed.cluster.advance(600)
+    (warned,) = await testbed.events()
+    assert warned[:2] == ("Warning", "NoMatchingCloud")
+    assert "there is no cloud" in warned[2]
+
+
 async def test_global_cloud_is_taken_only_if_no_other_fits(testbed: InfraTestbed) -> None:
     await testbed.provider()
     await testbed.provider("im", "")

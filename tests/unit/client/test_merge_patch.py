@@ -151,3 +151,12 @@ def test_lists_of_words_and_owners_are_known_whole() -> None:
 
     assert patch["metadata"]["finalizers"] == ["a", "b"]
     assert patch["metadata"]["ownerReferences"][0]["uid"] == "u"
+
+
+def test_what_both_share_is_not_looked_into() -> None:
+    shared = Opaque(b"no JSON at all")
+    before = Ship(metadata=meta(), spec=ShipSpec(plan=shared))
+    after = replace(before, metadata=replace(before.metadata, labels={"sails": "set"}))
+    assert make_merge_patch(after, before) == {"metadata": {"labels": {"sails": "set"}}}
+    renamed = replace(before, spec=replace(before.spec, name="other"))
+    assert make_merge_patch(renamed, before) == {"spec": {"name": "other"}}

@@ -98,10 +98,10 @@ class Dialer(Struct, frozen=True):
         library is asked, since it knows the names of an embedded cluster; a faster loop does not.
         """
         guarded = self.guarded and self.route.proxy is None
-        if not guarded and _is_address(hop.host):
-            return [(hop.host, hop.port)]
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(None, _resolve, hop)
+        found = [(hop.host, hop.port)]
+        if not _is_address(hop.host):
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(None, _resolve, hop)
         if guarded and any(is_link_local(address) for address, _ in found):
             raise PermissionError(errno.EACCES, "its address is link-local, which is not allowed")
         return found

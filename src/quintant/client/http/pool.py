@@ -8,6 +8,7 @@ it is done.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote
@@ -40,12 +41,16 @@ NAME_BYTES = "!#$&'*+^`|"
 
 
 class ConnectionPool(IdleConnections):
-    """Connections under one identity."""
+    """Connections under one identity; `made` is a TLS set-up without one, to be used if it fits."""
 
-    def __init__(self, config: Config, pair: KeyPair | None) -> None:
+    def __init__(
+        self, config: Config, pair: KeyPair | None, made: ssl.SSLContext | None = None
+    ) -> None:
         super().__init__()
         route = ServerRoute.from_config(config)
-        tls = ssl_context(config.trust, pair) if route.server.secure else None
+        tls = made if pair is None else None
+        if tls is None and route.server.secure:
+            tls = ssl_context(config.trust, pair)
         name = config.trust.server_name or route.server.host
         self._dialer = Dialer(route, tls, name, guarded=config.untrusted)
         self._prefix = route.prefix

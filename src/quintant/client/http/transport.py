@@ -11,6 +11,7 @@ no HTTP library is below: `benchmarks/client.py` says what one costs.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -62,8 +63,8 @@ class HttpTransport(Authenticated):
         credentials: CredentialProvider | None = None,
         limits: TransportLimits | None = None,
     ) -> None:
-        if config.server.startswith("https:"):
-            ssl_context(config.trust)  # what is wrong with it should be known at the start
+        # What is wrong with it should be known at the start.
+        self._tls = ssl_context(config.trust) if config.server.startswith("https:") else None
         super().__init__(credentials or tokens.credential_provider(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or TransportLimits()
@@ -141,6 +142,12 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
+    def _unused(self) -> ssl.SSLContext | None:
+        """The TLS set-up of the start, for who comes first; files may be others by then."""
+        made, self._tls = self._tls, None
+        authority = self._config.trust.authority
+        return made if authority is None or authority.path is None else None
+
     def _fitting(self, credential: Credential, now: float) -> ConnectionPool:
         """The pool for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
@@ -149,7 +156,7 @@ class HttpTransport(Authenticated):
         if pool is not None and pool.fits(credential.pair, now):
             return pool
         try:
-            self._pool = ConnectionPool(self._config, credential.pair)
+            self._pool = ConnectionPool(self._config, credential.pair, self._unused())
         except ConfigError as error:  # a file that was there at the start is gone
             raise ConnectError(str(error)) from None
         if pool is not None:

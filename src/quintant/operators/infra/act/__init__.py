@@ -9,10 +9,13 @@ pass: the next one observes again.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from quintant.api.core import Secret
+from quintant.core.errors import AlreadyExists
+from quintant.core.object import Request
 from quintant.core.owner import controller_of
 from quintant.operators.infra.act.status import record_status, write_status
 from quintant.operators.infra.api import Cluster
@@ -30,6 +33,7 @@ from quintant.operators.infra.observe.observed import (
     ClusterMemory,
     Observed,
     ProviderCall,
+    WatchedSecret,
 )
 from quintant.operators.infra.plan import conclude
 from quintant.operators.infra.plan.decision import Act, Action, PassDecision
@@ -130,7 +134,8 @@ class Performer:
     ) -> object:
         """The answer to an action that is soon over."""
         if act.action is Action.SAVE:
-            return await save_kubeconfig(ctx, seen.cluster, act.kubeconfig)
+            new = seen.secret is None
+            return await save_kubeconfig(ctx, seen.cluster, act.kubeconfig, new=new)
         try:
             return await self._call(seen, act, provider)
         except ProviderError as error:
@@ -153,9 +158,15 @@ class Performer:
         return None
 
 
-async def save_kubeconfig(ctx: Context[Cluster], cluster: Cluster, kubeconfig: str) -> str:
-    """Write the Secret; why not, if its name is somebody else's."""
+async def save_kubeconfig(
+    ctx: Context[Cluster], cluster: Cluster, kubeconfig: str, *, new: bool
+) -> str:
+    """Write the Secret; why not, if its name is somebody else's. A `new` one is not known yet."""
     wanted = kubeconfig_secret(cluster, kubeconfig)
+    if new:
+        with suppress(AlreadyExists):
+            await ctx.client.create(wanted)
+            return ""
     if not await _applied(ctx, cluster, wanted):
         return f"Secret {wanted.metadata.name} exists and is not ours: rename or remove it"
     return ""
@@ -197,7 +208,8 @@ async def remove_secrets(ctx: Context[Cluster], cluster: Cluster) -> None:
     names = [kubeconfig_secret(cluster, "").metadata.name]
     if status is not None and status.last_applied_ref is not None:
         names.append(status.last_applied_ref.name)
-    for name in names:
-        found = await ctx.client.find(Secret, name, cluster.metadata.namespace, live=True)
+    for key in (Request(name, cluster.metadata.namespace) for name in names):
+        found: Secret | None = await ctx.client.find(WatchedSecret, *key)
+        found = found or await ctx.client.find(Secret, *key, live=True)
         if found is not None and _ours(found, cluster):
             await ctx.client.delete(found)

@@ -87,6 +87,8 @@ class CloudStatus(Model):
     bound_clusters: int | None = None
     fingerprint: str = ""
     """Changes with the provider and with every Secret: Clusters try again then."""
+    held_secrets: tuple[str, ...] = ()
+    """Secrets, as namespace/name, that stay for as long as there are Clusters here."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
 
 

@@ -1,9 +1,8 @@
-"""Clouds and GlobalClouds: whether Clusters can be made there, and who holds them."""
+"""Clouds and GlobalClouds: whether Clusters can be made there, who holds them, what they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from quintant.api.core import Secret
 from quintant.operators.infra.api import (
     IN_USE,
     WATCH_LABEL,
@@ -14,12 +13,15 @@ from quintant.operators.infra.api import (
     GlobalInfrastructureProvider,
     InfrastructureProvider,
 )
+from quintant.operators.infra.cloud.act import left_behind
 from quintant.operators.infra.cloud.observe import CloudReader
-from quintant.operators.infra.cloud.reconcile import CloudReconciler, in_use
+from quintant.operators.infra.cloud.plan import in_use
+from quintant.operators.infra.cloud.reconcile import CloudReconciler
 from quintant.operators.infra.observe.keys import (
     CLOUD_INDEX,
     cloud_keys,
     cloud_requests,
+    cloud_secrets,
     provider_aspects,
     provider_key,
     provider_keys,
@@ -50,7 +52,7 @@ def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: Cloud
     (
         manager.controls(kind, name=name, when=generation)
         .index(PROVIDER_INDEX, provider_keys)
-        .index(SECRET_INDEX, secret_keys)
+        .index(SECRET_INDEX, cloud_secrets)
         .watches(
             Cluster,
             to=cloud_requests(kind.__name__),
@@ -68,15 +70,8 @@ def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: Cloud
             when=changed(provider_aspects),
         )
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
-        .finalize(IN_USE, reconcile.cleanup, when=in_use)
+        .uses(Secret, "get", "patch")
+        .on_deleted(reconcile.forget)
+        .finalize(IN_USE, reconcile.cleanup, when=in_use, leaves=left_behind)
         .reconcile(reconcile)
     )
-
-
-def secret_keys(cloud: AnyCloud) -> Iterable[str]:
-    """Where the index files a cloud by its Secret."""
-    stack = cloud.spec.openstack
-    if stack is None:
-        return ()
-    ref = stack.auth.credentials_secret_ref
-    return (f"{cloud.metadata.namespace or ref.namespace}/{ref.name}",)

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quintant.core.object import Request
-from quintant.operators.infra.api import AnyCloud, Cluster
+from quintant.operators.infra.api import AnyCloud, AnyProvider, Cluster
 from quintant.operators.infra.cloud.plan import CloudObserved
 from quintant.operators.infra.observe.answers import ProviderError
-from quintant.operators.infra.observe.keys import CLOUD_INDEX, cloud_key
+from quintant.operators.infra.observe.keys import (
+    CLOUD_INDEX,
+    cloud_key,
+    cloud_secrets,
+    provider_secrets,
+)
 from quintant.operators.infra.observe.session import Missing, Resolver
 from quintant.operators.infra.remote import Providers
 from quintant.runtime.controller.context import Context
@@ -30,7 +35,7 @@ class CloudReader:
         seen = CloudObserved(cloud, ctx.clock.now(), users)
         try:
             provider = await self.resolver.provider(client, cloud)
-            seen = replace(seen, provider=provider)
+            seen = replace(seen, provider=provider, needed=self._needed(provider, cloud))
             self._read_anew(cloud)
             session, fingerprint = await self.resolver.session(client, provider, cloud)
             seen = replace(seen, fingerprint=fingerprint)
@@ -40,6 +45,18 @@ class CloudReader:
         except ProviderError as error:
             return replace(seen, failure=error.failure)
         return replace(seen, probed=True)
+
+    def _needed(self, provider: AnyProvider, cloud: AnyCloud) -> tuple[str, ...]:
+        """The Secrets without which nobody can ask for anything here; global ones if allowed."""
+        place = self.resolver.options.global_secrets_namespace
+        owners = ((provider, provider_secrets(provider)), (cloud, cloud_secrets(cloud)))
+        found = {
+            key
+            for owner, keys in owners
+            for key in keys
+            if owner.metadata.namespace or key.partition("/")[0] == (place or None)
+        }
+        return tuple(sorted(found))
 
     def _read_anew(self, cloud: AnyCloud) -> None:
         stack = cloud.spec.openstack

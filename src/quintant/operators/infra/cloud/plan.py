@@ -7,6 +7,7 @@ from datetime import datetime
 
 from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.clock import parse_timestamp
+from quintant.operators.infra.api import IN_USE as FINALIZER
 from quintant.operators.infra.api import AnyCloud, AnyProvider, CloudStatus
 from quintant.operators.infra.observe.answers import ErrorClass, Failure
 from quintant.operators.infra.observe.observed import Unresolved
@@ -30,6 +31,8 @@ class CloudObserved:
     unresolved: Unresolved | None = None
     failure: Failure | None = None
     """Why the provider cannot use the cloud."""
+    needed: tuple[str, ...] | None = None
+    """The Secrets that it takes to ask for anything; None if nobody knows."""
     probed: bool = False
     fingerprint: str = ""
 
@@ -45,8 +48,39 @@ def plan(seen: CloudObserved) -> CloudStatus:
         state="ONLINE",
         bound_clusters=len(seen.users),
         fingerprint=seen.fingerprint,
+        held_secrets=tuple(sorted({*held_secrets(seen.cloud), *wanted_secrets(seen)})),
         conditions=conditions,
     )
+
+
+def in_use(cloud: AnyCloud) -> bool:
+    """Whether Clusters are bound to a cloud, or it holds Secrets for them."""
+    status = cloud.status
+    return status is not None and bool(status.bound_clusters or status.held_secrets)
+
+
+def held_as_used(cloud: AnyCloud) -> bool:
+    """Whether our finalizer is on a cloud that is in use, and on no other."""
+    return in_use(cloud) == (FINALIZER in cloud.metadata.finalizers)
+
+
+def at_rest(cloud: AnyCloud) -> bool:
+    """Whether a cloud is in use and well: only the number of its Clusters may have changed."""
+    ready = condition_of(cloud.status.conditions, READY) if cloud.status is not None else None
+    well = ready is not None and ready.status == "True"
+    return well and FINALIZER in cloud.metadata.finalizers
+
+
+def held_secrets(cloud: AnyCloud) -> tuple[str, ...]:
+    """The Secrets that a cloud holds, or is about to."""
+    return cloud.status.held_secrets if cloud.status is not None else ()
+
+
+def wanted_secrets(seen: CloudObserved) -> tuple[str, ...]:
+    """The Secrets that a cloud should hold: with them its Clusters can be deleted."""
+    if not seen.users:
+        return ()
+    return seen.needed if seen.needed is not None else held_secrets(seen.cloud)
 
 
 def next_look(conditions: tuple[Condition, ...], now: datetime, interval: float) -> float:

@@ -101,3 +101,22 @@ def provider_aspects(provider: AnyProvider) -> object:
     status = provider.status
     ready = is_true(status.conditions, "Ready") if status is not None else None
     return provider.metadata.generation, ready, status.fingerprint if status is not None else ""
+
+
+def cloud_secrets(cloud: AnyCloud) -> Iterable[str]:
+    """The Secrets that a cloud names, as namespace/name."""
+    stack = cloud.spec.openstack
+    if stack is None:
+        return ()
+    ref = stack.auth.credentials_secret_ref
+    return (f"{cloud.metadata.namespace or ref.namespace}/{ref.name}",)
+
+
+def provider_secrets(provider: AnyProvider) -> Iterable[str]:
+    """The Secrets that a provider names, as namespace/name."""
+    im = provider.spec.im
+    if im is None:
+        return
+    for ref in (im.credentials_secret_ref, im.ca_bundle_secret_ref):
+        if ref is not None:
+            yield f"{provider.metadata.namespace or ref.namespace}/{ref.name}"

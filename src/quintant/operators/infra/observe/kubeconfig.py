@@ -22,6 +22,7 @@ from quintant.core.text import one_line
 OUTPUT = "kubeconfig"
 MISSING = "KubeconfigMissing"
 INVALID = "KubeconfigInvalid"
+NO_ADDRESS = "its server has no address so far"
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?|[0-9A-Fa-f:.]+(%\w+)?")
 _ABSENT = ("none", "null", "")
 """Hosts that a template's `concat` makes of an address that is not known yet."""
@@ -65,13 +66,14 @@ def kubeconfig_of(
 
 def checked(text: str, *, insecure: bool = False) -> UsableKubeconfig | NoKubeconfig:
     """A kubeconfig's text, if it may be used."""
-    if (absent := _absent(text)) is not None:
-        return absent
     try:
         config = Config.from_bytes(text.encode(), source="it", insecure=insecure)
     except ConfigError as error:
-        return _refused(error.because or error.what)
-    if not _NAME.fullmatch(urlsplit(config.server).hostname or ""):
+        return _absent(text) or _refused(error.because or error.what)
+    host = urlsplit(config.server).hostname or ""
+    if host.lower() in _ABSENT:
+        return NoKubeconfig(MISSING, NO_ADDRESS)
+    if not _NAME.fullmatch(host):
         return NoKubeconfig(MISSING, "its server has no host name so far")
     return UsableKubeconfig(text, config.server)
 
@@ -108,7 +110,7 @@ def _absent(text: str) -> NoKubeconfig | None:
     except ValueError:
         return None
     if isinstance(entry, dict) and host.lower() in _ABSENT:
-        return NoKubeconfig(MISSING, "its server has no address so far")
+        return NoKubeconfig(MISSING, NO_ADDRESS)
     return None
 
 

@@ -25,7 +25,7 @@ from quintant.operators.infra.api import (
     ClusterStatus,
 )
 from quintant.operators.infra.api.cluster import ReconfigureSpec, Timeouts
-from quintant.operators.infra.api.cluster_status import CloudBinding
+from quintant.operators.infra.api.cluster_status import CloudBinding, Operation
 from quintant.operators.infra.observe.answers import (
     Ended,
     Failure,
@@ -113,6 +113,8 @@ class ClusterMemory:
     empty_outputs: int = 0
     undeleted: int = 0
     """How often it showed no sign of a deletion that it had accepted."""
+    accepted: Operation | None = None
+    """The deletion that it accepted last; on record with the next change."""
     failed_with: str = ""
     """The fingerprint of the binding when something failed."""
     call: ProviderCall | None = None

@@ -1,4 +1,4 @@
-"""Reads what is known about a Cluster, and asks the provider the one question that is open."""
+"""Reads what is known about a Cluster, and asks the provider what is open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quintant.operators.infra.observe.observed import (
 )
 from quintant.operators.infra.observe.session import ProviderSession, Resolver
 from quintant.operators.infra.options import Options
-from quintant.operators.infra.plan import question
+from quintant.operators.infra.plan import follow_up, question
 from quintant.operators.infra.plan.delete_request import target_of
 from quintant.operators.infra.plan.diff import template_digest
 from quintant.operators.infra.remote import Provider, Providers
@@ -125,7 +125,8 @@ async def ask(seen: Observed, provider: Provider) -> Observed:
     try:
         match question(seen):
             case ProviderQuestion.STATE:
-                return await _state(seen, provider, target_of(seen))
+                told = await _state(seen, provider, target_of(seen))
+                return await _followed(told, provider)
             case ProviderQuestion.FIND:
                 operation = seen.status.operation
                 token = operation.token if operation is not None else ""
@@ -154,6 +155,16 @@ async def _state(seen: Observed, provider: Provider, id: str) -> Observed:
     if new and not seen.cluster.deleting:
         seen = replace(seen, details=await _details(provider, id, new))
     return seen
+
+
+async def _followed(seen: Observed, provider: Provider) -> Observed:
+    """The same, with the outputs of what turns out to be done."""
+    if follow_up(seen) is not ProviderQuestion.OUTPUTS:
+        return seen
+    try:
+        return replace(seen, outputs=await provider.outputs(seen.status.cluster_id))
+    except ProviderError as error:
+        return replace(seen, outputs=error.failure)
 
 
 async def _log(provider: Provider, id: str) -> str:

@@ -2,8 +2,9 @@
 
     Observed ──question──> Observed with an answer ──plan──> Decision ──act──> answer ──conclude──>
 
-`question` says what the provider is asked first, `plan` what follows from the answer, and
-`conclude` what follows from the answer to the one call that changes something.
+`question` says what the provider is asked first, and `follow_up` what besides; `plan` says what
+follows from the answers, and `conclude` what follows from the answer to the one call that changes
+something.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from quintant.core.object import replace as changed
 from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import inline_secrets
 from quintant.operators.infra.observe.answers import Failure, InfrastructureState
-from quintant.operators.infra.observe.kubeconfig import NoKubeconfig, checked
+from quintant.operators.infra.observe.kubeconfig import NoKubeconfig, UsableKubeconfig, checked
 from quintant.operators.infra.observe.observed import ClusterMemory, Observed, ProviderQuestion
 from quintant.operators.infra.plan import steps
 from quintant.operators.infra.plan.create import create, created
@@ -40,9 +41,9 @@ from quintant.operators.infra.plan.status import (
 )
 from quintant.operators.infra.plan.steps import Step, step
 from quintant.operators.infra.plan.update import update
-from quintant.operators.infra.plan.wait import look
+from quintant.operators.infra.plan.wait import finished, look
 
-__all__ = ["asked", "conclude", "plan", "question"]
+__all__ = ["asked", "conclude", "follow_up", "plan", "question"]
 
 
 def question(seen: Observed) -> ProviderQuestion | None:
@@ -52,6 +53,15 @@ def question(seen: Observed) -> ProviderQuestion | None:
     if seen.status.duplicates and seen.binding is not None and not seen.paused:
         return ProviderQuestion.STATE
     return steps.question(again(seen))
+
+
+def follow_up(seen: Observed) -> ProviderQuestion | None:
+    """What the provider is asked besides, once it has said how an infrastructure is."""
+    if seen.cluster.deleting or seen.status.duplicates:
+        return None
+    fresh = again(seen)
+    done = step(fresh) is Step.WAIT and finished(fresh)
+    return ProviderQuestion.OUTPUTS if done else None
 
 
 def plan(seen: Observed, token: str) -> PassDecision:
@@ -84,11 +94,26 @@ def _stepped(seen: Observed, token: str) -> PassDecision:
         case Step.SAVE:
             return save(seen)
         case _:
-            return look(seen)
+            return _looked(seen)
+
+
+def _looked(seen: Observed) -> PassDecision:
+    """What follows from a state; if it is done, and its outputs are known, that it is saved."""
+    decision = look(seen)
+    if seen.outputs is None:
+        return decision
+    status = decision.change.on(seen.cluster, seen.status, seen.now)
+    memory = decision.memory or seen.memory
+    saved = save(replace(seen, cluster=changed(seen.cluster, status=status), memory=memory))
+    return replace(saved, memory=saved.memory or memory).plus(decision.change)
 
 
 def conclude(seen: Observed, act: Act, answer: object) -> PassDecision:
     """What follows from the answer to an action; `seen` has what was recorded before it."""
+    return _concluded(seen, act, answer).plus(act.besides)
+
+
+def _concluded(seen: Observed, act: Act, answer: object) -> PassDecision:
     match act.action, answer:
         case Action.CREATE, str() | Failure():
             return created(seen, answer)
@@ -99,7 +124,7 @@ def conclude(seen: Observed, act: Act, answer: object) -> PassDecision:
         case Action.REPLACE, None | Failure():
             return replaced(seen, answer)
         case Action.SAVE, str():
-            return stored(seen, act.kubeconfig, answer)
+            return stored(seen, UsableKubeconfig(act.kubeconfig, act.server), answer)
     return PassDecision()
 
 
@@ -139,7 +164,9 @@ def _noted(seen: Observed) -> StatusChange:
     else:
         claims += _over(seen.status.conditions, INLINE_SECRETS, False)
     claims += _bound(seen)
-    fields: dict[str, object] = {"observed_generation": generation}
+    # Who waits for a cloud is the scheduler's, which writes anyway.
+    waits = step(seen) is Step.UNBOUND and seen.unresolved is None
+    fields: dict[str, object] = {} if waits else {"observed_generation": generation}
     if seen.binding is not None:
         inherited = seen.binding.cloud.metadata.labels if seen.cluster.spec.inherit_labels else {}
         fields["inherited_labels"] = dict(inherited)

@@ -61,6 +61,10 @@ class Act:
     machines: tuple[str, ...] = ()
     force: bool = False
     kubeconfig: str = ""
+    server: str = ""
+    """The kubeconfig's."""
+    besides: StatusChange = NOTHING
+    """What is true already, and is written with what follows from the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +83,11 @@ class PassDecision:
 
     def plus(self, before: StatusChange) -> PassDecision:
         """The same, with something that is changed besides."""
-        if self.act is not None and self.act.record is not None:
-            act = replace(self.act, record=before + self.act.record)
-            return replace(self, act=act)
-        return replace(self, change=before + self.change)
+        if self.act is None:
+            return replace(self, change=before + self.change)
+        if self.act.record is None:
+            return replace(self, act=replace(self.act, besides=before + self.act.besides))
+        return replace(self, act=replace(self.act, record=before + self.act.record))
 
 
 def note(reason: str, text: str, *, warning: bool = False) -> PlannedEvent:

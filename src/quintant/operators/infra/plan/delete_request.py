@@ -88,8 +88,20 @@ def asked(seen: Observed, answer: Failure | None) -> PassDecision:
         operation, phase="Submitted", attempt=operation.attempt + 1,
         last_attempt_at=timestamp(seen.now), not_before=None,
     )  # fmt: skip
-    memory = replace(seen.memory, undeleted=0, looks=0)
-    return PassDecision(StatusChange({"operation": sent}), after=seen.poll_min, memory=memory)
+    # A process that does not know of it asks again, which does no harm.
+    memory = replace(seen.memory, undeleted=0, looks=0, accepted=sent)
+    return PassDecision(after=seen.poll_min, memory=memory)
+
+
+def with_accepted(seen: Observed) -> Observed:
+    """The same, with a deletion on record that was accepted and is not yet."""
+    sent, operation = seen.memory.accepted, seen.status.operation
+    if sent is None or operation is None or operation.phase != "Prepared":
+        return seen
+    if (operation.token, operation.attempt) != (sent.token, sent.attempt - 1):
+        return seen
+    status = changed(seen.status, operation=sent)
+    return replace(seen, cluster=changed(seen.cluster, status=status))
 
 
 def _refused(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:

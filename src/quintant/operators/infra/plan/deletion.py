@@ -21,6 +21,7 @@ from quintant.operators.infra.observe.answers import (
 from quintant.operators.infra.observe.observed import ClusterMemory, Observed, ProviderQuestion
 from quintant.operators.infra.plan.create import failed_search
 from quintant.operators.infra.plan.decision import (
+    NOTHING,
     SOON,
     Act,
     Action,
@@ -38,6 +39,7 @@ from quintant.operators.infra.plan.delete_request import (
     repeat_delete,
     send_delete,
     target_of,
+    with_accepted,
 )
 from quintant.operators.infra.plan.failures import (
     BUSY_SECONDS,
@@ -109,6 +111,14 @@ def held_back(seen: Observed) -> PassDecision | None:
 
 def delete(seen: Observed) -> PassDecision:
     """The next thing to do on the way to nothing."""
+    known = with_accepted(seen)
+    decision = _next(known)
+    if known is seen or decision.finished or (decision.act is None and decision.change == NOTHING):
+        return decision
+    return decision.plus(StatusChange({"operation": known.status.operation}))
+
+
+def _next(seen: Observed) -> PassDecision:
     if (held := held_back(seen)) is not None:
         return held
     status = seen.status
@@ -177,9 +187,10 @@ def _denied(seen: Observed) -> PassDecision:
     memory = replace(memory, missing=memory.missing + 1, missing_since=since, looked=seen.now)
     sure = memory.missing >= MISSING_LOOKS and (seen.now - since).total_seconds() >= MISSING_SECONDS
     if not (sure or (_accepted(seen) and memory.missing >= GONE_LOOKS)):
+        if _accepted(seen):
+            return PassDecision(after=seen.poll_min, memory=memory)
         said = "the provider does not know it; it is asked again to be sure"
-        after = seen.poll_min if _accepted(seen) else MISSING_PAUSE
-        return PassDecision(going(said), after=after, memory=memory)
+        return PassDecision(going(said), after=MISSING_PAUSE, memory=memory)
     if status.duplicates:
         rest = {"duplicates": status.duplicates[1:], "operation": None}
         return PassDecision(StatusChange(rest), after=SOON, memory=ClusterMemory())

@@ -1,7 +1,7 @@
 """The events of a Cluster that follow from its conditions: which, and in which words. Pure.
 
-What is told of single requests (Creating, Updating, Deleting …) stands with the steps that make
-them.
+What is told of single requests (Created, Updating, Deleting …) stands with the steps that make
+them, and the scheduler warns of Clusters that have had no cloud for a while.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from quintant.runtime.events.transitions import Transition
 
 TRANSITIONS = (
     Transition(SCHEDULED, "True", type="Normal", event="Scheduled"),
-    Transition(SCHEDULED, "False", "NoMatchingCloud"),
     Transition(SCHEDULED, "False", "InvalidConstraint"),
     Transition(PROVIDER_REACHABLE, "False", event="ProviderUnreachable"),
     Transition(CREDENTIALS_VALID, "False", event="Unauthorized"),

@@ -107,19 +107,18 @@ def _found(seen: Observed, found: UsableKubeconfig) -> PassDecision:
         told = claim(KUBECONFIG_READY, False, DRIFTED, "the Secret is not what the provider gave")
         drifted = edited(seen) and seen.status.kubeconfig_secret_ref is not None
         record = StatusChange(claims=(told,)) if drifted else None
-        return PassDecision(act=Act(Action.SAVE, record, kubeconfig=found.text), after=SOON)
+        act = Act(Action.SAVE, record, kubeconfig=found.text, server=found.server)
+        return PassDecision(act=act, after=SOON)
     return saved_as(seen, found, new=False)
 
 
-def stored(seen: Observed, kubeconfig: str, failure: str) -> PassDecision:
+def stored(seen: Observed, saved: UsableKubeconfig, failure: str) -> PassDecision:
     """After the Secret was written, or could not be."""
     if failure:
         told = claim(KUBECONFIG_READY, False, NAME_TAKEN, failure)
         stalled = claim(STALLED, True, NAME_TAKEN, failure)
         return PassDecision(StatusChange(claims=(told, stalled)), after=RARELY)
-    found = kubeconfig_of({"kubeconfig": kubeconfig}, insecure=_insecure(seen))
-    assert isinstance(found, UsableKubeconfig), "only what was checked is written"
-    return saved_as(seen, found, new=True)
+    return saved_as(seen, saved, new=True)
 
 
 def saved_as(seen: Observed, found: UsableKubeconfig, *, new: bool) -> PassDecision:

@@ -35,6 +35,8 @@ class StateFinding(Enum):
     """What a state comes to."""
 
     READY = auto()
+    UNCONFIRMED = auto()
+    """It says that it is done, for the first time."""
     WORKING = auto()
     FAILING = auto()
 
@@ -48,6 +50,7 @@ class StateVerdict(NamedTuple):
 
 
 WORKING = StateVerdict(StateFinding.WORKING)
+UNCONFIRMED = StateVerdict(StateFinding.UNCONFIRMED)
 
 
 def wanted_by(seen: Observed) -> int | None:
@@ -94,7 +97,7 @@ def _configured(
         return StateVerdict(StateFinding.FAILING, MACHINES_MISSING, said)
     known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
     steady = memory.looks >= STABLE_LOOKS and unchanged >= STABLE_SECONDS
-    return StateVerdict(StateFinding.READY) if known or steady else WORKING
+    return StateVerdict(StateFinding.READY) if known or steady else UNCONFIRMED
 
 
 def _unless_restarting(

@@ -71,6 +71,15 @@ def look(seen: Observed) -> PassDecision:
             return _told(seen, state, remember(seen.memory, state, seen.now))
 
 
+def finished(seen: Observed) -> bool:
+    """Whether an operation is done, by what the provider says now."""
+    operation, state = seen.status.operation, seen.state
+    if operation is None or operation.phase != "Submitted" or isinstance(state, Failure | None):
+        return False
+    verdict = judge(seen, state, remember(seen.memory, state, seen.now))
+    return verdict.finding is StateFinding.READY
+
+
 def _told(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> PassDecision:
     verdict = judge(seen, state, memory)
     wanted = wanted_by(seen)
@@ -85,6 +94,10 @@ def _told(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> 
             return _ready(seen, base, memory)
         case StateFinding.FAILING:
             return failing(seen, verdict, base, memory)
+        case StateFinding.UNCONFIRMED if seen.details is None and not _overdue(seen):
+            # Shown once it is sure: it may take its word back.
+            told = StatusChange(claims=(reachable(seen),))
+            return PassDecision(told, after=min(STABLE_PAUSE, seen.poll_max), memory=memory)
     return _working(seen, state, base, memory)
 
 
@@ -98,8 +111,8 @@ def _ready(seen: Observed, base: StatusChange, memory: ClusterMemory) -> PassDec
     if operation is None:
         after = seen.observe_interval if is_true(seen.status.conditions, told.type) else SOON
         return PassDecision(change, after=after, memory=memory)
-    finished = changed(change.fields.get("operation", operation), phase="Submitted")
-    return PassDecision(change + StatusChange({"operation": finished}), after=SOON, memory=memory)
+    done = changed(change.fields.get("operation", operation), phase="Submitted")
+    return PassDecision(change + StatusChange({"operation": done}), after=SOON, memory=memory)
 
 
 def _working(
@@ -107,7 +120,7 @@ def _working(
 ) -> PassDecision:
     operation = seen.status.operation
     claims: tuple[ConditionClaim, ...] = ()
-    if operation is not None and _timed_out(seen, operation):
+    if operation is not None and _overdue(seen):
         return _overtime(seen, operation, base, memory)
     known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
     if operation is not None and operation.phase != "Waiting":
@@ -122,7 +135,11 @@ def _working(
     return PassDecision(base + StatusChange(claims=claims), after=after, memory=memory)
 
 
-def _timed_out(seen: Observed, operation: Operation) -> bool:
+def _overdue(seen: Observed) -> bool:
+    """Whether an operation takes longer than it may."""
+    operation = seen.status.operation
+    if operation is None:
+        return False
     limit = seen.timeout(TIMEOUTS.get(operation.type, "delete"))
     running = operation.phase == "Submitted" and limit > 0
     return running and elapsed(seen, operation.started_at) > limit

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from quintant.operators.infra.api import (
     IN_USE,
     WATCH_LABEL,
@@ -14,7 +12,12 @@ from quintant.operators.infra.api import (
     InfrastructureProvider,
 )
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.keys import provider_keys, provider_of, provider_requests
+from quintant.operators.infra.observe.keys import (
+    provider_keys,
+    provider_of,
+    provider_requests,
+    provider_secrets,
+)
 from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.session import Resolver
 from quintant.operators.infra.options import Options
@@ -48,7 +51,7 @@ def _declare(
     named = provider_requests(kind.__name__)
     (
         manager.controls(kind, name=name, when=generation)
-        .index(SECRET_INDEX, secret_keys)
+        .index(SECRET_INDEX, provider_secrets)
         .watches(Cloud, to=named, when=changed(provider_of), index=clouds)
         .watches(GlobalCloud, to=named, when=changed(provider_of), index=clouds)
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
@@ -56,13 +59,3 @@ def _declare(
         .finalize(IN_USE, reconcile.cleanup, when=in_use)
         .reconcile(reconcile)
     )
-
-
-def secret_keys(provider: AnyProvider) -> Iterable[str]:
-    """Where the index files a provider by its Secrets."""
-    im = provider.spec.im
-    if im is None:
-        return
-    for ref in (im.credentials_secret_ref, im.ca_bundle_secret_ref):
-        if ref is not None:
-            yield f"{provider.metadata.namespace or ref.namespace}/{ref.name}"

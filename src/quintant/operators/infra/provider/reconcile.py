@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.core.object import Request
-from quintant.operators.infra.api import AnyProvider
+from quintant.core.object import Request, replace
+from quintant.operators.infra.api import IN_USE, AnyProvider
 from quintant.operators.infra.cloud.plan import next_look
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.options import Options
+from quintant.operators.infra.plan.decision import SOON
 from quintant.operators.infra.provider.observe import ProviderReader
 from quintant.operators.infra.provider.plan import plan
 from quintant.runtime.controller.context import Context
@@ -36,6 +37,8 @@ class ProviderReconciler:
         self.metrics.up.labels(ctx.request.namespace, ctx.request.name).set(float(up))
         status = plan(seen)
         await ctx.set_status(status)
+        if in_use(replace(provider, status=status)) != (IN_USE in provider.metadata.finalizers):
+            return Result(after=SOON)
         after = next_look(status.conditions, seen.now, self.options.observe_interval)
         return Result(after=ctx.random.jitter(after, JITTER))
 

@@ -37,7 +37,7 @@ from quintant.operators.infra.remote.im_answers import (
     created_id,
     details,
     document,
-    estimated,
+    estimate,
     inner,
     segment,
     uris,
@@ -82,17 +82,7 @@ class ImProvider:
         answer = await self._ask(
             "plan", "POST", _ROOT, {"dry_run": "true"}, template=template, long=True, changes=False
         )
-        found = document(answer)
-        if not isinstance(found, dict):
-            raise ProviderError(unusable("an estimate"))
-        clouds = {name: each for name, each in found.items() if isinstance(each, dict)}
-        compute = [
-            machine
-            for each in clouds.values()
-            if isinstance(each.get("compute"), list)
-            for machine in each["compute"]
-        ]
-        return Estimate(len(compute), tuple(sorted(clouds)), tuple(map(estimated, compute)))
+        return estimate(answer)
 
     async def create(self, template: Mapping[str, Any]) -> str:
         answer = await self._ask("create", "POST", _ROOT, {"async": "true"}, template=template)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import ApiResponse
-from quintant.operators.infra.observe.answers import MachineDetails, ProviderError
+from quintant.operators.infra.observe.answers import Estimate, MachineDetails, ProviderError
 from quintant.operators.infra.remote.errors import unusable
 
 _TEXT = (int, float, str)
@@ -62,7 +62,22 @@ def created_id(answer: ApiResponse) -> str:
     return segment(found[-1]) if found else ""
 
 
-def estimated(machine: Any) -> str:
+def estimate(answer: ApiResponse) -> Estimate:
+    """What a dry run says that a template would become."""
+    found = document(answer)
+    if not isinstance(found, dict):
+        raise ProviderError(unusable("an estimate"))
+    clouds = {name: each for name, each in found.items() if isinstance(each, dict)}
+    compute = [
+        machine
+        for each in clouds.values()
+        if isinstance(each.get("compute"), list)
+        for machine in each["compute"]
+    ]
+    return Estimate(len(compute), tuple(sorted(clouds)), tuple(map(_estimated, compute)))
+
+
+def _estimated(machine: Any) -> str:
     """A line about a machine: plain values only."""
     if not isinstance(machine, dict):
         return ""

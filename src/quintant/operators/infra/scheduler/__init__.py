@@ -10,7 +10,7 @@ from quintant.operators.infra.scheduler.observe import (
     affected,
     unscheduled,
 )
-from quintant.operators.infra.scheduler.reconcile import schedule
+from quintant.operators.infra.scheduler.reconcile import Scheduler
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.predicates import changed
 from quintant.runtime.manager.manager import Manager
@@ -18,7 +18,7 @@ from quintant.runtime.manager.manager import Manager
 
 def controllers(manager: Manager) -> None:
     """Declare the scheduler."""
-    watched = changed(cloud_aspects)
+    watched, scheduler = changed(cloud_aspects), Scheduler()
     (
         manager.controls(Cluster, name="cluster-scheduler", when=CHANGED)
         .index(UNSCHEDULED_INDEX, unscheduled)
@@ -27,5 +27,6 @@ def controllers(manager: Manager) -> None:
         .watches(GlobalCloud, to=by_index(UNSCHEDULED_INDEX, affected), when=watched)
         # Two at once would both take the last place of a cloud.
         .workers(1)
-        .reconcile(schedule)
+        .on_deleted(scheduler.forget)
+        .reconcile(scheduler)
     )

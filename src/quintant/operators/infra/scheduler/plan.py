@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quintant.api.meta import condition_of
-from quintant.core.clock import timestamp
+from quintant.core.clock import parse_timestamp, timestamp
 from quintant.core.resource import resource_of
 from quintant.operators.infra.api import AnyCloud, Cluster
 from quintant.operators.infra.api.cluster_status import ScheduledCloud
@@ -21,6 +21,8 @@ from quintant.operators.infra.scheduler.rules import InvalidConstraint, LabelCon
 
 NO_MATCHING_CLOUD = "NoMatchingCloud"
 INVALID_CONSTRAINT = "InvalidConstraint"
+PATIENCE_SECONDS = 30.0
+"""A Cloud may be applied after its Clusters, and takes a moment to be ready: no reason to warn."""
 _NAMED = 20
 """Clouds that a message gives its reasons for; the rest is counted."""
 
@@ -36,6 +38,16 @@ class Candidates:
 
 def plan(cluster: Cluster, candidates: Candidates, now: datetime) -> StatusChange:
     """What is said about where a Cluster goes."""
+    seen = StatusChange({"observed_generation": cluster.metadata.generation})
+    return seen + _placed(cluster, candidates, now)
+
+
+def bound(change: StatusChange) -> bool:
+    """Whether a change binds a Cluster to a cloud."""
+    return "scheduled_to" in change.fields
+
+
+def _placed(cluster: Cluster, candidates: Candidates, now: datetime) -> StatusChange:
     try:
         constraints = _constraints(cluster)
     except InvalidConstraint as error:
@@ -50,6 +62,21 @@ def plan(cluster: Cluster, candidates: Candidates, now: datetime) -> StatusChang
     clouds = [*candidates.own, *candidates.everybodys]
     said = _reasons(clouds, constraints, candidates.bound)
     return StatusChange(claims=(claim(SCHEDULED, False, NO_MATCHING_CLOUD, said),))
+
+
+def unmatched(change: StatusChange) -> str:
+    """Why no cloud fits, if that is what a change says; else nothing."""
+    told = next((each for each in change.claims if each.type == SCHEDULED), None)
+    return told.message if told is not None and told.reason == NO_MATCHING_CLOUD else ""
+
+
+def patience(cluster: Cluster, now: datetime) -> float:
+    """Seconds for which a Cluster may still be without a cloud before anybody is warned."""
+    known = condition_of(cluster.status.conditions, SCHEDULED) if cluster.status else None
+    if known is None or known.status != "False" or known.last_transition_time is None:
+        return PATIENCE_SECONDS
+    passed = (now - parse_timestamp(known.last_transition_time)).total_seconds()
+    return max(PATIENCE_SECONDS - passed, 0.0)
 
 
 def misfit(
