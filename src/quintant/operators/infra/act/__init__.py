@@ -36,7 +36,7 @@ from quintant.operators.infra.observe.observed import (
     WatchedSecret,
 )
 from quintant.operators.infra.plan import conclude
-from quintant.operators.infra.plan.decision import Act, Action, PassDecision
+from quintant.operators.infra.plan.decision import NOTHING, Act, Action, PassDecision
 from quintant.operators.infra.plan.status import StatusChange
 from quintant.operators.infra.remote import Provider
 from quintant.runtime.controller.context import Context
@@ -81,7 +81,7 @@ class Performer:
     async def _write(self, ctx: Context[Cluster], seen: Observed, decision: PassDecision) -> bool:
         """Write what was decided, tell of it, and count what it ends."""
         change = await keep_template(ctx, seen.cluster, decision.change)
-        known = await write_status(ctx, seen.cluster, change)
+        known = change == NOTHING or await write_status(ctx, seen.cluster, change)
         ctx.tell(*decision.events)
         operation, fields = seen.status.operation, decision.change.fields
         if operation is not None and fields.get("operation", operation) is None:

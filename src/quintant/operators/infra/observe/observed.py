@@ -81,7 +81,7 @@ class Binding:
     provider: AnyProvider
     snapshot: CloudBinding
     fingerprint: str
-    """Changes whenever the cloud, the provider or one of their Secrets does."""
+    """Changes whenever the cloud, the provider or what their Secrets hold does; never written."""
     settle_seconds: float = 60.0
     """How long a request whose answer was lost may still take effect."""
 

@@ -79,11 +79,12 @@ class Resolver:
         try:
             cloud = await self.cloud(client, to.kind, to.name, cluster.metadata.namespace)
             provider = await self.provider(client, cloud)
-            session, fingerprint = await self.session(client, provider, cloud)
+            session, _ = await self.session(client, provider, cloud)
         except Missing as error:
             return error.unresolved
         settle = max(2 * session.timeout, SETTLE_LEAST)
-        return Binding(cloud, provider, snapshot(cloud, provider), fingerprint, settle), session
+        content = _content_hash(session, cloud, provider)
+        return Binding(cloud, provider, snapshot(cloud, provider), content, settle), session
 
     async def cloud(self, client: Client, kind: str, name: str, namespace: str) -> AnyCloud:
         """The cloud of a name; Missing if there is none."""
@@ -224,8 +225,24 @@ def _value(secret: Secret, key: str) -> bytes:
     return found
 
 
+def _content_hash(session: ProviderSession, *named: Object) -> str:
+    """Of specs and of what Secrets hold. It is kept in memory: passwords could be guessed by it."""
+    given = {
+        **session.user,
+        **{f"cloud {key}": each for key, each in (session.cloud or {}).items()},
+    }
+    held = sorted((key, _plain(each)) for key, each in given.items())
+    parts = [f"{each.metadata.uid}/{each.metadata.generation}" for each in named]
+    text = repr((parts, held, session.authority))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _plain(value: str | Sensitive[str]) -> str:
+    return value.reveal() if isinstance(value, Sensitive) else value
+
+
 def _fingerprint(used: list[Object]) -> str:
-    """Of specs and contents, not of statuses: those change by our own hand."""
+    """Of specs and of versions of Secrets, not of statuses: those change by our own hand."""
     parts = [f"{each.metadata.uid}/{_version(each)}" for each in used]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 

@@ -10,7 +10,7 @@ from quintant.operators.infra.scheduler.observe import (
     affected,
     unscheduled,
 )
-from quintant.operators.infra.scheduler.reconcile import Scheduler
+from quintant.operators.infra.scheduler.reconcile import CloudScheduler
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.predicates import changed
 from quintant.runtime.manager.manager import Manager
@@ -18,7 +18,7 @@ from quintant.runtime.manager.manager import Manager
 
 def controllers(manager: Manager) -> None:
     """Declare the scheduler."""
-    watched, scheduler = changed(cloud_aspects), Scheduler()
+    watched, scheduler = changed(cloud_aspects), CloudScheduler()
     (
         manager.controls(Cluster, name="cluster-scheduler", when=CHANGED)
         .index(UNSCHEDULED_INDEX, unscheduled)

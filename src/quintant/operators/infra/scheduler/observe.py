@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from quintant.operators.infra.api import AnyCloud, Cloud, Cluster, ClusterStatus, GlobalCloud
 from quintant.operators.infra.observe.keys import cloud_keys
+from quintant.operators.infra.plan.status import held
 from quintant.operators.infra.scheduler.plan import Candidates
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import predicates
@@ -16,10 +17,10 @@ EVERYWHERE = "*"
 
 
 def waits(cluster: Cluster) -> bool:
-    """Whether a Cluster waits for a cloud."""
+    """Whether a Cluster waits for a cloud; one that nothing holds yet is not bound."""
     status = cluster.status or ClusterStatus()
     bound = status.scheduled_to is not None or status.running_on is not None
-    return cluster.spec.tosca is not None and not bound and not cluster.deleting
+    return held(cluster) and not bound and not cluster.deleting
 
 
 CHANGED = predicates.generation | predicates.changed(waits)

@@ -15,7 +15,7 @@ from quintant.runtime.controller.result import Result
 AGAIN_SECONDS = 60.0
 
 
-class Scheduler:
+class CloudScheduler:
     """Binds Clusters that wait, or says why they cannot be."""
 
     def __init__(self) -> None:
