@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from quintant.api.core import Secret
-from quintant.operators.infra.api import Cloud, InfrastructureProvider
+from quintant.operators.infra.api import Cloud, Cluster, InfrastructureProvider
 from quintant.testing import GrantedAccount
-from quintant.testing.faults.match import RequestMatch
+from quintant.testing.faults.match import RequestMatch, kind
 from testbeds.infra import InfraTestbed, template
 
 Right = tuple[str, str]
@@ -30,6 +30,8 @@ async def busy_week(testbed: InfraTestbed) -> None:
     await testbed.cloud("far", "")
     await testbed.everything()
     large = template() | {"description": "x" * 300_000}
+    # Somebody else writes first, once.
+    testbed.cluster.faults.answer(409, when=kind(Cluster, name="two", sub="status"), times=1)
     await testbed.make("two", tosca=large, cloudRef={"kind": "GlobalCloud", "name": "far"})
     await testbed.state("ONLINE", "two")
     for _ in range(2):  # what is told twice is counted
