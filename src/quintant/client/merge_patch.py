@@ -28,7 +28,8 @@ def _without_shared(old: M, new: M) -> tuple[M, M]:
     """Both without what is one and the same in them: it is no difference, and may be long."""
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
-    for name in type(new).__struct_fields__:
+    fields: tuple[str, ...] = getattr(type(new), "__struct_fields__", ())
+    for name in fields:
         one, other = getattr(old, name), getattr(new, name)
         if one is other:
             before[name] = after[name] = None
