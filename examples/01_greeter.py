@@ -14,10 +14,12 @@ from quintant.api.core import ConfigMap
 
 class GreeterSpec(Model):
     message: Annotated[str, Meta(min_length=1, max_length=256)]
+    """What the ConfigMap says."""
 
 
 class GreeterStatus(Model):
     greeted: bool | None = None
+    """Whether it does."""
 
 
 @resource(group="demo.dev", version="v1", short=["gr"], status=True)

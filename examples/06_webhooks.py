@@ -17,11 +17,14 @@ AUTHOR = "demo.dev/created-by"
 
 class TopicSpec(Model):
     partitions: Annotated[int, Meta(ge=1)]
+    """How many there are; they can only become more."""
     retention_hours: Annotated[int, Meta(ge=0)] | None = None
+    """How long messages are kept."""
 
 
 class TopicStatus(Model):
     partitions: int | None = None
+    """How many there are by now."""
 
 
 @resource(group="demo.dev", version="v1", status=True)

@@ -75,29 +75,42 @@ class JobCondition(Condition):
     """A condition of a job, which also tells when it was looked at."""
 
     last_probe_time: str | None = None
+    """When it was last looked at."""
 
 
 class Uncounted(Model):
     """Uids of pods that ended and are not in the counts yet: their finalizers may be there."""
 
     succeeded: tuple[str, ...] = ()
+    """The uids of pods that succeeded."""
     failed: tuple[str, ...] = ()
+    """The uids of pods that failed."""
 
 
 class JobStatus(Model):
     """How many pods ran, and how they ended."""
 
     active: int = 0
+    """Pods that are pending or running."""
     ready: int | None = None
+    """Pods that are ready."""
     succeeded: int = 0
+    """Pods that succeeded."""
     failed: int = 0
+    """Pods that failed."""
     terminating: int | None = None
+    """Pods that are being ended."""
     start_time: str | None = None
+    """When the Job began."""
     completion_time: str | None = None
+    """When the Job succeeded."""
     completed_indexes: str = ""
+    """The indexes that succeeded, such as 1,3-5."""
     failed_indexes: str | None = None
+    """The indexes that failed, such as 1,3-5."""
     uncounted_terminated_pods: Uncounted | None = None
     conditions: tuple[JobCondition, ...] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(group="batch", version="v1", status=True)

@@ -32,11 +32,17 @@ class Condition(Model):
     """One aspect of an object's state: True, False or Unknown, and since when."""
 
     type: str
+    """What it is about, such as Ready."""
     status: str
+    """True, False or Unknown."""
     reason: str = ""
+    """Why, in one word for programs."""
     message: str = ""
+    """Why, in words for people."""
     observed_generation: int | None = None
+    """The generation of the object that was judged."""
     last_transition_time: str | None = None
+    """When the status last changed."""
 
 
 class ConditionClaim(NamedTuple):

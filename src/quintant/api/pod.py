@@ -23,6 +23,7 @@ class LocalReference(Model):
     """The name of an object in the same namespace."""
 
     name: str = ""
+    """The name of the object, in the same namespace."""
 
 
 class PodSecurityContext(Model):

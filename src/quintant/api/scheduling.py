@@ -15,10 +15,15 @@ class Toleration(Model):
     """A taint the pod may live with."""
 
     key: str = ""
+    """The taint's key; empty means all, with the operator Exists."""
     operator: str = ""
+    """Exists or Equal; Equal if not given."""
     value: str = ""
+    """The taint's value, for the operator Equal."""
     effect: str = ""
+    """NoSchedule, PreferNoSchedule or NoExecute; empty means all."""
     toleration_seconds: int | None = None
+    """How long a NoExecute taint is borne; for ever if not given."""
 
 
 class NodeTerm(Model):

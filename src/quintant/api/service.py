@@ -19,11 +19,17 @@ class ServicePort(Model):
     """A port of a service and the pods' port behind it."""
 
     port: int
+    """The port of the Service."""
     name: str = ""
+    """What the port is called; needed where there are several."""
     protocol: str = ""
+    """TCP, UDP or SCTP; TCP if not given."""
     target_port: IntOrString | None = None
+    """The port of the pods, by number or name; that of the Service if not given."""
     node_port: int | None = None
+    """The port on every node, for the types NodePort and LoadBalancer."""
     app_protocol: str | None = None
+    """What is spoken on it, such as https."""
 
 
 class ClientAffinity(Model):

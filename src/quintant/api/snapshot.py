@@ -30,16 +30,22 @@ class SnapshotError(Model):
     """Why a snapshot failed."""
 
     message: str | None = None
+    """What went wrong."""
     time: str | None = None
+    """When it did."""
 
 
 class SnapshotStatus(Model):
     """Whether a copy is ready, and how large a volume made from it must be at least."""
 
     bound_volume_snapshot_content_name: str | None = None
+    """The VolumeSnapshotContent behind it."""
     creation_time: str | None = None
+    """When the copy was taken."""
     ready_to_use: bool | None = None
+    """Whether volumes can be made from it."""
     restore_size: Quantity | None = None
+    """How large a volume made from it is at least."""
     error: SnapshotError | None = None
 
 

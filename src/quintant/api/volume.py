@@ -100,8 +100,11 @@ class DataSource(Model):
     """What a new volume is filled from: a VolumeSnapshot or another claim."""
 
     kind: str
+    """The kind of the source, such as VolumeSnapshot."""
     name: str
+    """The name of the source."""
     api_group: str | None = None
+    """The API group of the source; empty for a claim."""
 
 
 class DataSourceRef(DataSource):

@@ -1,7 +1,8 @@
 """From Python types to the structural schema of a CustomResourceDefinition.
 
 `schema_of(kind)` walks what the author declared and inlines everything: no references, one type per
-node, typed enums in declaration order, no nulls. What a structural schema cannot say (recursion,
+node, typed enums in declaration order, no nulls. Descriptions are the docstrings of classes, and of
+fields where they have one. What a structural schema cannot say (recursion,
 unions, a Python default that the server never learns of) is a ConfigError that names the field.
 """
 
@@ -27,6 +28,7 @@ from quintant.core.constraints import (
     with_rules,
 )
 from quintant.core.errors import ConfigError
+from quintant.core.field_docs import field_docs
 from quintant.core.hints import UNIONS, Hint, ModelField, model_fields, model_of, unwrap
 from quintant.core.markers import IMMUTABLE, preserve_unknown
 from quintant.core.object import Model, Object, Opaque, encode_hook
@@ -69,8 +71,9 @@ def model_schema(model: type[Model]) -> Schema:
     return _nested(model, model, (), SchemaPosition(model.__name__))
 
 
-def _schema(hint: Hint, place: SchemaPosition) -> Schema:
-    return constrain(_bare(hint, place), hint.notes, place.field)
+def _schema(hint: Hint, place: SchemaPosition, doc: str = "") -> Schema:
+    described = {"description": doc} if doc else {}
+    return constrain(_bare(hint, place) | described, hint.notes, place.field)
 
 
 def _bare(hint: Hint, place: SchemaPosition) -> Schema:
@@ -115,7 +118,11 @@ def _open(base: Any, place: SchemaPosition) -> Schema:
 def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
     """`base` is the model, or the model with type arguments."""
     found = [field for field in model_fields(base) if field.hint.base is not types.NoneType]
-    properties = {field.wire: _field(field, place.below(model, field.name)) for field in found}
+    docs = field_docs(model)
+    properties = {
+        field.wire: _field(field, place.below(model, field.name), docs.get(field.name, ""))
+        for field in found
+    }
     optional = {f.wire for f in found if not f.required or "default" in properties[f.wire]}
     fixed = [f.wire for f in found if IMMUTABLE in f.hint.notes and f.wire in optional]
     rules = [presence_rule(name) for name in fixed if "default" not in properties[name]]
@@ -124,8 +131,8 @@ def _model(base: Any, model: type[Model], place: SchemaPosition) -> Schema:
     return with_rules(schema | ({"required": required} if required else {}), rules)
 
 
-def _field(field: ModelField, place: SchemaPosition) -> Schema:
-    schema = _schema(field.hint, place)
+def _field(field: ModelField, place: SchemaPosition, doc: str) -> Schema:
+    schema = _schema(field.hint, place, doc)
     if field.required:
         return schema | {"nullable": True} if field.hint.nullable else schema
     _check_default(_plain(field.default), schema, place)

@@ -67,7 +67,7 @@ def controllers(
     cache = CometCache(nodes)
     manager.add_collectors(*metrics.collectors())
     manager.add_alerts(*ALERTS)
-    manager.add(metrics.gauges.bind)
+    manager.add(metrics.gauges.bind, leader=True)
     _full_nodes(manager, options, FullNodeReconcile(
         FullNodeControl(nodes, PodControl(options.tools, cache), PvcControl(), locks),
         cache,

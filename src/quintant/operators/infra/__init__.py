@@ -51,7 +51,7 @@ def controllers(
     metrics, secrets = InfraMetrics(), Secrets()
     manager.add_collectors(*metrics.collectors())
     manager.add_alerts(*ALERTS)
-    manager.add(metrics.gauges.bind)
+    manager.add(metrics.gauges.bind, leader=True)
     remote = remote or _connected(manager, metrics)
     resolver = Resolver(options, secrets)
     declare(manager, options, remote, resolver, metrics)

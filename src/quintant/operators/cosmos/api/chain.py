@@ -27,41 +27,59 @@ class CometConfig(Model):
     peers: Text | None = None
     """Persistent peers beside the siblings: id@host:port, by commas."""
     seeds: Text | None = None
+    """Seed nodes: id@host:port, by commas."""
     private_peer_ids: str = msgspec.field(default="", name="privatePeerIDs")
+    """Ids of peers that are not told to others, by commas."""
     unconditional_peer_ids: str = msgspec.field(default="", name="unconditionalPeerIDs")
+    """Ids of peers that are connected whatever the limits are, by commas."""
     max_inbound_peers: Count | None = None
+    """How many peers may connect."""
     max_outbound_peers: Count | None = None
+    """How many peers are connected to."""
     cors_allowed_origins: tuple[str, ...] = ()
+    """Origins of web pages that may use the RPC."""
     overrides: str = ""
+    """TOML that is laid over config.toml."""
 
 
 class Pruning(Model):
     """Which states an SDK application keeps."""
 
     strategy: Literal["default", "nothing", "everything", "custom"]
+    """Which states are kept: the SDK's strategies."""
     interval: Count | None = None
+    """After how many blocks states are pruned; for custom."""
     keep_every: Count | None = None
+    """Which states are kept for ever: every so many blocks; for custom."""
     keep_recent: Count | None = None
+    """How many of the latest states are kept; for custom."""
     min_retain_blocks: Count | None = None
+    """How many blocks CometBFT keeps at least."""
 
 
 class SdkAppConfig(Model):
     """What of app.toml is decided here; `overrides` is TOML laid over all of it."""
 
     min_gas_price: Text
+    """The least price of gas that is accepted, such as 0.025uatom."""
     api_enable_unsafe_cors: bool = msgspec.field(default=False, name="apiEnableUnsafeCORS")
+    """Whether web pages of any origin may use the REST API."""
     grpc_web_enable_unsafe_cors: bool = msgspec.field(default=False, name="grpcWebEnableUnsafeCORS")
+    """Whether web pages of any origin may use gRPC-Web."""
     halt_height: Count | None = None
     """Ignored where there are versions: those say where to halt."""
     pruning: Pruning | None = None
     overrides: str = ""
+    """TOML that is laid over app.toml."""
 
 
 class ChainVersion(Model):
     """The images from a height on, until the next version's."""
 
     height: Count
+    """The height from which on it is in force."""
     image: str
+    """The chain's image."""
     init_containers: Mapping[str, str] = {}
     """Images of further init containers, by name."""
     containers: Mapping[str, str] = {}
@@ -88,22 +106,34 @@ class ChainSpec(Model):
     """Which chain, by which program."""
 
     chain_id: Text = msgspec.field(name="chainID")
+    """The chain's id, such as cosmoshub-4."""
     network: Text
+    """The kind of network, such as mainnet; a label of everything that is made."""
     binary: Text
+    """The chain's program in its image, such as gaiad."""
     home_dir: str = ""
     """Below /home/operator; empty means cosmos."""
     config: CometConfig = CometConfig()
     app: SdkAppConfig | None = None
     log_level: LogLevel | None = None
+    """How much nodes log."""
     log_format: LogFormat | None = None
+    """How nodes log."""
     genesis_url: str = msgspec.field(default="", name="genesisURL")
+    """Where the genesis file is loaded from: a file, packed or not, or the RPC of a node."""
     genesis_script: str = ""
+    """A shell script that makes the genesis file, instead of a URL."""
     addrbook_url: str = msgspec.field(default="", name="addrbookURL")
+    """Where the address book is loaded from."""
     addrbook_script: str = ""
+    """A shell script that makes the address book, instead of a URL."""
     snapshot_url: str = msgspec.field(default="", name="snapshotURL")
+    """Where the data of a new home are loaded from: a packed archive."""
     snapshot_script: str = ""
+    """A shell script that fills the data of a new home, instead of a URL."""
     state_sync: StateSync | None = None
     skip_invariants: bool = False
+    """Start without checking the invariants of crisis."""
     privval_sleep_seconds: Count | None = None
     """Of sentries: how long a node waits for its signer before it starts; 10 if not given."""
     database_backend: str = ""
@@ -116,4 +146,6 @@ class ChainSpec(Model):
     watch_upgrade_plans: bool = False
     """Ask the chain which upgrade it has planned, and warn if no version covers it."""
     additional_init_args: tuple[str, ...] = ()
+    """Further arguments of the program's init."""
     additional_start_args: tuple[str, ...] = ()
+    """Further arguments of the program's start."""

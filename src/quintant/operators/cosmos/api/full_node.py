@@ -28,13 +28,16 @@ class TemplateMetadata(Model):
     """Labels and annotations to add; keys that the operator sets are its own."""
 
     labels: Mapping[str, str] = {}
+    """Labels to add."""
     annotations: Mapping[str, str] = {}
+    """Annotations to add."""
 
 
 class Probes(Model):
     """Which readiness probes pods have; without a word InSync, and None for sentries."""
 
     strategy: Literal["None", "Reachable", "InSync"] | None = None
+    """None, Reachable (the node answers) or InSync (it has caught up)."""
 
 
 class NodePodTemplate(Model):
@@ -42,19 +45,32 @@ class NodePodTemplate(Model):
 
     metadata: TemplateMetadata = TemplateMetadata()
     image: Text | None = None
+    """The chain's image, where no versions are given."""
     image_pull_policy: str = ""
+    """When images are pulled: Always, IfNotPresent or Never."""
     image_pull_secrets: tuple[LocalReference, ...] = ()
+    """Secrets with which images are pulled."""
     node_selector: Mapping[str, str] = {}
+    """Labels that a pod's node must have."""
     affinity: Opaque | None = None
+    """Which nodes and neighbours pods want, as in a PodSpec."""
     tolerations: tuple[Opaque, ...] = ()
+    """Taints that pods bear, as in a PodSpec."""
     priority_class_name: str = ""
+    """The PriorityClass of pods."""
     priority: int | None = None
+    """The priority of pods; the class sets it as a rule."""
     resources: Opaque | None = None
+    """What the node's container asks for and may use, as in a PodSpec."""
     termination_grace_period_seconds: int | None = None
+    """How long a node may take to end."""
     probes: Probes = Probes()
     volumes: tuple[Opaque, ...] = ()
+    """Further volumes, as in a PodSpec."""
     init_containers: tuple[Opaque, ...] = ()
+    """Further init containers, or changes to generated ones of the same name."""
     containers: tuple[Opaque, ...] = ()
+    """Further containers, or changes to generated ones of the same name."""
 
 
 class RolloutStrategy(Model):
@@ -74,6 +90,7 @@ class AutoDataSource(Model):
     """New volumes are filled from the newest ready VolumeSnapshot with these labels."""
 
     volume_snapshot_selector: Mapping[str, str]
+    """The labels of the VolumeSnapshots that may be used."""
     match_instance: bool = False
     """Only from snapshots of the same instance."""
 
@@ -82,7 +99,9 @@ class StorageResources(Model):
     """How much storage is asked for."""
 
     requests: Mapping[str, Size] = {}
+    """What is asked for, such as storage: 100Gi."""
     limits: Mapping[str, Size] = {}
+    """What may be used at most."""
 
 
 class VolumeClaimOverride(Model):
@@ -90,9 +109,12 @@ class VolumeClaimOverride(Model):
 
     metadata: TemplateMetadata = TemplateMetadata()
     storage_class_name: str | None = None
+    """The StorageClass of the volume."""
     resources: StorageResources | None = None
     access_modes: tuple[str, ...] = ()
+    """How the volume may be mounted."""
     volume_mode: str | None = None
+    """Filesystem or Block."""
     data_source: DataSource | None = None
     auto_data_source: AutoDataSource | None = None
 
@@ -101,6 +123,7 @@ class NodeVolumeClaimTemplate(Model):
     """The volume of each instance."""
 
     storage_class_name: str
+    """The StorageClass of volumes."""
     resources: StorageResources
     metadata: TemplateMetadata = TemplateMetadata()
     access_modes: tuple[str, ...] = ()
@@ -116,10 +139,13 @@ class ServiceTemplate(Model):
 
     metadata: TemplateMetadata = TemplateMetadata()
     type: Literal["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] | None = None
+    """The type of the Service."""
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    """Its address; None for a headless Service."""
     ports: tuple[ServicePort, ...] = ()
     """Of the RPC Service: added to its own."""
     external_traffic_policy: Literal["Cluster", "Local"] | None = None
+    """Whether traffic from outside goes to all nodes or to those with a pod."""
 
 
 class ServiceOverrides(Model):
@@ -143,8 +169,11 @@ class InstanceOverride(Model):
     disable: str | None = None
     """Pod: no pod, the volume stays. All: neither."""
     image: str = ""
+    """The chain's image of this instance."""
     external_address: str = ""
+    """How it is reached from outside, as host:port."""
     node_selector: Mapping[str, str] = {}
+    """Labels that its node must have."""
     volume_claim_template: VolumeClaimOverride | None = None
 
 
@@ -152,9 +181,11 @@ class PvcAutoScale(Model):
     """Volumes grow as they fill."""
 
     used_space_percentage: Annotated[int, Meta(ge=1, le=100)]
+    """How full a volume is, in percent, when it is grown."""
     increase_quantity: str
     """A percentage of the volume such as 20%, or an amount such as 100Gi."""
     max_size: Size | None = None
+    """No volume grows beyond this."""
 
 
 class HeightDriftMitigation(Model):
@@ -179,6 +210,7 @@ class CrashLoopRebuild(Model):
     """
 
     restarts: Annotated[int, Meta(ge=1)]
+    """How many restarts are too many."""
     window_seconds: Annotated[int, Meta(ge=60)]
     """So many restarts within such a time."""
 
@@ -203,16 +235,19 @@ class FullNodeSpec(Model):
     """How many nodes, of which chain, with what."""
 
     replicas: Count
+    """How many nodes there are, each an instance with a volume of its own."""
     chain: ChainSpec
     pod_template: NodePodTemplate
     volume_claim_template: NodeVolumeClaimTemplate
     ordinals: InstanceOrdinals = InstanceOrdinals()
     type: NodeType | None = None
+    """FullNode, or Sentry, which shields a remote signer; FullNode if not given."""
     strategy: RolloutStrategy = RolloutStrategy()
     volume_retention_policy: RetentionPolicy | None = None
     """Whether the volumes of removed instances are kept; they are deleted if not given."""
     service: ServiceOverrides = ServiceOverrides()
     instance_overrides: Mapping[str, InstanceOverride] = {}
+    """What is otherwise for single instances, by the name of their pod."""
     self_heal: SelfHeal | None = None
     service_account_name: str = ""
     """Of the pods; without one they get an account that may tell of their heights."""

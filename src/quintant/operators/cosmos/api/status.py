@@ -24,13 +24,16 @@ class SnapshotCandidate(Model):
     """A pod that is away while its volume is copied."""
 
     pod_candidate: str
+    """The pod's name."""
 
 
 class PvcAutoScaling(Model):
     """The size that was asked for because a volume filled up."""
 
     requested_size: Annotated[Quantity, quantity()]
+    """The size."""
     requested_at: Moment
+    """When it was asked for."""
 
 
 class SelfHealingStatus(Model):
@@ -48,23 +51,31 @@ class SyncInfo(Model):
     """What a node said when it was last asked."""
 
     timestamp: Moment
+    """When it said so."""
     height: Height | None = None
+    """Its latest block."""
     in_sync: bool | None = None
+    """Whether it says that it has caught up."""
     error: str | None = None
+    """Why it could not be asked."""
 
 
 class UpgradeInfo(Model):
     """The upgrade that a node halted for, as its upgrade-info.json says."""
 
     height: Height
+    """The height at which the upgrade happens."""
     name: str = ""
+    """What the upgrade is called."""
 
 
 class FullNodeStatus(Model):
     """What became of it."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     phase: FullNodePhase | None = None
+    """Complete, Progressing, WaitingForP2PServices, TransientError or Error."""
     status: str | None = None
     """What is wrong, in words."""
     scheduled_snapshot_status: Mapping[str, SnapshotCandidate] = {}
@@ -81,8 +92,12 @@ class FullNodeStatus(Model):
     planned_upgrade: UpgradeInfo | None = None
     """What the chain announces, if its user asks to know."""
     replicas: int | None = None
+    """Pods that there are."""
     ready_replicas: int | None = None
     """Nodes that are in sync, and ready where they have a probe."""
     in_sync_replicas: int | None = msgspec.field(default=None, name="inSyncReplicas")
+    """Nodes that say they are in sync."""
     selector: str = ""
+    """What the pods are selected by, for autoscalers."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""

@@ -36,6 +36,7 @@ class FullNodeRef(Model):
     """A CosmosFullNode of the same namespace."""
 
     name: str
+    """Its name."""
     namespace: str = ""
     """Ignored: it is always that of the ScheduledVolumeSnapshot."""
     ordinal: Annotated[int, Meta(ge=0)] | None = None
@@ -49,6 +50,7 @@ class SnapshotScheduleSpec(Model):
     schedule: str
     """Five fields of a crontab, or @hourly and the like."""
     volume_snapshot_class_name: str
+    """The VolumeSnapshotClass that makes the copies."""
     delete_pod: bool = False
     """Take the pod away while its volume is copied: nothing else makes sure that the copy is
     whole."""
@@ -57,6 +59,7 @@ class SnapshotScheduleSpec(Model):
     limit: Annotated[int, Meta(ge=1)] | None = None
     """How many copies are kept; 3 if not given."""
     suspend: bool = False
+    """Whether no copies are begun."""
     snapshot_timeout_seconds: Annotated[int, Meta(ge=1)] | None = None
     """How long a copy may take before the pod comes back without it; 1800 if not given."""
 
@@ -65,15 +68,20 @@ class SnapshotTarget(Model):
     """The instance whose volume is being copied."""
 
     pod_name: str
+    """Its pod."""
     pvc_name: str
+    """The claim that is copied."""
     pod_labels: Mapping[str, str] = {}
+    """The labels of its pod, by which it is found again."""
 
 
 class LastSnapshot(Model):
     """The last copy that was begun."""
 
     name: str
+    """The VolumeSnapshot's name."""
     started_at: Moment
+    """When it was begun."""
     status: SnapshotStatus | None = None
 
 
@@ -81,18 +89,23 @@ class SnapshotScheduleStatus(Model):
     """Where it is."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     status: str | None = None
     """What is wrong, in words."""
     phase: SnapshotPhase | None = None
+    """What is being done."""
     created_at: Moment | None = None
     """When it was first seen: schedules are counted from then on."""
     candidate: SnapshotTarget | None = None
     last_snapshot: LastSnapshot | None = None
     last_success: Moment | None = None
+    """When the last copy was ready."""
     next_schedule_time: Moment | None = None
+    """When the next copy is due."""
     failures: int | None = None
     """Copies that failed in a row."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(

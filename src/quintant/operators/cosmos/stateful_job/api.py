@@ -34,6 +34,7 @@ class StatefulJobClaim(Model):
     """The volume that is made from a copy."""
 
     storage_class_name: str
+    """The StorageClass of the volume."""
     access_modes: tuple[str, ...] = ()
     """ReadWriteOnce if none is given."""
 
@@ -55,12 +56,15 @@ class StatefulJobStatus(Model):
     """What ran, and how it ended."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     status: str | None = None
     """What is wrong, in words."""
     job_history: tuple[JobStatus, ...] = ()
     """Newest first, at most five."""
     last_started: Moment | None = None
+    """When the last job was begun."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(

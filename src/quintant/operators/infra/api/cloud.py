@@ -29,18 +29,22 @@ class Project(Model):
     """A project of Keystone."""
 
     name: Annotated[str, Meta(min_length=1)]
+    """Its name."""
     domain_id: Annotated[str | None, default("default")] = msgspec.field(
         default=None, name="domainID"
     )
+    """The id of its domain."""
 
 
 class OpenStackAuth(Model):
     """Who we are to Keystone."""
 
     type: Annotated[Literal["password"] | None, default("password")] = None
+    """How we prove who we are."""
     credentials_secret_ref: CredentialsRef
     """Its keys are `username` and `password`."""
     user_domain_name: Annotated[str | None, default("Default")] = None
+    """The domain of the user."""
     project: Project
 
 
@@ -50,6 +54,7 @@ class OpenStackSpec(Model):
     url: Annotated[str, Meta(pattern=URL, max_length=2048)]
     """Of Keystone, such as https://keystone:5000."""
     region: str = ""
+    """The region; empty for the only one."""
     auth: OpenStackAuth
 
 
@@ -60,7 +65,9 @@ class ProviderRef(Model):
         Literal["InfrastructureProvider", "GlobalInfrastructureProvider"] | None,
         default("InfrastructureProvider"),
     ] = None
+    """InfrastructureProvider, in the same namespace, or GlobalInfrastructureProvider."""
     name: Name
+    """Its name."""
 
 
 class CloudSpec(Model):
@@ -77,19 +84,24 @@ class CloudSpec(Model):
     deletion_policy: Annotated[Literal["Block"] | None, default("Block")] = None
     """Block: it stays until its Clusters are gone."""
     metrics: Reserved = None
+    """Reserved: refused if it is given."""
 
 
 class CloudStatus(Model):
     """Whether Clusters can be made here."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     state: Literal["ONLINE"] | None = None
+    """ONLINE once it can be used."""
     bound_clusters: int | None = None
+    """How many Clusters are here."""
     fingerprint: str = ""
     """Changes with the provider and with every Secret: Clusters try again then."""
     held_secrets: tuple[str, ...] = ()
     """Secrets, as namespace/name, that stay for as long as there are Clusters here."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 _COLUMNS: Mapping[str, str | Column] = {

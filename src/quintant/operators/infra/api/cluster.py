@@ -25,16 +25,27 @@ Span = Annotated[str | None, duration()]
 
 _OBJECT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _OUTPUTS = _OBJECT | {
+    "description": "What the template gives back.",
     "required": ["kubeconfig"],
-    "properties": {"kubeconfig": {"x-kubernetes-preserve-unknown-fields": True}},
+    "properties": {
+        "kubeconfig": {
+            "description": "How the made cluster is reached.",
+            "x-kubernetes-preserve-unknown-fields": True,
+        }
+    },
 }
 TEMPLATE = Meta(
     description="A TOSCA template; its output `kubeconfig` is how the cluster is reached.",
     extra_json_schema={
         "required": ["tosca_definitions_version", "topology_template"],
         "properties": {
-            "tosca_definitions_version": {"type": "string", "minLength": 1},
+            "tosca_definitions_version": {
+                "description": "The version of TOSCA, such as tosca_simple_yaml_1_0.",
+                "type": "string",
+                "minLength": 1,
+            },
             "topology_template": _OBJECT | {
+                "description": "The machines, what is installed on them, and the outputs.",
                 "required": ["outputs"],
                 "properties": {"outputs": _OUTPUTS},
             },
@@ -47,7 +58,9 @@ class CloudRef(Model):
     """A Cloud beside the Cluster, or a GlobalCloud."""
 
     kind: Annotated[Literal["Cloud", "GlobalCloud"] | None, default("Cloud")] = None
+    """Cloud, in the same namespace, or GlobalCloud."""
     name: Name
+    """Its name."""
 
 
 class CloudConstraints(Model):
@@ -56,6 +69,7 @@ class CloudConstraints(Model):
     labels: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     """`location is DE`, `location is not DE`, `tier in (gold, silver)`, `tier not in (bronze)`."""
     metrics: Reserved = None
+    """Reserved: refused if it is given."""
 
 
 class Constraints(Model):
@@ -68,9 +82,13 @@ class Timeouts(Model):
     """When an operation counts as failed; it is looked at all the same, and 0 means never."""
 
     create: Annotated[Span, default("60m")] = None
+    """Of making the infrastructure."""
     update: Annotated[Span, default("60m")] = None
+    """Of changing it."""
     reconfigure: Annotated[Span, default("30m")] = None
+    """Of configuring it anew."""
     delete: Annotated[Span, default("30m")] = None
+    """Of deleting it."""
     launch_grace: Annotated[Span, default("10m")] = None
     """How long a provider may prepare without listing a machine. Until then nothing is deleted:
     it would forget the infrastructure and launch its machines all the same."""
@@ -80,15 +98,20 @@ class ReconfigureSpec(Model):
     """How often what failed is tried again."""
 
     max_attempts: Annotated[int | None, Meta(ge=1), default(5)] = None
+    """How often, before it is FAILED."""
     backoff: Annotated[Span, default("30s")] = None
+    """How long before the second try; doubled each time."""
     max_backoff: Annotated[Span, default("10m")] = None
+    """How long at most."""
 
 
 class ObserverSpec(Model):
     """How the made cluster is looked at."""
 
     interval: Annotated[Span, default("30s")] = None
+    """How often."""
     timeout: Annotated[Span, default("10s")] = None
+    """How long an answer may take."""
     failure_threshold: Annotated[int | None, Meta(ge=1), default(3)] = None
     """So many failures in a row are OFFLINE; fewer are DEGRADED."""
     require_nodes: bool = False
@@ -109,10 +132,13 @@ class ClusterSpec(Model):
     inherit_labels: bool = False
     """Show the cloud's labels in the status."""
     inherit_metrics: Annotated[bool, reserved("!self")] = False
+    """Reserved: refused if it is true."""
     metrics: Reserved = None
+    """Reserved: refused if it is given."""
     custom_resources: tuple[str, ...] = ()
     """Kinds that the cluster serves, as plural.group: for programs that place applications."""
     paused: bool = False
+    """Whether nothing is done about it."""
     deletion_policy: Annotated[Literal["Delete", "Orphan"] | None, default("Delete")] = None
     """Orphan leaves the infrastructure at the provider, to be adopted by another Cluster."""
     adopt_infrastructure_id: Annotated[str, Meta(pattern="^[A-Za-z0-9-]*$", max_length=128)] = (

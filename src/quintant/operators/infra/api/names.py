@@ -45,14 +45,18 @@ class CredentialsRef(Model):
     """A Secret. Kinds with a namespace name one beside them, global kinds say where it is."""
 
     name: Name
+    """The Secret's name."""
     namespace: str = ""
+    """Its namespace; only for global kinds."""
 
 
 class SecretKeyRef(Model):
     """A key of a Secret."""
 
     name: Name
+    """The Secret's name."""
     key: Annotated[str | None, default("value")] = None
+    """The key in it."""
 
 
 def reserved(rule: str = "false") -> Any:

@@ -18,8 +18,11 @@ class AuthorityRef(Model):
     """A key of a Secret with the certificates that the provider's is checked against."""
 
     name: Name
+    """The Secret's name."""
     namespace: str = ""
+    """Its namespace; only for global providers."""
     key: Annotated[str | None, default("ca.crt")] = None
+    """The key in it."""
 
 
 class ImSpec(Model):
@@ -30,6 +33,7 @@ class ImSpec(Model):
     credentials_secret_ref: CredentialsRef
     """Its keys are `username` and `password`, or `token`, which wins."""
     auth_format: Annotated[Literal["Auto", "JSON"] | None, default("Auto")] = None
+    """How credentials are written in requests: Auto finds out."""
     ca_bundle_secret_ref: AuthorityRef | None = None
     insecure_skip_verify: bool = False
     """Believe any certificate: for tests."""
@@ -43,6 +47,7 @@ class ProviderSpec(Model):
     """Which kind of provider it is, and what that kind needs."""
 
     type: Literal["im"]
+    """im: Infrastructure Manager."""
     im: ImSpec | None = None
 
 
@@ -50,12 +55,15 @@ class ProviderStatus(Model):
     """Whether it can be reached, and knows us."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     version: str = ""
+    """The provider's version."""
     clouds: int | None = None
     """How many Clouds name it."""
     fingerprint: str = ""
     """Changes with its spec and its Secrets: Clouds look again then."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 _COLUMNS: Mapping[str, str | Column] = {

@@ -29,8 +29,6 @@ def _aspects(cluster: Cluster) -> object:
     return observable(cluster, status), status.kubeconfig_secret_ref, reached
 
 
-# Clusters that were first looked at together are not looked at together for ever.
-JITTER = 0.1
 CHANGED = predicates.generation | predicates.changed(_aspects)
 
 
@@ -97,4 +95,4 @@ class TargetWatcher:
                 self._metrics.observer_failures.inc()
             known = news(known, look, target.threshold)
             yield known
-            await asyncio.sleep(target.interval * self.near.random.uniform(1 - JITTER, 1))
+            await asyncio.sleep(target.interval)

@@ -13,9 +13,8 @@ from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.follower import Follower, Pace
 from quintant.runtime.controller.result import Result
 
-# A first look takes as long as its time-outs, and those are the user's. A connection with TLS costs
-# a hundred kilobytes: hundreds of them after a start would be the most memory that is ever used.
-PACE = Pace(patience=600.0, opening=32)
+# A first look takes as long as its time-outs, and those are the user's.
+PACE = Pace(patience=600.0)
 NAME = "cluster"
 # Secrets of others that are not watched are read again so often.
 AGAIN_SECONDS = 60.0

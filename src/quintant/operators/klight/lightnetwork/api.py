@@ -27,6 +27,7 @@ class LightNetworkSpec(Model):
     """Which network this is, and what may be done for it."""
 
     network_id: Annotated[str, Meta(max_length=63), immutable()] = msgspec.field(name="networkID")
+    """The value of the label klight.networkId of its pods."""
     repair: Repair | None = None
     """Overrides the controller's `repair`."""
     paused: bool | None = None
@@ -39,36 +40,50 @@ class NetworkPeer(Model):
     pod: str
     """Name, or namespace/name where the network spans namespaces."""
     uid: str
+    """The pod's uid."""
     address: str = ""
+    """Where the peer listens."""
     state: str = ""
     """Up, Suspect, Down, Waiting, Moving or Invalid."""
     joined_at: str | None = None
+    """When it joined."""
     joined_via: str | None = None
+    """The member that it was sent to, or founder, or adopted."""
     message: str | None = None
+    """What is wrong with it."""
 
 
 class LightNetworkStatus(Model):
     """What the controller sees of the network."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     phase: str | None = None
+    """Forming, Ready, Degraded, Split or Empty."""
     members: int | None = None
+    """Pods that have joined."""
     ready: int | None = None
+    """Members that answer."""
     pending: int | None = None
+    """Pods that have not joined yet."""
     down: int | None = None
+    """Members that do not answer."""
     contact: str | None = None
     """The top of the stack: whom the next pod will be sent to."""
     stack: tuple[str, ...] = ()
     """Addresses, newest first, at most 50."""
     head_id: str | None = msgspec.field(default=None, name="headID")
+    """The newest block of the contact, if it is one of our own peers."""
     height: int | None = None
     """The chain of the contact, if it is one of our own peers."""
     last_join: str | None = None
+    """When a pod last joined."""
     repair_handled: str | None = None
     """The last value of the annotation repair-requested that was acted upon."""
     peers: Annotated[tuple[NetworkPeer, ...], list_map("uid")] = ()
     """At most 200, members first."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(

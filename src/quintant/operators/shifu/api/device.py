@@ -41,24 +41,38 @@ class DevicePlacement(Model):
     """Where the deviceShifu of a device should run; each of these can be an annotation instead."""
 
     node_name: str = ""
+    """The node to run on."""
     pin_policy: str = ""
+    """Whether it runs there or nowhere (strict), or elsewhere if need be (preferred)."""
     location: str = ""
+    """Where the device is: latitude,longitude[,altitude] in degrees."""
     zone: str = ""
+    """The zone that the device is in."""
     region: str = ""
+    """The region that the device is in."""
     node_selector: Mapping[str, str] = {}
+    """Labels that the node must have."""
     reschedule: str = ""
+    """When it may be moved: auto, on-node-loss or never."""
     memory_request: str = ""
+    """How much memory its deviceShifu asks for."""
     priority: int | None = None
+    """Who finds a place first when a node is lost: the higher."""
     autonomy: str = ""
+    """How long it stays on a lost node, such as 10m."""
     exclusive: bool | None = None
+    """Whether its agent lets go of the device when it cannot reach the API server."""
 
 
 class DeviceInstruction(Model):
     """What can be asked of a device, as a ConfigMap of instructions has it."""
 
     protocol_property_list: Mapping[str, str] = {}
+    """What the protocol needs to carry it out, such as the id of a node."""
     description: str = ""
+    """What it does, in words."""
     read_write: str = ""
+    """Whether it reads or writes: R, W or RW."""
 
 
 class DeviceShifuSpec(Model):
@@ -74,14 +88,21 @@ class EdgeDeviceSpec(Model):
     """What the device is, how it is reached, and where its deviceShifu should be."""
 
     sku: str = ""
+    """What device it is: the maker's name for it."""
     connection: str = ""
+    """How it is connected, such as Ethernet."""
     address: str = ""
+    """Where it is reached, in the way of its protocol."""
     protocol: str = ""
+    """What it speaks: HTTP, MQTT, OPCUA, MODBUS, Socket, TCP and others."""
     protocol_settings: ProtocolSettings | None = None
     gateway_settings: GatewaySettings | None = None
     custom_metadata: Mapping[str, str] = {}
+    """Further settings, and labels of telemetry."""
     description: str = ""
+    """What it is for, in words."""
     connection_info: str = ""
+    """How it is reached, in words."""
     placement: DevicePlacement | None = None
     device_shifu: DeviceShifuSpec | None = None
 
@@ -90,45 +111,65 @@ class PlacementStatus(Model):
     """Where a deviceShifu is, and why."""
 
     node_name: str = ""
+    """The node."""
     kind: str = ""
+    """How it was chosen, in one word."""
     reason: str = ""
+    """Why this node, in words."""
     distance_meters: int | None = None
+    """How far it is from the device."""
     since: Annotated[str, date_time()] | None = None
+    """Since when it is there."""
     previous_node: str = ""
+    """Where it was before."""
     moves: int | None = None
+    """How often it has moved."""
 
 
 class DeviceShifuStatus(Model):
     """The objects of a deviceShifu, and where it answers."""
 
     deployment: str = ""
+    """Its Deployment."""
     service: str = ""
+    """Its Service."""
     config_map: str = ""
+    """Its ConfigMap of instructions."""
     url: str = ""
+    """Where it answers."""
     managed: bool | None = None
+    """Whether the operator made it; otherwise a user did."""
     mode: str = ""
+    """How it runs: standalone."""
 
 
 class DeviceTelemetryStatus(Model):
     """When the agent last heard of the device; written on transitions only."""
 
     last_success: Annotated[str, date_time()] | None = None
+    """When the device last answered after it had not."""
     last_failure: Annotated[str, date_time()] | None = None
+    """When the device last failed to answer after it had."""
     last_error: str = ""
+    """What went wrong then."""
 
 
 class EdgeDeviceStatus(Model):
     """How the device is, and where its deviceShifu runs."""
 
     phase: str = msgspec.field(default="", name="edgedevicephase")
+    """Pending, Running, Failed or Unknown."""
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     spec_hash: str = ""
+    """The digest of the spec that was last acted on."""
     placement: PlacementStatus | None = None
     device_shifu: DeviceShifuStatus | None = None
     telemetry: DeviceTelemetryStatus | None = None
     busy: bool | None = None
     """Whether a command is under way that a move would cut short."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(group=GROUP, version=VERSION, status=True, short=["ed"], columns=COLUMNS)
