@@ -17,14 +17,18 @@ from quintant.client.merge_patch import make_merge_patch
 from quintant.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
 from quintant.client.subresource import Subresource
 from quintant.client.transport import ApiRequest
+from quintant.client.undeclared_fields import UndeclaredFields
 from quintant.core import codec
-from quintant.core.errors import ConfigError, NotFound
+from quintant.core.errors import ConfigError, NotFound, ServerError
 from quintant.core.object import K, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.applied_fields import is_applied
 from quintant.runtime.cache.apply_cache import STATUS, ApplyCache, apply_body, status_body
 from quintant.runtime.cache.reader import Reader
 from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.observe import logs
+
+log = logs.get_logger()
 
 MANAGER = "quintant"
 Validation = Literal["Ignore", "Warn", "Strict"]
@@ -47,6 +51,8 @@ class Client(Reader):
     validation: Validation | None = None
     """What the server does about fields it does not know: None is its own default, Warn."""
     applied: ApplyCache = field(default_factory=ApplyCache, kw_only=True)
+    undeclared: UndeclaredFields = field(default_factory=UndeclaredFields, kw_only=True)
+    """What is left out of statuses, because the installed definition does not have it."""
 
     def with_field_manager(self, manager: str) -> Client:
         """The same client, writing as another field manager."""
@@ -88,22 +94,24 @@ class Client(Reader):
     async def set_status(self, obj: K, status: Model) -> K:
         """Make the status say this, through the subresource; nothing is sent if it does already.
 
-        Only the fields set here are owned, so several controllers can each own theirs.
+        Only the fields set here are owned, so several controllers can each own theirs. Fields that
+        the installed definition does not have are left out.
         """
         self.fence()
-        resource = resource_of(type(obj))
+        kind, resource = type(obj), resource_of(type(obj))
         if not resource.status:
             raise ConfigError(
                 f"{resource.kind} has no status subresource",
                 hint="declare it: @resource(..., status=True)",
             )
-        known, body = self._known(obj) or obj, status_body(type(obj), obj.metadata, status)
+        known, whole = self._known(obj) or obj, status_body(kind, obj.metadata, status)
+        body = self.undeclared.leave_out(kind, whole)
         if getattr(known, STATUS, None) == status:
             self._take_applied(known, STATUS)
             return known
         if self._is_there(known, body, STATUS):
             return known
-        return await uninterrupted(self._apply(obj, body, force=True, sub=STATUS))
+        return await uninterrupted(self._apply_status(obj, whole))
 
     async def json_patch(
         self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
@@ -201,6 +209,19 @@ class Client(Reader):
             self.applied.record(stored, body, sub)
             self._take_applied(stored, sub)
         return stored
+
+    async def _apply_status(self, obj: K, whole: bytes) -> K:
+        kind = type(obj)
+        while True:
+            body = self.undeclared.leave_out(kind, whole)
+            try:
+                return await self._apply(obj, body, force=True, sub=STATUS)
+            except ServerError as refused:
+                if not (new := self.undeclared.learn(kind, refused.message)):
+                    raise
+                log.warning(
+                    "leaving out undeclared fields", kind=resource_of(kind).kind, fields=new
+                )
 
     async def _patch(self, obj: K, patch: Patch, sub: str) -> K:
         raw = await self.rest.patch(type(obj), obj.key, patch, sub=sub, query=self._query())

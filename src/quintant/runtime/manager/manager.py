@@ -25,7 +25,8 @@ from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.controller.namespaces import legal_namespaces
-from quintant.runtime.manager.declarations import ControllerDeclarations
+from quintant.runtime.manager.crd_check import check_crds
+from quintant.runtime.manager.declarations import ControllerDeclarations, Runnable
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Check, ProbeKind
@@ -219,9 +220,10 @@ class Manager(ControllerDeclarations):
     def bind(self, environment: Environment) -> Engine:
         """The declarations bound to an environment, ready to run."""
         self.check()
-        engine = Engine(
-            self.settings, self.declarations, self.runnables, self.webhooks, environment
-        )
+        # A program of its own may find any definitions; those of tests are its own.
+        checks = [Runnable(self._check_crds, leader=False)] if environment.listen else []
+        runnables = [*checks, *self.runnables]
+        engine = Engine(self.settings, self.declarations, runnables, self.webhooks, environment)
         for probe, name, check in self.checks:
             engine.health.add(probe, name, check)
         for collector in self.collectors:
@@ -229,6 +231,9 @@ class Manager(ControllerDeclarations):
         for word, page in self.json_pages.items():
             engine.json_pages[word] = partial(page, engine.client)
         return engine
+
+    async def _check_crds(self, client: Client) -> None:
+        await check_crds(client, self.kinds())
 
     def check(self) -> None:
         """ConfigError if a declaration was begun and not ended, or there is none."""
