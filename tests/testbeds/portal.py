@@ -54,6 +54,8 @@ class PortalTestbed:
     """The URLs of relays that do not answer."""
     taken: set[str] = field(default_factory=set)
     """The URLs of relays that have given the name to somebody else."""
+    most: dict[str, int] = field(default_factory=dict)
+    """How many tunnels of a name relays take, by URL; any number if it is not said."""
     starts: Callable[[Pod], bool] = lambda _: True
     """Whether a pod's program starts."""
     step: float = STEP_SECONDS
@@ -181,6 +183,10 @@ class PortalTestbed:
         if url in self.taken:
             said = "the name is held by another"
             return {"state": "Backoff", "lastError": said, "closeCode": 4409, "since": since}
+        earlier = [each for each in self._pods.values() if each.metadata.uid < pod.metadata.uid]
+        if len(earlier) >= self.most.get(url, len(self._pods)):
+            said = f"{self.most[url]} tunnels have this name already"
+            return {"state": "Backoff", "lastError": said, "closeCode": 4429, "since": since}
         return {"state": "Connected", "since": since}
 
     async def _care(self, pod: Pod) -> None:

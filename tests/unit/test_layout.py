@@ -27,6 +27,7 @@ PROMISES = {
     "test_layout.py": "this",
     "test_public.py": "what users import",
     "test_words.py": "names",
+    "operators/test_descriptions.py": "every field of every kind is explained",
     "agents/lightpeer/test_mixed_networks.py": "peers beside those of another make",
     "api/test_every_kind.py": "what every built-in kind has",
     "cli/test_no_grpc_before_fork.py": "what is loaded where programs are started",

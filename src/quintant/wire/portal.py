@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 
@@ -109,6 +109,22 @@ class Frame(NamedTuple):
     flags: int = 0
 
 
+class RequestRate(msgspec.Struct, frozen=True):
+    """So many requests per second, after a burst."""
+
+    rate: Annotated[float, msgspec.Meta(gt=0)]
+    burst: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class RequestRates(msgspec.Struct, frozen=True):
+    """What a relay lets through to an app."""
+
+    visitor: RequestRate | None = None
+    """For each address."""
+    app: RequestRate | None = None
+    """For all together."""
+
+
 class Hello(msgspec.Struct, frozen=True):
     """The first frame of a tunnel: who it is, and what it wants to be reached as."""
 
@@ -120,6 +136,7 @@ class Hello(msgspec.Struct, frozen=True):
     window: int = WINDOW_BYTES
     max_streams: int = STREAMS
     v: int = VERSION
+    limits: RequestRates | None = None
 
 
 class Welcome(msgspec.Struct, frozen=True):

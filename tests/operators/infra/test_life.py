@@ -209,23 +209,6 @@ async def test_nothing_is_written_at_rest_and_little_is_asked(testbed: InfraTest
     assert len(testbed.model.calls) - asked - probes <= 20 * 1.2
 
 
-async def test_life_takes_few_writes(testbed: InfraTestbed) -> None:
-    await testbed.everything("other")
-    await testbed.cluster.advance(70)
-    assert testbed.account is not None
-    before = len(testbed.account.requests())
-    await testbed.make()
-    await testbed.state("ONLINE")
-    online = len(testbed.account.requests())
-    await testbed.delete()
-    await testbed.gone()
-    asked = [f"{each.verb} {each.resource}" for each in testbed.account.requests()]
-    # Where it goes, that it begins, that it is sent, its id, four states, the kubeconfig, ONLINE.
-    assert asked[before:online].count("patch clusters/status") <= 10
-    assert asked[online:].count("patch clusters/status") == 1
-    assert asked[before:].count("get clusters") == 0
-
-
 async def test_restart_creates_and_writes_nothing(testbed: InfraTestbed) -> None:
     await testbed.everything()
     await testbed.cluster.advance(70)

@@ -152,6 +152,27 @@ async def test_name_that_is_anothers_at_a_relay_is_told_until_it_is_free(
     assert condition(found, "NameAvailable") == ("True", "NameFree")
 
 
+async def test_replicas_beyond_what_a_relay_takes_are_told_until_they_fit(
+    testbed: PortalTestbed,
+) -> None:
+    testbed.most = {url(0): 2}
+    await testbed.serve()
+    await testbed.classed(replicas=3)
+    await testbed.expose()
+    await testbed.cluster.advance(10)
+    found = await testbed.cluster.get(PortalExpose, "shop")
+    assert condition(found, "TunnelsAccepted") == ("False", "TooManyTunnels")
+    (told,) = [event for event in await testbed.events() if event[1] == "TooManyTunnels"]
+    assert told[0] == "Warning"
+    assert "r0 takes no more tunnels" in told[2]
+    assert "spec.replicas of TunnelClass 'small' (3)" in told[2]
+    path = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/small"
+    await testbed.merge(path, {"spec": {"replicas": 2}})
+    await testbed.cluster.advance(60)
+    found = await testbed.phase("Ready")
+    assert condition(found, "TunnelsAccepted") == ("True", "TunnelsFit")
+
+
 async def test_name_that_nobody_else_wants_is_no_news(testbed: PortalTestbed) -> None:
     found = await testbed.ready()
     assert found.status is not None

@@ -20,7 +20,8 @@ from quintant.agents.relay.name_registry import LEASE_SECONDS, NameDenied, NameR
 from quintant.agents.relay.options import HTTPS, RelayOptions
 from quintant.agents.relay.portalv1_names import PortalV1Names
 from quintant.agents.relay.portalv1_tunnel import PortalV1Connection
-from quintant.agents.relay.tokens import ANYBODY, Principal, TunnelTokens
+from quintant.agents.relay.rate_limits import RequestLimiter
+from quintant.agents.relay.tokens import ANYBODY, Principal, TokenList
 from quintant.agents.relay.tunnel_connection import MultiplexTunnel, TunnelConnection
 from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
@@ -61,11 +62,12 @@ class Control:
         self,
         options: RelayOptions,
         names: NameRegistry[TunnelConnection],
-        tokens: TunnelTokens | None,
+        tokens: TokenList | None,
         metrics: RelayMetrics,
         random: Random,
+        rates: RequestLimiter,
     ) -> None:
-        self._options, self._names, self._tokens = options, names, tokens
+        self._options, self._names, self._tokens, self._rates = options, names, tokens, rates
         self._metrics, self._random = metrics, random
         self._sessions: dict[MultiplexTunnel, Principal] = {}
         self._portalv1: dict[PortalV1Connection, Principal] = {}
@@ -191,6 +193,7 @@ class Control:
             say("refused", app=hello.app, code=denied.code, because=str(denied))
             raise ProtocolViolation(str(denied), denied.code) from None
         tunnel.app = hello.app
+        self._rates.configure(hello.app, hello.limits)
         say("joined", app=hello.app, instance=hello.instance, agent=hello.agent)
         return Welcome(
             relay=f"quintant/{QUINTANT}",

@@ -26,6 +26,7 @@ from quintant.agents.relay.fields import ClientOrigin, to_service
 from quintant.agents.relay.hosts import target_of
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import NameRegistry
+from quintant.agents.relay.rate_limits import RequestLimiter
 from quintant.agents.relay.responses import RelayResponse
 from quintant.agents.relay.shares import AddressShares, share_address
 from quintant.agents.relay.tunnel_connection import TunnelConnection
@@ -80,8 +81,9 @@ class Forwarder:
         limits: ExchangeLimits,
         metrics: RelayMetrics,
         queue: VisitorQueue,
+        rates: RequestLimiter,
     ) -> None:
-        self._names, self._random = names, random
+        self._names, self._random, self._rates = names, random, rates
         self._limits, self._metrics, self._queue = limits, metrics, queue
         self._shares = AddressShares()
 
@@ -90,6 +92,11 @@ class Forwarder:
     ) -> bool:
         """Answer a request; whether the visitor's connection may carry another."""
         request, address = self._request(app, head, visitor, origin), share_address(head, origin)
+        if (
+            fast := self._rates.refuse(app, address, asyncio.get_running_loop().time())
+        ) is not None:
+            self._metrics.turned_away.labels(fast.reason).inc()
+            return await self._refuse(request, responses.too_fast(*fast))
         if request.upload is not None and not head.all(b"expect"):
             await request.upload.begin()
         began = asyncio.get_running_loop().time()

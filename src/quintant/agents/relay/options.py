@@ -59,7 +59,9 @@ class RelayOptions:
     folder: Path = Path("portal-relay")
     """Where an authority of its own is kept, if no certificate is given."""
     tokens: Path | None = None
-    """None asks for none."""
+    """None asks for none, unless they are in a Secret."""
+    tokens_secret: str = ""
+    """The Secret of the pod's namespace that has them."""
     trust: TrustedProxies = TrustedProxies()
     limits: ExchangeLimits = field(default_factory=ExchangeLimits)
     queue: QueueLimits = field(default_factory=QueueLimits)
@@ -75,8 +77,8 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     """The options of a command line; ends the program if they are wrong."""
     parser = _parser(environ)
     given = parser.parse_args(arguments)
-    if given.auth == "token" and given.tokens is None:
-        parser.error("--auth token needs --tokens FILE")
+    if given.auth == "token" and (given.tokens is None) is not bool(given.tokens_secret):
+        parser.error("--auth token needs either --tokens FILE or --tokens-secret NAME")
     if (given.tls_cert is None) is not (given.tls_key is None):
         parser.error("--tls-cert and --tls-key belong together")
     if given.auth == "none" and not _loopback(given.listen) and not given.force:
@@ -101,6 +103,7 @@ def _options(given: argparse.Namespace) -> RelayOptions:
         key=given.tls_key,
         folder=given.state,
         tokens=given.tokens if given.auth == "token" else None,
+        tokens_secret=given.tokens_secret if given.auth == "token" else "",
         trust=TrustedProxies(tuple(given.trusted_proxy)),
         limits=ExchangeLimits(
             given.first_byte, given.idle, UploadLimits(given.max_body, given.min_rate)
@@ -136,6 +139,7 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     add("--state", type=Path, default=Path("portal-relay"), help="folder of its own authority")
     add("--auth", choices=["none", "token"], default="none")
     add("--tokens", type=Path, help="JSON of token hashes; read again on change")
+    add("--tokens-secret", default="", metavar="NAME", help="the same in a Secret, followed")
     add("--force", action="store_true", help="listen to the world without asking for tokens")
     add("--trusted-proxy", action="append", default=[], metavar="NETWORK")
     add("--first-byte", type=float, default=limits.first_byte, metavar="SECONDS")

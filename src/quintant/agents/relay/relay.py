@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from random import Random, SystemRandom
 
+from quintant.agents.apiclient.pod_account import PodAccount
 from quintant.agents.multiplex.program import say
 from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
@@ -21,7 +23,9 @@ from quintant.agents.relay.frontend import LIMITS, Frontend
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.options import RelayOptions
-from quintant.agents.relay.tokens import TunnelTokens
+from quintant.agents.relay.rate_limits import RequestLimiter
+from quintant.agents.relay.secret_tokens import SecretTokens
+from quintant.agents.relay.tokens import TokenList, TunnelTokens
 from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.visitor import Visitor
 from quintant.agents.relay.visitor_queue import VisitorQueue
@@ -70,16 +74,20 @@ class Relay:
         self.names: NameRegistry[TunnelConnection] = NameRegistry(
             options.sessions, options.group_sessions
         )
-        self._tokens = TunnelTokens(options.tokens) if options.tokens else None
+        self._tokens = _tokens(options)
         self._served = _certificate(options)
-        self._control = Control(options, self.names, self._tokens, self.metrics, random)
+        self._rates = RequestLimiter()
+        self._control = Control(
+            options, self.names, self._tokens, self.metrics, random, self._rates
+        )
         queue = VisitorQueue(options.queue)
         self.metrics.queued = lambda: queue.size
-        forwarder = Forwarder(self.names, random, options.limits, self.metrics, queue)
+        forwarder = Forwarder(self.names, random, options.limits, self.metrics, queue, self._rates)
         self._frontend = Frontend(options, forwarder, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
         self._visitors = Connections(_failed)
         self._sweeper: asyncio.Task[None] | None = None
+        self._follower: asyncio.Task[None] | None = None
 
     @property
     def tls_port(self) -> int:
@@ -94,6 +102,10 @@ class Relay:
     async def start(self) -> None:
         """Listen."""
         loop, options = asyncio.get_running_loop(), self._options
+        if isinstance(self._tokens, SecretTokens):
+            follow = self._tokens.follow(self._control.recheck)
+            self._follower = self._group.create_task(follow)
+            await self._tokens.wait_first()
         self._servers.append(
             await loop.create_server(
                 lambda: self._visitor("https"),
@@ -133,8 +145,9 @@ class Relay:
             server.close()
         await self._visitors.close()
         await self._control.close()
-        if self._sweeper is not None:
-            self._sweeper.cancel()
+        for task in (self._sweeper, self._follower):
+            if task is not None:
+                task.cancel()
 
     def _visitor(self, scheme: str) -> Visitor:
         return Visitor(lambda visitor: self._serve(visitor, scheme))
@@ -149,6 +162,7 @@ class Relay:
             await asyncio.sleep(SWEEP_SECONDS)
             now = loop.time()
             self.names.sweep(now)
+            self._rates.sweep(now, partial(self.names.known, now=now))
             for tunnel in self.names.everybody():
                 tunnel.pool.sweep(now)
             reloads = self._reloads()
@@ -164,6 +178,12 @@ class Relay:
 
 def _failed(error: BaseException) -> None:
     say("visit failed", error=type(error).__name__)
+
+
+def _tokens(options: RelayOptions) -> TokenList | None:
+    if options.tokens_secret:
+        return SecretTokens(options.tokens_secret, PodAccount.find())
+    return TunnelTokens(options.tokens) if options.tokens else None
 
 
 def _certificate(options: RelayOptions) -> certificates.ServedCertificate:

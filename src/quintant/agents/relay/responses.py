@@ -30,6 +30,8 @@ class RelayResponse:
     status: int
     error: str
     text: str
+    retry_after: int = RETRY_SECONDS
+    """Seconds, where it is said at all: with 429 and 503."""
 
     def encode(self, close: bool, bodyless: bool = False) -> bytes:
         """The whole response."""
@@ -42,7 +44,7 @@ class RelayResponse:
         if self.error:
             fields.append((b"X-Portal-Error", self.error.encode()))
         if self.status in (429, 503):
-            fields.append((b"Retry-After", b"%d" % RETRY_SECONDS))
+            fields.append((b"Retry-After", b"%d" % self.retry_after))
         if close:
             fields.append((b"Connection", b"close"))
         first = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode()
@@ -65,6 +67,12 @@ BAD_RESPONSE = RelayResponse(
     502, "BAD_RESPONSE", "the Service does not speak HTTP/1.1 as it is defined"
 )
 _LIMITS = (413, 429, 431)
+
+
+def too_fast(reason: str, seconds: int) -> RelayResponse:
+    """More requests than the app allows, to all or to one visitor."""
+    whose = "this address" if reason == "visitor_rate" else "all visitors of the app"
+    return RelayResponse(429, "LIMIT", f"too many requests of {whose}", seconds)
 
 
 def unknown(app: str) -> RelayResponse:

@@ -79,26 +79,21 @@ def parse(raw: bytes) -> tuple[TokenEntry, ...]:
         raise ValueError(str(error)) from None
 
 
-class TunnelTokens:
-    """The file as it is now; a version that cannot be read leaves the last good one in force."""
+class TokenList:
+    """The entries as they are now."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen = _stamp(path)
-        self._entries = parse(path.read_bytes())
+    def __init__(self, entries: tuple[TokenEntry, ...]) -> None:
+        self._entries = entries
         self.version = 1
         """Grows whenever the entries change."""
 
+    def replace(self, entries: tuple[TokenEntry, ...]) -> None:
+        """Have other entries from now on."""
+        self._entries = entries
+        self.version += 1
+
     def reload(self) -> str:
-        """Read the file if it changed; what is wrong with it, if anything is."""
-        try:
-            stamp = _stamp(self._path)
-            if stamp == self._seen:
-                return ""
-            self._seen, self._entries = stamp, parse(self._path.read_bytes())
-            self.version += 1
-        except (OSError, ValueError) as error:
-            return str(error)
+        """Look whether there are others; what is wrong with them, if anything is."""
         return ""
 
     def find(self, token: str) -> Principal | None:
@@ -108,6 +103,26 @@ class TunnelTokens:
     def renew(self, who: Principal) -> Principal | None:
         """What somebody who is in may do by now; None if the token is not known any more."""
         return find(self._entries, who.token)
+
+
+class TunnelTokens(TokenList):
+    """The file as it is now; a version that cannot be read leaves the last good one in force."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._seen = path, _stamp(path)
+        super().__init__(parse(path.read_bytes()))
+
+    def reload(self) -> str:
+        """Read the file if it changed; what is wrong with it, if anything is."""
+        try:
+            stamp = _stamp(self._path)
+            if stamp == self._seen:
+                return ""
+            self._seen = stamp
+            self.replace(parse(self._path.read_bytes()))
+        except (OSError, ValueError) as error:
+            return str(error)
+        return ""
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

@@ -6,7 +6,8 @@
 Relays may be given several times, or with commas between. PORTAL_RELAYS (JSON) gives them names,
 PORTAL_TOKEN_<number> tokens, and a file <number>.crt in PORTAL_CA_DIR an authority to trust.
 PORTAL_KEY (32 bytes in base64) is the key by which Portal's own relays know whose a name is;
-without it a fresh one is made, and nobody shares the name.
+without it a fresh one is made, and nobody shares the name. PORTAL_RATE_LIMITS (JSON) says how many
+requests a relay of ours is to let through.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from quintant.agents.portalv1.seed import read_seed
+from quintant.wire.portal import RequestRates
 
 ADMIN_PORT = 9808
 DRAIN_SECONDS = 8.0
@@ -66,6 +68,8 @@ class TunnelOptions:
     key: bytes = field(default=b"", repr=False)
     """The seed of the key that relays of Portal's own protocol know it by; empty makes one."""
     admin: tuple[str, int] = ("0.0.0.0", ADMIN_PORT)
+    limits: RequestRates | None = None
+    """How many requests the relay is to let through."""
     drain: float = DRAIN_SECONDS
     resolve: Mapping[str, str] = field(default_factory=dict)
     """Where a host:port really is, in place of asking a nameserver."""
@@ -83,6 +87,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     urls = [url for each in given.relay for url in each.split(",") if url]
     try:
         relays, key = _relays(urls, environ), _key(environ.get("PORTAL_KEY", ""))
+        limits = _limits(environ.get("PORTAL_RATE_LIMITS", ""))
     except ValueError as error:
         parser.error(str(error))
     tls = environ.get("PORTAL_TARGET_TLS") or "off"
@@ -97,6 +102,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
         pod=environ.get("POD_UID", ""),
         key=key,
         admin=(host, int(port)),
+        limits=limits,
         drain=given.drain,
         resolve=_resolve(environ.get("PORTAL_RESOLVE", "")),
     )
@@ -122,6 +128,13 @@ def _key(text: str) -> bytes:
         return read_seed(text) if text else b""
     except ValueError as error:
         raise ValueError(f"PORTAL_KEY is no key: {error}") from None
+
+
+def _limits(text: str) -> RequestRates | None:
+    try:
+        return msgspec.json.decode(text, type=RequestRates) if text else None
+    except msgspec.DecodeError as error:
+        raise ValueError(f"PORTAL_RATE_LIMITS are no limits: {error}") from None
 
 
 def _named(text: str) -> list[_Named]:

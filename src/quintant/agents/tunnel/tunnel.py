@@ -31,7 +31,8 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     status, metrics = TunnelStatus(options.pod, lambda: datetime.now(UTC)), TunnelMetrics()
     resolver = HostResolver(options.resolve)
     dialer = ServiceDialer(options.service, resolver, tls_context(options.service.tls))
-    hello = Hello(options.app, options.group, options.pod, f"quintant/{QUINTANT}")
+    agent, limits = f"quintant/{QUINTANT}", options.limits
+    hello = Hello(options.app, options.group, options.pod, agent, limits=limits)
     seed = options.key or os.urandom(SEED_BYTES)
     # Seeded once: masks and pauses have to be unforeseen, and asking the system each time is slow.
     random = Random(SystemRandom().getrandbits(256))

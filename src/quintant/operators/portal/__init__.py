@@ -55,7 +55,7 @@ def declare(
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
     manager.add_collectors(*metrics.collectors())
     manager.add_alerts(*ALERTS)
-    manager.add(metrics.gauges.bind)
+    manager.add(metrics.gauges.bind, leader=True)
     reports = Follower(reports_by(remote), same=same)
     (
         manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)

@@ -38,6 +38,7 @@ LABEL_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 LABEL_LENGTH = 63
 MOST_RELAYS = 16
 MOST_REPLICAS = 100
+MOST_RATE = 1_000_000
 
 Phase = Literal["Pending", "Ready", "Degraded", "Failed"]
 RelayState = Literal["Connected", "Disconnected", "Unknown"]
@@ -49,13 +50,16 @@ class ServiceRef(Model):
     """A port of a Service in the same namespace."""
 
     name: str
+    """The Service's name."""
     port: Port
+    """A port of the Service."""
 
 
 class App(Model):
     """What is made public, and under which name."""
 
     name: Annotated[str, Meta(pattern=LABEL_PATTERN, max_length=LABEL_LENGTH)]
+    """The name before the relay's domain: a DNS label."""
     service: ServiceRef
 
 
@@ -78,24 +82,30 @@ class TunnelKey(Object):
 
 
 class SecretKey(Model):
-    """A key of a Secret in the same namespace, which has to be meant for the relay: see above."""
+    """A key of a Secret in the same namespace, which has to name the relay that may see it."""
 
     name: str
+    """The Secret's name."""
     key: str = ""
+    """The key in it; token if not given."""
 
 
 class ConfigMapKey(Model):
     """A key of a ConfigMap in the same namespace."""
 
     name: str
+    """The ConfigMap's name."""
     key: str = ""
+    """The key in it; ca.crt if not given."""
 
 
 class RelayTarget(Model):
     """A relay to be reachable through."""
 
     name: Annotated[str, Meta(min_length=1, max_length=LABEL_LENGTH)]
+    """What the relay is called in the status."""
     url: Annotated[str, Meta(pattern="^wss://.*", max_length=2048)]
+    """Where tunnels connect to it: wss://host/relay."""
     auth_secret_ref: SecretKey | None = None
     ca_config_map_ref: ConfigMapKey | None = None
 
@@ -106,6 +116,7 @@ class RelaySpec(Model):
     targets: Annotated[
         tuple[RelayTarget, ...], Meta(min_length=1, max_length=MOST_RELAYS), list_map("name")
     ]
+    """The relays, all of which are connected at once; the first gives the public URL."""
 
 
 class PortalExposeSpec(Model):
@@ -121,37 +132,50 @@ class TunnelPods(Model):
     """How many tunnel pods are ready, of how many; zero is said, too."""
 
     ready: int | None = None
+    """Tunnel pods that are ready."""
     total: int | None = None
+    """Tunnel pods that there should be."""
 
 
 class RelayConnection(Model):
     """How the tunnels are connected to one relay."""
 
     name: str
+    """The relay, as in the spec."""
     status: RelayState
+    """Connected, Disconnected, or Unknown if no tunnel has told."""
     connected_at: Annotated[str, date_time()] | None = None
+    """Since when it is connected."""
     last_error: str = ""
+    """Why it is not connected."""
     ready_tunnels: int | None = None
+    """How many tunnels are connected to it."""
     public_url: str = msgspec.field(default="", name="publicURL")
+    """Where visitors of this relay find it."""
 
 
 class RelayStatus(Model):
     """Every relay of the spec, in its order."""
 
     connected: tuple[RelayConnection, ...] = ()
+    """The relays."""
 
 
 class PortalExposeStatus(Model):
     """What became of it."""
 
     phase: Phase | None = None
+    """Pending, Ready, Degraded or Failed."""
     public_url: str = msgspec.field(default="", name="publicURL")
+    """Where visitors find it."""
     tunnel_pods: TunnelPods | None = None
     relay: RelayStatus | None = None
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     tunnel_class_name: str = ""
     """The class in force."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(
@@ -174,20 +198,45 @@ class PortalExpose(Custom[PortalExposeSpec, PortalExposeStatus]):
     """Makes a Service reachable under a public URL, through tunnels to relays."""
 
 
+class RateLimit(Model):
+    """So many requests per second, after a burst; more get 429 and are told when to come again."""
+
+    requests_per_second: Annotated[int, Meta(ge=1, le=MOST_RATE)]
+    """On average."""
+    burst: Annotated[int, Meta(ge=1, le=MOST_RATE)] | None = None
+    """How many at once; as many as in a second if not given."""
+
+
+class RateLimits(Model):
+    """How many requests each relay lets through, to each PortalExpose of the class."""
+
+    per_visitor: RateLimit | None = None
+    """Of one address; of IPv6, of one network of 64 bits."""
+    per_exposure: RateLimit | None = None
+    """Of all visitors together."""
+
+
 class TunnelClassSpec(Model):
     """How many tunnel pods, how big, and where."""
 
     replicas: Annotated[int, Meta(ge=1, le=MOST_REPLICAS)]
+    """How many tunnel pods there are; all of them serve."""
     size: Size
+    """How big each is: small, medium or large."""
     node_selector: Mapping[str, str] = {}
+    """Labels that the nodes of tunnels must have."""
     tolerations: tuple[Toleration, ...] = ()
+    """Taints that tunnels bear."""
+    rate_limits: RateLimits | None = None
 
 
 class TunnelClassStatus(Model):
     """Which generation was seen, and whether it is the default."""
 
     observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
 @resource(

@@ -1,11 +1,12 @@
 """Gauges that are computed from the caches when somebody asks: objects by phase, by class, by node.
 
 They cannot drift from what is there, nobody wakes up to keep them fresh, and the series of an
-object goes with it. What they count is read where it is, without a request.
+object goes with it. What they count is read where it is, without a request. Bound where the lease
+is held, they are told by one replica: a sum over all of them is the truth.
 
     gauges = CacheGauges(CacheGauge("things_phase", "Things by phase.", "phase", by_phase))
     manager.add_collectors(gauges)
-    manager.add(gauges.bind)
+    manager.add(gauges.bind, leader=True)
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ class Cached:
 
     def __init__(self, client: Client | None = None) -> None:
         self._client = client
+
+    @property
+    def bound(self) -> bool:
+        """Whether there are caches to ask."""
+        return self._client is not None
 
     def all(self, kind: type[K]) -> list[K]:
         """Every object of a kind that a controller watches."""
@@ -63,9 +69,10 @@ class CacheGauges:
             yield from Gauge(each.name, each.documentation, [each.label]).describe()
 
     def collect(self) -> Iterator[Metric]:
-        """The present numbers."""
+        """The present numbers; none before they are bound."""
         for each in self._gauges:
             gauge = Gauge(each.name, each.documentation, [each.label])
-            for value, number in each.count(self._cached).items():
+            counted = each.count(self._cached) if self._cached.bound else {}
+            for value, number in counted.items():
                 gauge.labels(value).set(number)
             yield from gauge.collect()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from quintant.agents.tunnel.options import parse
 from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.api.scheduling import Toleration
 from quintant.core.codec import to_plain
@@ -17,6 +18,8 @@ from quintant.operators.portal.api import (
     ConfigMapKey,
     PortalExpose,
     PortalExposeSpec,
+    RateLimit,
+    RateLimits,
     RelaySpec,
     RelayTarget,
     SecretKey,
@@ -33,6 +36,7 @@ from quintant.operators.portal.builders import (
     labels,
 )
 from quintant.operators.portal.builders import target_tls as tls
+from quintant.wire import portal
 
 TUNNELS = Tunnels("portal-tunnel:1")
 CLASS = TunnelClass(
@@ -202,3 +206,18 @@ def test_a_key_is_a_secret_of_its_own_type_that_nobody_changes() -> None:
     assert (made.type, made.immutable) == (KEY_TYPE, True)
     assert len(key_name("x" * 253)) <= 253
     assert "AAAA" not in repr(made)
+
+
+def test_rate_limits_reach_the_tunnels_as_relays_read_them() -> None:
+    limits = RateLimits(
+        per_visitor=RateLimit(requests_per_second=10, burst=50),
+        per_exposure=RateLimit(requests_per_second=500),
+    )
+    limited = replace(CLASS, spec=replace(CLASS.spec, rate_limits=limits))
+    service = Service(metadata=ObjectMeta(name="web"), spec=ServiceSpec())
+    made = deployment(expose(), limited, service, TUNNELS)
+    (container,) = to_plain(made)["spec"]["template"]["spec"]["containers"]
+    env = {each["name"]: each.get("value", "") for each in container["env"]}
+    assert parse(["expose", "--name", "a", "--host", "b", "--port", "1"], env).limits == (
+        portal.RequestRates(portal.RequestRate(10, 50), portal.RequestRate(500, 500))
+    )

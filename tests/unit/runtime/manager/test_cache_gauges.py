@@ -50,3 +50,20 @@ async def test_numbers_are_those_of_the_caches_and_go_with_what_they_count(
     await cluster.client.delete(await cluster.get(ConfigMap, "c"))
     await cluster.advance(1)
     assert numbers(served) == {"calm": 2}
+
+
+async def test_only_the_replica_that_leads_tells_of_the_world(cluster: InProcessCluster) -> None:
+    async def reconcile(config: ConfigMap, ctx: Context[ConfigMap]) -> None: ...
+
+    async def started() -> CacheGauges:
+        served, manager = gauges(), Manager("configs", leader_elect=True)
+        manager.add(served.bind, leader=True)
+        manager.controls(ConfigMap).reconcile(reconcile)
+        await cluster.run(manager)
+        return served
+
+    leading, standing_by = await started(), await started()
+    await cluster.create(ConfigMap(metadata=named("a"), data={"mode": "calm"}))
+    await cluster.advance(5)
+    assert numbers(leading) == {"calm": 1}
+    assert numbers(standing_by) == {}

@@ -31,8 +31,16 @@ from quintant.api.core import (
 )
 from quintant.api.quantity import Quantity
 from quintant.core.object import Opaque, replace
-from quintant.operators.portal.api import TARGET_TLS, PortalExpose, Size, TunnelClass
+from quintant.operators.portal.api import (
+    TARGET_TLS,
+    PortalExpose,
+    RateLimit,
+    RateLimits,
+    Size,
+    TunnelClass,
+)
 from quintant.operators.portal.builders.key import KEY, key_name
+from quintant.wire import portal
 
 CONTAINER = "tunnel"
 ADMIN_PORT = 9808
@@ -129,7 +137,12 @@ def _container(
         return plain
     return replace(
         plain,
-        env=(*_identity(), *_settings(expose, service, trusting), *_secrets(expose)),
+        env=(
+            *_identity(),
+            *_settings(expose, service, trusting),
+            *_limits(tunnel_class.spec.rate_limits),
+            *_secrets(expose),
+        ),
         ports=(ContainerPort(container_port=ADMIN_PORT, name="admin", protocol="TCP"),),
         liveness_probe=_ALIVE,
         readiness_probe=_READY,
@@ -173,6 +186,20 @@ def _settings(expose: PortalExpose, service: Service, trusting: bool) -> tuple[E
         **({"PORTAL_CA_DIR": _CAS} if trusting else {}),
     }
     return tuple(EnvVar(name=name, value=value) for name, value in settings.items())
+
+
+def _limits(limits: RateLimits | None) -> tuple[EnvVar, ...]:
+    if limits is None:
+        return ()
+    told = portal.RequestRates(_limit(limits.per_visitor), _limit(limits.per_exposure))
+    return (EnvVar(name="PORTAL_RATE_LIMITS", value=msgspec.json.encode(told).decode()),)
+
+
+def _limit(limit: RateLimit | None) -> portal.RequestRate | None:
+    if limit is None:
+        return None
+    rate = limit.requests_per_second
+    return portal.RequestRate(rate, rate if limit.burst is None else limit.burst)
 
 
 def _secrets(expose: PortalExpose) -> tuple[EnvVar, ...]:

@@ -11,6 +11,7 @@ from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.relays import refusing
 from quintant.operators.portal.rules import is_address
 from quintant.operators.portal.tunnel_class.plan import missing_class
+from quintant.wire.portal import Close
 
 OVERDUE = "ProgressDeadlineExceeded"
 DEPLOYED = "Deployed"
@@ -34,6 +35,7 @@ def conditions(
     """All conditions; those that nothing is to be said about stay as they are."""
     found = [_service(observed), *_port(observed), _class(observed), *_token(observed)]
     found += [_deployment(observed, outcome), _connected(observed, relays), *_name(observed)]
+    found += _fitting(observed)
     found += [_available(observed, found, phase)]
     found += [_progressing(observed, outcome), *_deployed(observed, outcome)]
     known, generation = _before(observed), observed.expose.metadata.generation
@@ -134,6 +136,22 @@ def _name(observed: Observed) -> list[ConditionClaim]:
     return [
         ConditionClaim(type, "True", "NameFree", f"No relay has given '{app}' to somebody else")
     ]
+
+
+def _fitting(observed: Observed) -> list[ConditionClaim]:
+    """Only once a relay had enough tunnels is it worth saying that it takes all of them."""
+    type, chosen = "TunnelsAccepted", observed.tunnel_class
+    targets = observed.expose.spec.relay.targets
+    if (full := refusing(targets, observed.tunnels, Close.LIMIT)) and chosen is not None:
+        said = (
+            f"{', '.join(full)} takes no more tunnels than it has: lower spec.replicas of "
+            f"TunnelClass '{chosen.metadata.name}' ({chosen.spec.replicas}), "
+            "or raise --max-group-sessions there"
+        )
+        return [ConditionClaim(type, "False", "TooManyTunnels", said)]
+    if condition_of(_before(observed), type) is None:
+        return []
+    return [ConditionClaim(type, "True", "TunnelsFit", "No relay turns a tunnel away")]
 
 
 def _available(observed: Observed, claims: list[ConditionClaim], phase: Phase) -> ConditionClaim:

@@ -38,6 +38,7 @@ REASONS = (
     Transition("ServicePortExists", reason="ServicePortNotFound"),
     Transition("RelayTokenShared", reason="RelayTokenNotShared"),
     Transition("NameAvailable", reason="NameConflict"),
+    Transition("TunnelsAccepted", reason="TooManyTunnels"),
 )
 
 

@@ -52,13 +52,15 @@ def keep_known(
     return tuple(_better(each, known.get(each.name)) for each in now)
 
 
-def refusing(targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel]) -> list[str]:
-    """The relays at which somebody else has the name already."""
+def refusing(
+    targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel], code: Close = Close.HELD
+) -> list[str]:
+    """The relays that refuse a tunnel, by default since somebody else has the name already."""
     told = tuple(tunnels)
     return [
         target.name
         for target in targets
-        if any(each.close_code == Close.HELD for tunnel in told for each in _about(target, tunnel))
+        if any(each.close_code == code for tunnel in told for each in _about(target, tunnel))
     ]
 
 
