@@ -273,6 +273,8 @@ class Installation:
                 found = await self.client.find(kind, meta["name"], meta["namespace"])
                 if found is not None:
                     await self.client.delete(found, grace=0)
+        for name in self.program.homes:
+            await self.finish_namespace(name)
 
 
 @pytest.fixture(autouse=True)
