@@ -8,16 +8,22 @@ from __future__ import annotations
 import click
 
 from quintant.core.yaml.dump import to_yaml
+from quintant.operators import OPERATORS, manager_of
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import RESTRICTED, DeploymentOptions, install_manifests
 from quintant.runtime.manager.monitoring import monitoring_manifests
+from quintant.version import QUINTANT
 
 _DEFAULT = "default"
+IMAGE = f"quintant:{QUINTANT}"
+"""What our own operators, and the pods that they make, run unless told otherwise."""
+# Two replicas of an operator, of which one works and one waits.
+OPERATOR_REPLICAS = 2
 
 
 @click.command("manifests")
-@click.argument("target", metavar="MODULE_OR_FILE")
+@click.argument("target", metavar="OPERATOR_MODULE_OR_FILE")
 @click.option(
     "--namespace",
     "-n",
@@ -25,7 +31,11 @@ _DEFAULT = "default"
     help="Where the program itself will live: default, or with --image NAME-system.",
 )
 @click.option("--image", help="Its image, whose entry point is quintant: print a Deployment, too.")
-@click.option("--replicas", default=1, show_default=True, help="Of which one works at a time.")
+@click.option(
+    "--replicas",
+    type=click.IntRange(min=1),
+    help="Of which one works at a time: 1, and 2 of our own operators.",
+)
 @click.option(
     "--watch-namespace",
     "watched",
@@ -42,23 +52,24 @@ def command(
     target: str,
     namespace: str,
     image: str | None,
-    replicas: int,
+    replicas: int | None,
     watched: tuple[str, ...],
     monitoring: bool,
 ) -> None:
-    """Print what kubectl apply needs to install a module or file.
+    """Print what kubectl apply needs to install an operator of ours, a module or a file.
 
     The roles hold what the controllers declare, and nothing else. Webhooks are expected behind a
     Service with the manager's name. Pods keep to the restricted Pod Security level.
     """
-    manager = load_manager(target)
+    manager = manager_of(target) if target in OPERATORS else load_manager(target)
     if watched:
         manager.configure(namespaces=watched)
     home, program = namespace or _DEFAULT, None
     if image:
         manager.configure(leader_elect=True)
         home = namespace or f"{manager.name}-system"
-        program = _program(image, target, replicas, watched)
+        make = operator_deployment if target in OPERATORS else _deployment
+        program = make(target, image, replicas, watched)
     found = manifests(manager, home, program)
     if home == _DEFAULT:
         found.pop("namespace", None)
@@ -81,12 +92,33 @@ def monitoring_texts(manager: Manager, namespace: str) -> dict[str, str]:
     return {part: to_yaml(objects) for part, objects in found.items()}
 
 
-def _program(image: str, target: str, replicas: int, watched: tuple[str, ...]) -> DeploymentOptions:
-    only = [f"--namespace={name}" for name in watched]
+def operator_deployment(
+    name: str, image: str, replicas: int | None = None, watched: tuple[str, ...] = ()
+) -> DeploymentOptions:
+    """How one of our own operators is started; the pods that it makes have the same image."""
+    program = OPERATORS[name]
+    named = {program.image_variable: image} if program.image_variable else {}
     return DeploymentOptions(
         image,
-        ("run", target, "--leader-elect", *only),
-        replicas,
+        ("operator", name, "--leader-elect", *_only(watched)),
+        replicas or OPERATOR_REPLICAS,
+        memory=program.memory,
+        env=named if image != IMAGE else {},
+        namespaces=program.namespaces,
+    )
+
+
+def _deployment(
+    target: str, image: str, replicas: int | None, watched: tuple[str, ...]
+) -> DeploymentOptions:
+    return DeploymentOptions(
+        image,
+        ("run", target, "--leader-elect", *_only(watched)),
+        replicas or 1,
         pod_security=RESTRICTED,
         metrics_service=True,
     )
+
+
+def _only(watched: tuple[str, ...]) -> list[str]:
+    return [f"--namespace={name}" for name in watched]

@@ -22,6 +22,10 @@ class OperatorProgram:
     """What it is for."""
     namespaces: tuple[str, ...] = ()
     """Further namespaces that come with it: those that its roles are in."""
+    memory: str = "128Mi"
+    """The limit of its pods."""
+    image_variable: str = ""
+    """The option that names the image of pods that it makes: our own, too, if nobody says so."""
 
     @property
     def namespace(self) -> str:
@@ -31,17 +35,27 @@ class OperatorProgram:
 
 OPERATORS: dict[str, OperatorProgram] = {
     "cosmos": OperatorProgram(
-        "cosmos-operator", "runs full nodes of Cosmos chains, with snapshots and healing"
+        "cosmos-operator",
+        "runs full nodes of Cosmos chains, with snapshots and healing",
+        image_variable="TOOL_IMAGE",
     ),
     "infra": OperatorProgram("infra", "makes, changes, heals and deletes whole clusters on clouds"),
-    "klight": OperatorProgram("klight", "joins labelled pods into networks of lightpeers"),
+    "klight": OperatorProgram(
+        "klight",
+        "joins labelled pods into networks of lightpeers",
+        # A connection to each of the first thousand pods: 110 MB for 1,000 pods, 190 MB for 4,000.
+        memory="256Mi",
+    ),
     "portal": OperatorProgram(
-        "portal", "exposes Services under public URLs, through tunnels to relays"
+        "portal",
+        "exposes Services under public URLs, through tunnels to relays",
+        image_variable="TUNNEL_IMAGE",
     ),
     "shifu": OperatorProgram(
         "shifu",
         "gives every edge device a deviceShifu, on the best node there is",
         ("devices", "deviceshifu", "shifu-service"),
+        image_variable="AGENT_IMAGE",
     ),
 }
 """Every operator by its folder, which is what a user calls it."""

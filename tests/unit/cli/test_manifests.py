@@ -100,3 +100,18 @@ def test_with_monitoring_alerts_and_a_dashboard_come_last() -> None:
     kinds = [each["kind"] for each in printed("01_greeter", "--image", "g:1", "--monitoring")]
     assert kinds[-3:] == ["PodMonitor", "PrometheusRule", "ConfigMap"]
     assert "PodMonitor" not in [each["kind"] for each in printed("01_greeter", "--image", "g:1")]
+
+
+def test_an_operator_of_ours_and_the_pods_that_it_makes_have_the_given_image() -> None:
+    image = "registry.example.com/quintant:1"
+    result = CliRunner().invoke(main, ["manifests", "portal", "--image", image])
+    assert result.exit_code == 0, result.output
+    (deployment,) = (
+        each for each in yaml.safe_load_all(result.stdout) if each["kind"] == "Deployment"
+    )
+    assert deployment["metadata"]["namespace"] == "portal-system"
+    assert deployment["spec"]["replicas"] == 2
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == image
+    assert container["args"][:3] == ["operator", "portal", "--leader-elect"]
+    assert {"name": "TUNNEL_IMAGE", "value": image} in container["env"]
