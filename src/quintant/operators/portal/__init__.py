@@ -23,7 +23,7 @@ from quintant.operators.portal.api import (
 from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
 from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
-from quintant.operators.portal.observe import CLASS_INDEX, SERVICE_INDEX, TOKEN_INDEX
+from quintant.operators.portal.observe import CLASS_INDEX, POD_INDEX, SERVICE_INDEX, TOKEN_INDEX
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import TunnelLines, http_lines, reports_by, same
@@ -64,7 +64,13 @@ def declare(
         .index(CLASS_INDEX, observe.class_name)
         .owns(Deployment)
         .watches(Deployment, to=observe.namesake, when=deleted)
-        .watches(Pod, to=observe.expose_of, when=changed(observe.pod_aspects), labels=TUNNEL_LABELS)
+        .watches(
+            Pod,
+            to=observe.expose_of,
+            when=changed(observe.pod_aspects),
+            labels=TUNNEL_LABELS,
+            index={POD_INDEX: observe.pod_key},
+        )
         .watches(Service, to=by_index(SERVICE_INDEX), when=changed(observe.service_aspects))
         .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE})
         .watches(TunnelKey, to=observe.key_owner, when=deleted, fields={"type": KEY_TYPE})

@@ -49,6 +49,8 @@ SERVICE_INDEX = "service"
 TOKEN_INDEX = "token"
 CLASS_INDEX = "class"
 """The index of PortalExposes by the class they name; those that name none are under ""."""
+POD_INDEX = "portalexpose"
+"""The index of pods by the PortalExpose whose label they carry."""
 
 
 def _told(expose: PortalExpose) -> object:
@@ -174,7 +176,7 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
         service=await client.find(Service, expose.spec.app.service.name, place),
         tunnel_class=resolve(expose, await client.list(TunnelClass)),
         found=await client.find(Deployment, deployment_name(expose.metadata.name), place),
-        pods=tuple(await client.list(Pod, place, labels={EXPOSE_LABEL: chosen})),
+        pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{place}/{chosen}"))),
         key=await client.find(TunnelKey, key_name(expose.metadata.name), place),
         keyed=not options.tunnels.silent,
         errors=tuple(validate_expose(expose.spec)),
@@ -191,6 +193,11 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
     )
     expected = reports.awaits_first_word(ctx.request, HEARING_SECONDS)
     return replace(seen, reports=told, expected=expected)
+
+
+def pod_key(pod: Pod) -> Iterable[str]:
+    """Where the index of pods files the pod of a tunnel: among those of its PortalExpose."""
+    return (f"{pod.metadata.namespace}/{pod.metadata.labels.get(EXPOSE_LABEL, '')}",)
 
 
 def service_key(expose: PortalExpose) -> Iterable[str]:

@@ -145,7 +145,8 @@ class Indexer(Generic[K]):
             raise ConfigError(
                 f"there is no index {name!r}",
                 because=f"the indexes of this kind are: {known}",
-                hint=f'declare it with .index("{name}", lambda obj: [...])',
+                hint=f'declare it: .index("{name}", function) of the controlled kind, '
+                f'.watches(Kind, index={{"{name}": function}}) of any other',
             ) from None
 
     def by_index(self, name: str, value: str) -> tuple[K, ...]:

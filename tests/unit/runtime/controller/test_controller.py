@@ -322,6 +322,40 @@ async def test_index_that_fails_at_one_object_keeps_no_other_from_its_turn(
     assert [obj.metadata.name for obj in found] == ["b", "d"]
 
 
+async def test_a_kind_that_is_only_watched_is_looked_up_by_its_index(
+    cluster: InProcessCluster,
+) -> None:
+    found: list[list[str]] = []
+
+    async def look(obj: Thing, ctx: Context[Thing]) -> None:
+        same = await ctx.client.list(ConfigMap, index=("secret", obj.spec.secret))
+        found.append([each.metadata.name for each in same])
+
+    def secret(config: ConfigMap) -> list[str]:
+        return [config.data["secret"]] if "secret" in config.data else []
+
+    async def config(name: str, **data: str) -> ConfigMap:
+        return await cluster.create(ConfigMap(metadata=named(name), data=data))
+
+    await config("m", secret="x")
+    first = await config("n", secret="y")
+    await config("o")
+    manager = Manager("test")
+    (
+        manager.controls(Thing)
+        .watches(ConfigMap, to=lambda _: [Request("a", "default")], index={"secret": secret})
+        .reconcile(look)
+    )
+    await cluster.run(manager)
+    await cluster.create(Thing(metadata=named("a"), spec=Spec(secret="y")))
+    await settle()
+    assert found[-1] == ["n"]
+    await config("p", secret="y")
+    await cluster.client.delete(first)
+    await settle()
+    assert found[-1] == ["p"]
+
+
 @pytest.mark.parametrize("wrong", [Request("a", "default"), ["a"], [None]])
 async def test_mapping_that_returns_no_requests_wakes_nobody_and_is_reported(
     cluster: InProcessCluster, wrong: Any
