@@ -24,6 +24,7 @@ BENCHMARKS = (
     "dependencies",
     "handwritten",
     "workqueue",
+    "tracing",
     "cache",
     "sync",
     "client",

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "deploy" / "requirements.txt"
 PYTHON = "3.11"
 """Of the image's base."""
-EXTRAS = ("cosmos", "devices", "klight")
+EXTRAS = ("cosmos", "devices", "klight", "otel")
 MACHINES = ("x86_64", "aarch64")
 GLIBCS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28", "manylinux_2_34")
 """Debian's is newer than all of them."""

@@ -16,6 +16,7 @@ EXTRAS = {
     "cosmos": ("lz4", "zstandard"),
     "devices": ("aiomqtt", "asyncua", "pymodbus"),
     "klight": ("grpc",),
+    "otel": ("opentelemetry",),
 }
 """Every extra of the package, and the modules that it brings."""
 
@@ -32,7 +33,7 @@ NEEDED_BY = {
 }
 """The operators, agents and commands that need an extra, by their names."""
 
-USED_BY = {"cosmosnode": "cosmos"}
+USED_BY = {"cosmosnode": "cosmos", "operator": "otel", "run": "otel"}
 """Those that do most of their work without one, and name it when they lack it."""
 
 
@@ -53,12 +54,13 @@ def require_extra(extra: str, name: str) -> None:
     """Fail unless an extra is installed, which something of that name needs."""
     # Programs of pods ask what is missing, and load nothing of the runtime for it.
     from quintant.core.errors import ConfigError
+    from quintant.origin import install_hint
 
     if module := _missing_module(extra):
         raise ConfigError(
             f"cannot run {name}",
             because=f"it needs the module {module}, which is not installed",
-            hint=f"pip install 'quintant[{extra}]'",
+            hint=install_hint(extra),
         )
 
 

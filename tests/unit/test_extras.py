@@ -35,6 +35,10 @@ GREETER = ROOT / "examples" / "01_greeter.py"
 JSON = {"content-type": "application/json"}
 # `quintant.testing` is imported by tests, whose author has these.
 TESTERS = {"pytest", "pytest-asyncio"}
+# Modules that several distributions share, and those of them that we import.
+SHARED_BY = {
+    "opentelemetry": ("opentelemetry-exporter-otlp-proto-http", "opentelemetry-sdk"),
+}
 BARE = """
 import os, sys
 sys.modules.update(dict.fromkeys(os.environ["ABSENT"].split()))
@@ -92,7 +96,7 @@ def test_a_command_without_its_extra_says_in_three_lines_how_to_get_it(
     assert done.stderr.splitlines() == [
         f"cannot run {name}",
         "because: it needs the module grpc, which is not installed",
-        "try: pip install 'quintant[klight]'",
+        f"try: pip install -e '{ROOT}[klight]'",
     ]
 
 
@@ -105,7 +109,7 @@ def test_the_embedded_cluster_without_its_extra_says_in_three_lines_how_to_get_i
     assert done.stderr.splitlines() == [
         f"cannot run {name}",
         "because: it needs the module cel_expr_python, which is not installed",
-        "try: pip install 'quintant[cluster]'",
+        f"try: pip install -e '{ROOT}[cluster]'",
     ]
 
 
@@ -178,8 +182,11 @@ def test_the_extra_all_has_every_other_but_that_of_development() -> None:
 
 def test_everything_imported_is_declared_and_everything_declared_is_imported() -> None:
     owners = packages_distributions()
-    foreign = set(imports()) - set(sys.stdlib_module_names) - {"quintant"}
+    foreign = set(imports()) - set(sys.stdlib_module_names) - {"quintant", *SHARED_BY}
     used = {distribution(owner) for module in foreign for owner in owners[module]} - TESTERS
+    used |= {
+        name for module, names in SHARED_BY.items() if module in set(imports()) for name in names
+    }
     extras = project()["optional-dependencies"]
     declared = [*project()["dependencies"], *(each for name in EXTRAS for each in extras[name])]
     assert used == {distribution(each) for each in declared}

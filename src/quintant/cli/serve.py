@@ -92,7 +92,8 @@ def serve_at(
 
 async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bool) -> int:
     """Serve it; `alone` says that it should compete for a lease, and was told not to."""
-    environment, settings = production_environment(config), manager.settings
+    settings = manager.settings
+    environment = production_environment(config, service=settings.name)
     try:
         if alone:
             place = settings.lease_namespace or environment.namespace
@@ -102,7 +103,7 @@ async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bo
             await crds.install_manager_crds(environment.transport, manager, environment.namespace)
         return await manager.main(environment)
     finally:
-        await environment.transport.close()
+        await environment.close()
 
 
 def _given(value: Any) -> bool:

@@ -146,10 +146,12 @@ def _unpacker(file: IO[bytes], kind: str) -> IO[bytes]:
                 unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
                 return cast(IO[bytes], unpacker.stream_reader(file, read_across_frames=True))
     except ImportError as error:
+        from quintant.origin import install_hint
+
         raise NodeToolError(
             f"cannot unpack {kind}",
             f"it needs the module {error.name}, which is not installed",
-            "pip install 'quintant[cosmos]'",
+            install_hint("cosmos"),
         ) from None
     return file if kind == ".tar" else cast(IO[bytes], gzip.open(file))
 

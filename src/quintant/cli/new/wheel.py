@@ -10,17 +10,16 @@ import base64
 import csv
 import hashlib
 import io
-import json
 import shutil
 import subprocess
 import sys
 from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from quintant.core.errors import ConfigError
+from quintant.origin import origin_of
 
 _LEFT_OUT = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """What an installer wrote about this installation."""
@@ -30,7 +29,8 @@ def provide_wheel(folder: Path, source: Path | None) -> str:
     """Put a wheel of Quintant into a folder; its file name."""
     folder.mkdir(parents=True, exist_ok=True)
     installed = distribution("quintant")
-    found = source or _source_folder(installed)
+    origin = origin_of(installed)
+    found = source or (Path(origin.path) if origin.editable else None)
     if found is None:
         return pack_installed(installed, folder)
     return _build(found, folder) if found.is_dir() else _copy(found, folder)
@@ -58,14 +58,6 @@ def pack_installed(installed: Distribution, folder: Path) -> str:
 
 def _digest(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-
-
-def _source_folder(installed: Distribution) -> Path | None:
-    """The folder of an editable installation."""
-    told = json.loads(installed.read_text("direct_url.json") or "{}")
-    if not told.get("dir_info", {}).get("editable"):
-        return None
-    return Path(unquote(urlsplit(told["url"]).path))
 
 
 def _copy(wheel: Path, folder: Path) -> str:

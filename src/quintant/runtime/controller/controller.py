@@ -38,6 +38,7 @@ from quintant.runtime.controller.sources import BusySource, Source, SourceContex
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
+from quintant.runtime.observe.tracing import LATER, RETRY, ControllerTracing
 
 log = logs.get_logger()
 
@@ -89,12 +90,18 @@ class Controller(Generic[K]):
         self._limiter: RateLimiter[Request] = RateLimiter(
             first=retry.first, cap=retry.cap, bucket=bucket
         )
+        tracer, wake = services.tracer, self.queue.add
+        self._tracing = tracing = ControllerTracing(tracer, self.name) if tracer else None
         # A deletion is new work: what failed before it must not delay the cleanup.
         self._events = connect_sources(
-            declaration, services.caches, self.queue, self._limiter.forget
+            declaration, services.caches, self.queue, self._limiter.forget, tracing
         )
         self._handler = ReconcileHandler(
-            declaration, self._events.primary, self._events.orphans, services, self.queue.add
+            declaration,
+            self._events.primary,
+            self._events.orphans,
+            services,
+            tracing.noting(wake, "its finalizer") if tracing else wake,
         )
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
@@ -176,13 +183,13 @@ class Controller(Generic[K]):
         assert task is not None, "workers are tasks"
         self._running[task] = key
         self._metrics.active(1)
+        id = self._services.random.id()
         try:
-            with (
-                logs.reconciling(self.name, str(key), self._services.random.id()),
-                measure_api_time() as api_time,
-            ):
-                ending = await self._attempt(key)
-                self._conclude(lease, ending)
+            with logs.reconciling(self.name, str(key), id), measure_api_time() as api_time:
+                if self._tracing is None:
+                    ending = await self._attempt(lease)
+                else:
+                    ending = await self._traced(self._tracing, lease, id)
         finally:
             self._metrics.active(-1)
             del self._running[task]
@@ -190,10 +197,25 @@ class Controller(Generic[K]):
         label = _LABELS.get(ending.outcome, "error")
         self._metrics.reconciled(label, monotonic() - started, api_time.seconds)
 
-    async def _attempt(self, key: Request) -> _Ending:
-        ending = await self._try(key)
+    async def _traced(
+        self, tracing: ControllerTracing, lease: WorkItem[Request], id: str
+    ) -> _Ending:
+        with tracing.reconcile(lease.key, id) as span:
+            ending = await self._attempt(lease)
+            result = ending.result
+            after = result.seconds if result is not None else None
+            span.ended(_LABELS.get(ending.outcome, "error"), ending.why, after)
+        if not ending.outcome.resets_failures:
+            tracing.note(lease.key, RETRY)
+        elif after is not None:
+            tracing.note(lease.key, LATER)
+        return ending
+
+    async def _attempt(self, lease: WorkItem[Request]) -> _Ending:
+        ending = await self._try(lease.key)
         if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
-            await self._handler.report_failure(key, ending.error)
+            await self._handler.report_failure(lease.key, ending.error)
+        self._conclude(lease, ending)
         return ending
 
     async def _try(self, key: Request) -> _Ending:

@@ -28,6 +28,7 @@ from quintant.runtime.controller.orphans import ORPHAN_INDEX, OrphanSweep, label
 from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
+from quintant.runtime.observe.tracing import ControllerTracing
 
 log = logs.get_logger()
 
@@ -49,13 +50,18 @@ def connect_sources(
     caches: Caches,
     queue: Workqueue[Request],
     going: Callable[[Request], None],
+    tracing: ControllerTracing | None = None,
 ) -> EventSources[K]:
     """Declare the informers a controller needs, and let their changes fill its queue.
 
     `going` hears of every object whose deletion begins.
     """
-    primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
-    related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
+    primary = (
+        _primary(declared, declared.kind, caches, queue, going, tracing) if declared.kind else None
+    )
+    related = tuple(
+        _related(declared, watch, primary, caches, queue, tracing) for watch in declared.watches
+    )
     if primary is None:
         return EventSources(primary, related, None, lambda: _known(declared, related))
     owned = [each for watch, each in zip(declared.watches, related, strict=True) if watch.owned]
@@ -71,6 +77,7 @@ def _primary(
     caches: Caches,
     queue: Workqueue[Request],
     going: Callable[[Request], None],
+    tracing: ControllerTracing | None,
 ) -> Informer[K]:
     informer = caches.declare(
         kind, labels=declared.labels, fields=declared.fields, namespaces=declared.namespaces
@@ -86,6 +93,8 @@ def _primary(
             _vital(change) or _unheld(declared, change) or _admits(declared, declared.when, change)
         ):
             queue.add(seen.key, priority=LOW_PRIORITY if change.initial else 0)
+            if tracing is not None:
+                tracing.changed(seen.key, kind, change)
 
     informer.subscribe(enqueue)
     informer.on_undecodable(queue.add)
@@ -98,6 +107,7 @@ def _related(
     primary: Informer[K] | None,
     caches: Caches,
     queue: Workqueue[Request],
+    tracing: ControllerTracing | None,
 ) -> Informer[Any]:
     informer = caches.declare(
         watch.kind,
@@ -118,6 +128,8 @@ def _related(
                 if side is not None:
                     for request in _mapped(declared, mapper, side):
                         queue.add(request, priority=priority)
+                        if tracing is not None:
+                            tracing.changed(request, watch.kind, change)
 
     informer.subscribe(enqueue)
     return informer

@@ -29,6 +29,7 @@ from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.controller.stuck_cleanup import StuckCleanups, reference
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.observe.tracing import Tracer
 
 log = logs.get_logger()
 
@@ -47,6 +48,7 @@ class ControllerServices(Struct, frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+    tracer: Tracer | None = None
 
 
 class ReconcileHandler(Generic[K]):

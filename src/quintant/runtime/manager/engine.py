@@ -39,6 +39,7 @@ from quintant.runtime.manager.probes import BoundPage, ProbeServer
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.observe.tracing import TracedTransport
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
@@ -69,7 +70,10 @@ class Engine:
         self.elector = self._elect() if settings.leader_elect else None
         limit = self.elector.election.write_timeout if self.elector else None
         bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
-        patience = with_retries(environment.transport, random, bucket=bucket, observer=counts)
+        transport, tracer = environment.transport, environment.tracer
+        if tracer is not None:
+            transport = TracedTransport(transport, tracer)
+        patience = with_retries(transport, random, bucket=bucket, observer=counts)
         rest = Rest(patience, counts, limit)
         self.caches = Caches(
             rest,
@@ -100,6 +104,7 @@ class Engine:
             self.recorder,
             statuses,
             self._blocking,
+            tracer,
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self._monitor = LoopMonitor(self._name_of)

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from quintant.client.transport import Transport
 from quintant.core.clock import Clock, Random, SystemClock
+from quintant.runtime.observe.tracing import Tracer
 
 
 class Environment(Struct, frozen=True):
@@ -22,3 +23,13 @@ class Environment(Struct, frozen=True):
     """Where the process itself lives: its lease, unless the manager says otherwise."""
     listen: bool = False
     """Whether probes, metrics and webhooks open their ports."""
+    tracer: Tracer | None = None
+    """Who makes spans of reconciles and requests; None makes none."""
+
+    async def close(self) -> None:
+        """Let go of connections, once what was traced is sent."""
+        try:
+            if self.tracer is not None:
+                await self.tracer.close()
+        finally:
+            await self.transport.close()

@@ -7,6 +7,7 @@ production (`run`), inside another program (`serve`) and in tests (`running`).
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -176,11 +177,11 @@ class Manager(ControllerDeclarations):
         if environment is not None:
             await self.bind(environment).run()
             return
-        production = production_environment()
+        production = production_environment(service=self.name)
         try:
             await self.bind(production).run()
         finally:
-            await production.transport.close()
+            await production.close()
 
     @asynccontextmanager
     async def running(self, environment: Environment) -> AsyncIterator[Engine]:
@@ -253,11 +254,18 @@ class Manager(ControllerDeclarations):
             )
 
 
-def production_environment(config: Config | None = None) -> Environment:
-    """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports."""
+def production_environment(config: Config | None = None, *, service: str) -> Environment:
+    """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports.
+
+    Where OpenTelemetry's variables ask for it, it is traced, as a `service` of that name.
+    """
     # Loaded by programs that reach their cluster over the network.
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport
 
-    found = config or Config.discover()
-    return Environment(HttpTransport(found), namespace=found.namespace, listen=True)
+    found, tracer = config or Config.discover(), None
+    if any(name.startswith("OTEL_") for name in os.environ):
+        from quintant.runtime.observe.otel import tracer_from
+
+        tracer = tracer_from(os.environ, service)
+    return Environment(HttpTransport(found), namespace=found.namespace, listen=True, tracer=tracer)

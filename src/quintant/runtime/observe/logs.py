@@ -109,6 +109,21 @@ class reconciling:  # noqa: N801 - a verb, like contextlib's own
         _reconcile.reset(self._token)
 
 
+class adding:  # noqa: N801 - a verb, as above
+    """Put further values on every line written inside the context, such as the ids of a trace."""
+
+    __slots__ = ("_token", "_values")
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def __enter__(self) -> None:
+        self._token = _reconcile.set({**_reconcile.get(), **self._values})
+
+    def __exit__(self, *_: object) -> None:
+        _reconcile.reset(self._token)
+
+
 def reconcile() -> Mapping[str, str]:
     """The reconcile this code runs in: controller, object, reconcileID; empty outside of one."""
     return _reconcile.get()

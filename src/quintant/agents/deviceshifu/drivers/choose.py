@@ -67,7 +67,7 @@ def choose(parts: DriverParts) -> Driver:
     except BadAddress as error:
         return NoDriver(str(error))
     except ImportError as error:
-        return NoDriver(f"{error.name} is not installed: pip install quintant[devices]")
+        return NoDriver(f"{error.name} is not installed: it comes with Quintant's extra devices")
 
 
 def _http(parts: DriverParts) -> Driver:
