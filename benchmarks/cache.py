@@ -16,7 +16,7 @@ from benchmarks.report import Table
 from benchmarks.sample_pods import pod
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
-from benchmarks.usage import usage
+from processes.usage import usage
 
 METHOD = (
     "{count:,} synthetic pods of {size:.1f} KB, one process for each way of holding them; bytes "

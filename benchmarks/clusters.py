@@ -15,7 +15,7 @@ from benchmarks.infra_bed import KOPF, QUINTANT, InfraBed, Program, at_work, inf
 from benchmarks.operators.infra_waiting import measure as waiting
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 from quintant.runtime.observe import logs
 
 LONG_SECONDS = 600.0

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from subprocess import Popen
 
 from benchmarks.peers_build import CONTROLLER_RUNTIME, KUBE_RS, Peer, build
-from benchmarks.subprocesses import module_command, running_command
+from benchmarks.subprocesses import module_command
+from processes.running import running_command
 
 # Each with its module, and what is particular in its environment.
 MODULES: dict[str, tuple[str, dict[str, str]]] = {

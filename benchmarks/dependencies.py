@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.imports import REPEATS, import_cost
 from benchmarks.report import Table
 from benchmarks.sizes import Sizes
-from benchmarks.usage import MEGABYTE
+from processes.usage import MEGABYTE
 
 BASE = "import asyncio, ssl"
 DEPENDENCIES = {

@@ -14,7 +14,7 @@ import msgspec
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.loading import load_scenario, load_scenarios
 

@@ -13,7 +13,7 @@ from benchmarks.envtest_server import EnvtestServer, envtest_server
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import running
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 
 STATEMENTS = {
     "python": "pass",

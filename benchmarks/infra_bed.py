@@ -22,9 +22,10 @@ import msgspec
 import yaml
 from aiohttp import ClientSession
 
-from benchmarks.subprocesses import module_command, running, running_command
-from benchmarks.usage import usage
+from benchmarks.subprocesses import module_command, running
 from foreign.process import free_ports
+from processes.running import running_command
+from processes.usage import usage
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin

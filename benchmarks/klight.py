@@ -23,7 +23,7 @@ import grpc.aio
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.stub_lightpeers import JOINS
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 from quintant.api.container import Container
 from quintant.api.core import Pod
 from quintant.api.pod import PodSpec, PodStatus

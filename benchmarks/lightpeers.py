@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
-from benchmarks.usage import MEGABYTE, cpu, usage
+from processes.usage import MEGABYTE, cpu, usage
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.rpc.channels import Channels
 from quintant.wire.lightpeer import (

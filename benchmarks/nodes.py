@@ -17,7 +17,7 @@ import msgspec
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 
 if TYPE_CHECKING:
     from quintant.cluster.instance.cluster import Cluster

@@ -13,7 +13,7 @@ from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
 from benchmarks.tunnel_load import DOWNLOADS, Figures
 from benchmarks.tunnel_programs import Say, TunnelProgram, service, ways
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 
 CONNECTIONS = 32
 BYTES_PER_REQUEST = 48 * 1024

@@ -19,7 +19,7 @@ from benchmarks.tunnel_crowds import (
 )
 from benchmarks.tunnel_load import WAIT_SECONDS
 from benchmarks.tunnel_programs import Say, Tunnelled, TunnelProgram, service
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 
 WARM_VISITS = 100
 ATTACK = 128

@@ -16,7 +16,7 @@ from benchmarks.greeter_load import Outcome
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
-from benchmarks.usage import MEGABYTE, cpu, usage
+from processes.usage import MEGABYTE, cpu, usage
 
 NAMES = (*MODULES, *PEERS)
 RIVAL = "controller-runtime"

@@ -17,7 +17,7 @@ from benchmarks.greeter_load import Outcome
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
-from benchmarks.usage import MEGABYTE, Usage, cpu, usage
+from processes.usage import MEGABYTE, Usage, cpu, usage
 
 NAMES = ("Quintant", "controller-runtime", "controller-runtime, apply", "kube-rs")
 RIVAL = "controller-runtime"

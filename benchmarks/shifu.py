@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from urllib.request import urlopen
 
 from benchmarks.report import Budget, Table, times
 from benchmarks.shifu_agents import agents_table, applied_table
@@ -15,8 +15,10 @@ from benchmarks.shifu_loss import loss_table
 from benchmarks.shifu_noise import noise_table
 from benchmarks.shifu_program import controller, rested
 from benchmarks.sizes import Sizes
-from benchmarks.subprocesses import running
-from benchmarks.usage import MEGABYTE, usage
+from foreign.catalogue import SHIFU_CONTROLLER
+from foreign.errors import ProgramError
+from processes.running import running_command
+from processes.usage import MEGABYTE, usage
 from quintant.operators.shifu.plan.placement import (
     NodeOffer,
     NodeTable,
@@ -25,6 +27,7 @@ from quintant.operators.shifu.plan.placement import (
 )
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint, distance
+from shifu_site.running import shown_site
 
 NEED = 40 * MEBIBYTE
 MEMORY_MB = 100.0
@@ -32,11 +35,6 @@ PLACE_SECONDS = 1.0
 FASTER = 20.0
 REST_SECONDS = 10.0
 REST_CORE = 0.03
-KUBECONFIG = (
-    "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
-    "clusters: [{{name: a, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
-    "contexts: [{{name: a, context: {{cluster: a, user: a}}}}]\nusers: [{{name: a, user: {{}}}}]\n"
-)
 PLACING = (
     "devices and nodes anywhere on earth, 110 deviceShifus to a node; the nearest with room, one "
     "after another, each counted before the next. Beside it the plain way: haversine to every node "
@@ -46,7 +44,7 @@ HOLDING = (
     "a server that only shows: each device has a Deployment, a Pod, a Service and a ConfigMap, "
     "with the statuses and managedFields that a server gives them. The operator starts as in a "
     "cluster, over HTTP, and is measured until it rests; the peak is the kernel's. Then it is left "
-    "alone for {rest:g} s."
+    "alone for {rest:g} s. Beside it upstream's controller, which follows devices and does nothing."
 )
 
 
@@ -57,7 +55,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     say("shifu: noise")
     yield noise_table(sizes.pods, sizes.nodes // 5, max(1, sizes.trials // 5))
     say("shifu: holding")
-    yield _holding(sizes.objects, sizes.nodes)
+    yield _holding(sizes.objects, sizes.nodes, say)
     say("shifu: a lost node")
     yield loss_table(sizes.objects // 10)
     say("shifu: agents")
@@ -115,31 +113,45 @@ def _by_asking(offers: list[NodeOffer], wants: list[PlacementRequest]) -> list[s
     return found
 
 
-def _holding(devices: int, nodes: int) -> Table:
-    with running("shifu_site", str(devices), str(nodes)) as server, TemporaryDirectory() as folder:
-        assert server.stdout is not None
-        port = server.stdout.readline().decode().strip()
-        way = Path(folder) / "kubeconfig"
-        way.write_text(KUBECONFIG.format(port=port))
+def _holding(devices: int, nodes: int, say: Callable[[str], None]) -> Table:
+    with shown_site(devices, nodes) as site, TemporaryDirectory() as folder:
+        way = site.kubeconfig(Path(folder))
         began = time.monotonic()
         with controller(way) as it:
             used, seconds = rested(it.pid), time.monotonic() - began
             time.sleep(REST_SECONDS)
             idle = (usage(it.pid).cpu - used.cpu) / REST_SECONDS
             peak = usage(it.pid).peak / MEGABYTE
-        writes = int(urlopen(f"http://127.0.0.1:{port}/writes").read())
+        writes = site.writes()
+        beside = _upstream(way, say)
     return Table(
         f"The controller with {devices:,} devices on {nodes} nodes",
         HOLDING.format(rest=REST_SECONDS),
         ("", "RSS peak", "CPU of the start", "at rest after", "at rest", "writes"),
         [("shifu", f"{peak:.0f} MB", f"{used.cpu:.1f} s", f"{seconds:.0f} s", f"{idle:.1%}",
-          str(writes))],
+          str(writes)), *beside],
         [
             Budget(f"under {MEMORY_MB:g} MB", f"{peak:.0f} MB", peak < MEMORY_MB),
             Budget(f"under {REST_CORE:.0%} of a core at rest", f"{idle:.1%}", idle < REST_CORE),
             Budget("a restart writes nothing", str(writes), writes == 0),
         ],
     )  # fmt: skip
+
+
+def _upstream(way: Path, say: Callable[[str], None]) -> list[tuple[str, ...]]:
+    """The row of upstream's controller, which holds devices alone, and logs a line for each."""
+    try:
+        program = str(SHIFU_CONTROLLER.provide(os.environ, report=say))
+    except ProgramError as error:
+        say(f"upstream's controller left out: {error}")
+        return []
+    began = time.monotonic()
+    quiet = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
+    with running_command((program, f"--kubeconfig={way}", *quiet)) as child:
+        used = rested(child.pid)
+        seconds, peak = time.monotonic() - began, used.peak / MEGABYTE
+    start = (f"{peak:.0f} MB", f"{used.cpu:.1f} s", f"{seconds:.0f} s")
+    return [("upstream's, devices alone", *start, "-", "-")]
 
 
 def _timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:

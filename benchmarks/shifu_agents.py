@@ -21,13 +21,13 @@ import msgspec
 
 from benchmarks.report import Budget, Table, times
 from benchmarks.shifu_program import controller
-from benchmarks.shifu_world import DEVICES, OPTIONS, SHIFUS, bare_cluster, prepare
-from benchmarks.subprocesses import running, running_command
+from benchmarks.subprocesses import running
 from benchmarks.tunnel_load import repeat
-from benchmarks.usage import MEGABYTE, usage
 from foreign.catalogue import DEVICESHIFU_HTTP
 from foreign.errors import ProgramError
 from foreign.process import free_ports
+from processes.running import running_command
+from processes.usage import MEGABYTE, usage
 from quintant.api.core import ConfigMap, Pod
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
@@ -36,10 +36,12 @@ from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluste
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
+from quintant.core.clock import parse_timestamp
 from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
 from quintant.operators.shifu.builders.accounts import agent_accounts
 from quintant.runtime.cache.client import Client
+from shifu_site.world import DEVICES, OPTIONS, SHIFUS, bare_cluster, prepare
 
 FACADE = 8080
 DEVICE = "127.66.7.3"
@@ -65,10 +67,10 @@ METHOD = (
     "at rest, with a reading every second: requests at the API server, and those that write."
 )
 APPLYING = (
-    "an embedded cluster whose pods are processes, the operator beside it; from the EdgeDevice "
-    "being applied to the first answer of the device through its deviceShifu, less the "
-    "{settle:g} s that a new device waits for a Deployment of the user's own. One after another; "
-    "the first does not count."
+    "an embedded cluster whose pods are processes, the operator beside it; from the moment from "
+    "which a device may be composed, {settle:g} s after its creationTimestamp, which are for a "
+    "Deployment of the user's own, to the first answer of the device through its deviceShifu. One "
+    "after another; the first does not count."
 )
 
 
@@ -235,10 +237,12 @@ def _cheap_device() -> Iterator[str]:
 async def _one(client: Client, name: str, address: str) -> float:
     meta = ObjectMeta(name=f"{name}-configmap", namespace=SHIFUS)
     await client.apply(ConfigMap(metadata=meta, data=CONFIG))
-    began = time.monotonic()
-    await client.create(_device(name, address))
+    made = await client.create(_device(name, address))
+    stamp = made.metadata.creation_timestamp
+    assert stamp is not None
+    may_begin = parse_timestamp(stamp).timestamp() + OPTIONS.settle_delay
     await _answering(await _pod_ip(client, f"deviceshifu-{name}"))
-    return time.monotonic() - began - OPTIONS.settle_delay
+    return time.time() - may_begin
 
 
 async def _pod_ip(client: Client, app: str) -> str:

@@ -13,7 +13,6 @@ import msgspec
 
 from benchmarks.report import Budget, Table
 from benchmarks.shifu_program import controller, rested
-from benchmarks.shifu_world import SHIFUS, bare_cluster, settle
 from quintant.api.apps import Deployment
 from quintant.cluster.instance.cluster import Cluster
 from quintant.core.clock import SystemClock, timestamp
@@ -28,6 +27,7 @@ from quintant.operators.shifu.plan.placement import (
 )
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.runtime.cache.client import Client
+from shifu_site.world import SHIFUS, bare_cluster, settle
 
 NEED = 40 * MEBIBYTE
 LOST = "node-0000"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.usage import Usage, usage
+from processes.usage import Usage, usage
 
 _FLAGS = ("--metrics=", "--probes=", "--no-leader-elect")
 _ENVIRONMENT = {"EDGEMAP_ADDR": "off", "EDGENODE_MIRROR": "false"}

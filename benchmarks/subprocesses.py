@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 import msgspec
 
-# A process that was asked to stop and has not is killed after so long.
-STOP_SECONDS = 20.0
+from processes.running import running_command
 
 T = TypeVar("T")
 
@@ -22,30 +21,6 @@ def running(
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A module of this package, run for as long as the context lasts; its answers can be read."""
     return running_command(module_command(module, *arguments), env=env)
-
-
-@contextmanager
-def running_command(
-    command: Sequence[str], *, env: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A program, run for as long as the context lasts; its answers can be read."""
-    child = subprocess.Popen(
-        command,
-        env=_environment(env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield child
-    finally:
-        child.terminate()
-        try:
-            child.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
 
 
 def answer(module: str, *arguments: str, to: type[T], env: Mapping[str, str] | None = None) -> T:

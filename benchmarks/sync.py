@@ -16,7 +16,7 @@ import msgspec
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer, running
-from benchmarks.usage import MEGABYTE, forget_peak, usage
+from processes.usage import MEGABYTE, forget_peak, usage
 
 BUDGET = 5.0
 WAYS = VIEW, WHOLE, DICTS = "Quintant, a view of Pod", "Quintant, the whole Pod", "dicts"

@@ -20,7 +20,7 @@ import msgspec
 
 from benchmarks.cosmos.site import LISTS, Done
 from benchmarks.subprocesses import module_command
-from benchmarks.usage import MEGABYTE, Usage, usage
+from processes.usage import MEGABYTE, Usage, usage
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import ApiRequest

@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from benchmarks.cosmos.chain import NETWORK, many_files
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 from quintant.wire.comet import parse_status
 
 PERIOD_SECONDS = 5.0

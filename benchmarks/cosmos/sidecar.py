@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import msgspec
 
 from benchmarks.subprocesses import running
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 
 PROBE_SECONDS = 10.0
 """How often a kubelet asks, as pods are made."""

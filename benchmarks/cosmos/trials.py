@@ -25,7 +25,7 @@ from benchmarks.cosmos.world import (
     opened,
     operator,
 )
-from benchmarks.usage import MEGABYTE, usage
+from processes.usage import MEGABYTE, usage
 from quintant.operators.cosmos.api.status import SyncInfo
 from quintant.runtime.observe import logs
 

@@ -40,6 +40,7 @@ DISCOVERY = f"/apis/{GROUP}/v1alpha1"
 FOLDERS = {"ours": DEPLOY, "upstream": DEPLOY / "upstream-agents"}
 """What is installed, by the flavour of its EdgeDevice."""
 WAIT_SECONDS = 20.0
+KUBECTL_SECONDS = 60.0
 
 
 class RefusalLog:
@@ -198,7 +199,13 @@ async def kubectl_at(kubeconfig: Path, *words: str) -> str:
     child = await asyncio.create_subprocess_exec(
         *line, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    said, complained = await child.communicate()
+    try:
+        async with patience.within(KUBECTL_SECONDS):
+            said, complained = await child.communicate()
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
     assert child.returncode == 0, complained.decode()
     return said.decode()
 

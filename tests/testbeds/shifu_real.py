@@ -46,6 +46,8 @@ SHIFUS, HOME, ACCOUNT = "deviceshifu", "shifu-system", "shifu"
 FACADE = 8080
 PATIENCE_SECONDS = 60.0
 """How long a test waits for something on a quiet machine before it fails."""
+ANSWER_SECONDS = 20.0
+"""For one answer of a device, whatever becomes of it."""
 QUICK = Options(
     settle_delay=0.2, collect_period=1.0, node_lost_after=3.0, node_stable_after=5.0,
     edgemap_addr="", telemetry_service=True,
@@ -106,7 +108,8 @@ class ShifuSite:
     ) -> Answer:
         """Call a device at the facade of its deviceShifu."""
         pod = await self.shifu(name)
-        return await ask(pod.status.pod_ip, FACADE, path, method, body, **headers)
+        async with patience.within(ANSWER_SECONDS):
+            return await ask(pod.status.pod_ip, FACADE, path, method, body, **headers)
 
     async def text(
         self, name: str, path: str, method: str = "GET", body: bytes = b""
@@ -163,7 +166,9 @@ class ShifuSite:
         """End a pod's program by force, and wait until the kubelet has started another."""
         before = (await self.client.get(Pod, pod, DEVICES)).status.container_statuses
         counts = [each.restart_count for each in before]
-        for each in self.processes(pod):
+        running = self.processes(pod)
+        assert running, f"no process of {pod} is there to be killed"
+        for each in running:
             each.kill()
         await self.until(
             Pod, pod, DEVICES,

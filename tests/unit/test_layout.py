@@ -6,6 +6,7 @@ itself if it has its name. What holds for several modules at once is a promise, 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -62,6 +63,14 @@ TESTS = sorted(path.relative_to(UNIT) for path in UNIT.rglob("test_*.py"))
 def test_a_test_module_stands_where_its_subject_does() -> None:
     lost = [test for test in TESTS if not any(path.is_file() for path in subjects(test))]
     assert {test.as_posix() for test in lost} == PROMISES.keys()
+
+
+def test_only_tests_of_the_benchmarks_import_them() -> None:
+    """What both need has a home of its own below `scripts/`."""
+    tests = [path for path in UNIT.parent.rglob("*.py") if UNIT / "benchmarks" not in path.parents]
+    used = re.compile(r"^\s*(from|import) benchmarks\b", re.MULTILINE)
+    assert tests
+    assert [path.name for path in tests if used.search(path.read_text())] == []
 
 
 def test_no_room_holds_too_many_modules() -> None:

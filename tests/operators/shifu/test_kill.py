@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from benchmarks.subprocesses import running_command
 
 import patience
+from processes.running import running_command
 from quintant.api.apps import Deployment
 from quintant.api.coordination import Lease
 from quintant.api.core import Namespace, ServiceAccount

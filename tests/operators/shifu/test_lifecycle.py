@@ -12,9 +12,10 @@ from quintant.api.core import Pod
 from quintant.core.clock import monotonic
 from quintant.core.errors import LeadershipLost, leaf_errors
 from quintant.testing import kind, verb, writes
+from scenarios.soak_size import SHARE
 from testbeds.shifu import DEMO, HOME, ShifuTestbed, opened
 
-MANY = 20
+MANY = 1000 if SHARE == 1 else 20
 NOTHING: dict[str, list[str]] = {"Deployment": [], "Service": [], "ConfigMap": []}
 
 
@@ -68,7 +69,7 @@ async def test_g3_a_device_made_again_at_once_has_one_deployment_of_its_own(
     await testbed.placed("camera")
 
 
-async def test_g4_a_leader_killed_in_an_evacuation_is_followed_by_the_other() -> None:
+async def test_g4_soak_a_leader_killed_in_an_evacuation_is_followed_by_the_other() -> None:
     """Killed as by SIGKILL: between two moments, with requests under way."""
     options = replace(DEMO, write_qps=50, reschedule="evacuate-only")
     async with opened(options, agents=False, started=False) as testbed:

@@ -8,13 +8,13 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from benchmarks.shifu import KUBECONFIG
-from benchmarks.subprocesses import module_command, running_command
-from benchmarks.usage import MEGABYTE, usage
 
 import patience
 from foreign.process import free_ports
+from processes.running import running_command
+from processes.usage import MEGABYTE, usage
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from shifu_site.running import shown_site
 from testbeds.shifu import ShifuTestbed
 
 DEVICES, NODES = 1000, 50
@@ -27,12 +27,8 @@ SITE_SECONDS = 60.0
 @pytest.mark.realtime
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 async def test_i1_a_thousand_devices_take_a_tenth_of_what_ten_thousand_may(tmp_path: Path) -> None:
-    site = module_command("shifu_site", str(DEVICES), str(NODES))
-    with running_command(die_with_parent(site)) as server:
-        assert server.stdout is not None
-        port = (await asyncio.to_thread(server.stdout.readline)).decode().strip()
-        way = tmp_path / "kubeconfig"
-        way.write_text(KUBECONFIG.format(port=port))
+    with shown_site(DEVICES, NODES) as site:
+        way = await asyncio.to_thread(site.kubeconfig, tmp_path)
         (free,) = free_ports(1)
         flags = ("--kubeconfig", str(way), "--probes=", f"--metrics=127.0.0.1:{free}")
         operator = [sys.executable, "-m", "quintant", "operator", "shifu", *flags]

@@ -12,6 +12,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.core.object import Request
 from quintant.operators.shifu.options import Options
+from scenarios.soak_size import SHARE
 from testbeds.shifu import (
     DEMO,
     SHIFUS,
@@ -22,13 +23,13 @@ from testbeds.shifu import (
     reason_of,
 )
 
-MANY, MOVED, OTHERS = 20, 12, 2
+MANY, MOVED, OTHERS = (1000, 600, 20) if SHARE == 1 else (20, 12, 2)
 """Devices of a node that dies, those that find room, and nodes beside it."""
 GRACE = 55.0
 """Seconds after which a silent node is not ready, and is looked at."""
 
 
-async def test_f1_all_devices_of_a_dead_node_run_elsewhere_within_45_seconds() -> None:
+async def test_f1_soak_all_devices_of_a_dead_node_run_elsewhere_within_45_seconds() -> None:
     options = replace_options(write_qps=50, reschedule="evacuate-only")
     async with opened(options, agents=False) as testbed:
         names = await testbed.crowd(MANY, "home")
@@ -52,7 +53,7 @@ async def test_f1_all_devices_of_a_dead_node_run_elsewhere_within_45_seconds() -
         await consistent(testbed)
 
 
-async def test_f2_who_finds_no_room_waits_for_the_node_and_resumes_there() -> None:
+async def test_f2_soak_who_finds_no_room_waits_for_the_node_and_resumes_there() -> None:
     options = replace_options(reschedule="evacuate-only")
     async with opened(options) as testbed:
         names = await testbed.crowd(MANY, "home", priorities=True)

@@ -19,7 +19,7 @@ from quintant.operators.shifu.api.device import (
     PlacementStatus,
     UpstreamEdgeDevice,
 )
-from quintant.operators.shifu.observe.views import NOTHING, shared
+from quintant.operators.shifu.observe.interned import NOTHING, shared
 
 FOREIGN = "ForeignAgent"
 

@@ -17,8 +17,9 @@ from quintant.core.object import K, Request
 from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.observe.device_view import DeviceView, ShifuDevice
 from quintant.operators.shifu.observe.edgemap import EdgeLink, EdgeMap, LinkKind
+from quintant.operators.shifu.observe.interned import device_key
 from quintant.operators.shifu.observe.nodes import EdgeNodes
-from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuPod, device_key
+from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuPod
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.plan.placement import (
     NodeTable,

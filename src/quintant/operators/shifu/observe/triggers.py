@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from quintant.core.object import Object, Request
 from quintant.operators.shifu.builders.config import config_words, wanted_words
 from quintant.operators.shifu.builders.names import short_name
+from quintant.operators.shifu.observe.interned import device_text
 from quintant.operators.shifu.observe.reader import CONFIG_INDEX
 from quintant.operators.shifu.observe.topology import DEVICE_INDEX, Topology
 from quintant.operators.shifu.observe.views import (
@@ -14,7 +15,6 @@ from quintant.operators.shifu.observe.views import (
     ShifuDeployment,
     ShifuPod,
     ShifuService,
-    device_text,
 )
 from quintant.operators.shifu.rules.hints import Device, hint_aspects, resolve_hints
 from quintant.runtime.controller import predicates

@@ -7,9 +7,7 @@ those stay by which an object is ours and which revision it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-import msgspec
+from collections.abc import Mapping
 
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Node, Pod, Service, Taint
@@ -22,12 +20,9 @@ from quintant.core.resource import projection
 from quintant.operators.shifu.api.names import (
     DEVICE_LABEL,
     DEVICE_UID_LABEL,
-    DEVICES,
     MANAGED_BY,
     MANAGER,
     MOVES,
-    NAME_VARIABLE,
-    NAMESPACE_VARIABLE,
     PLACED_AT,
     PLACED_FOR,
     PLACED_NODE,
@@ -36,42 +31,9 @@ from quintant.operators.shifu.api.names import (
     PREVIOUS_NODE,
     REVISION_LABEL,
 )
+from quintant.operators.shifu.observe.interned import NOTHING, device_key, shared
+from quintant.operators.shifu.observe.pod_fields import PodSpecFields, device_of, node_of
 from quintant.runtime.apply import data_checksum
-
-NOTHING: Mapping[str, str] = {}
-"""What absent labels are, once for all: else every object would have an empty dict of its own."""
-POOL_SIZE = 100_000
-_strings: dict[str, str] = {}
-"""Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
-_keys: dict[Request, tuple[Request, str]] = {}
-"""The keys of devices and how they are written, each held once for all of a device's objects."""
-
-
-def shared(text: str) -> str:
-    """The one instance of a text that many objects have."""
-    if len(_strings) > POOL_SIZE:
-        _strings.clear()
-    return _strings.setdefault(text, text)
-
-
-def device_key(name: str, namespace: str) -> Request:
-    """The key of a device, the same for all of its objects."""
-    return _known(Request(name, namespace))[0]
-
-
-def device_text(key: Request) -> str:
-    """A device's key as indexes have it."""
-    return _known(key)[1]
-
-
-def _known(key: Request) -> tuple[Request, str]:
-    found = _keys.get(key)
-    if found is None:
-        if len(_keys) > POOL_SIZE:
-            _keys.clear()
-        held = Request(key.name, shared(key.namespace))
-        found = _keys[held] = held, str(held)
-    return found
 
 
 def _meta(full: ObjectMeta) -> ObjectMeta:
@@ -94,65 +56,6 @@ def _owner(meta: ObjectMeta) -> Request | None:
     return device_key(held.name, held.namespace) if held is not None else None
 
 
-# What is read of pods and their templates: whose they are, and where they may run.
-
-
-class _Env(Model):
-    name: str = ""
-    value: str = ""
-
-
-class _Container(Model):
-    env: tuple[_Env, ...] = ()
-
-
-class _Field(Model):
-    key: str = ""
-    values: tuple[str, ...] = ()
-
-
-class _Term(Model):
-    match_fields: tuple[_Field, ...] = ()
-
-
-class _Terms(Model):
-    node_selector_terms: tuple[_Term, ...] = ()
-
-
-class _NodeAffinity(Model):
-    required: _Terms = msgspec.field(
-        default=_Terms(), name="requiredDuringSchedulingIgnoredDuringExecution"
-    )
-
-
-class _Affinity(Model):
-    node_affinity: _NodeAffinity = _NodeAffinity()
-
-
-class _PodSpec(Model):
-    node_name: str = ""
-    containers: tuple[_Container, ...] = ()
-    affinity: _Affinity = _Affinity()
-
-
-def _device_of(containers: Iterable[_Container]) -> Request | None:
-    """The device that a pod is told to serve."""
-    for container in containers:
-        told = {each.name: each.value for each in container.env}
-        if name := told.get(NAME_VARIABLE):
-            return device_key(name, told.get(NAMESPACE_VARIABLE) or DEVICES)
-    return None
-
-
-def _node_of(spec: _PodSpec) -> str:
-    """The one node that a pod may run on; empty if it may run on others."""
-    terms = spec.affinity.node_affinity.required.node_selector_terms
-    fields = [field for term in terms for field in term.match_fields]
-    if len(terms) != 1 or len(fields) != 1 or fields[0].key != "metadata.name":
-        return ""
-    return shared(fields[0].values[0]) if len(fields[0].values) == 1 else ""
-
-
 class ComposedObject(Object):
     """What all views of composed objects have: whose it is, and which revision."""
 
@@ -163,7 +66,7 @@ class ComposedObject(Object):
 
 
 class _Template(Model):
-    spec: _PodSpec = _PodSpec()
+    spec: PodSpecFields = PodSpecFields()
 
 
 class _DeploymentSpec(Model):
@@ -183,7 +86,7 @@ class _DeploymentWire(Object):
 
 def _drifted(wire: _DeploymentWire) -> bool:
     placed = wire.metadata.annotations.get(PLACED_NODE, "")
-    return wire.spec.replicas != 1 or _node_of(wire.spec.template.spec) != placed
+    return wire.spec.replicas != 1 or node_of(wire.spec.template.spec) != placed
 
 
 def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
@@ -192,7 +95,7 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
     status = wire.status
     return ShifuDeployment(
         metadata=_meta(meta),
-        device=_device_of(wire.spec.template.spec.containers),
+        device=device_of(wire.spec.template.spec.containers),
         owner=shared(meta.labels.get(OWNER_UID, "")),
         revision=meta.labels.get(REVISION_LABEL, ""),
         managed=managed,
@@ -232,7 +135,7 @@ class _PodStatus(Model):
 
 
 class _PodWire(Object):
-    spec: _PodSpec = _PodSpec()
+    spec: PodSpecFields = PodSpecFields()
     status: _PodStatus = _PodStatus()
 
 
@@ -242,10 +145,10 @@ def _pod(wire: _PodWire) -> ShifuPod:
     waits = placed is not None and placed.status == "False" and not wire.spec.node_name
     return ShifuPod(
         metadata=_meta(wire.metadata),
-        device=_device_of(wire.spec.containers),
+        device=device_of(wire.spec.containers),
         managed=wire.metadata.labels.get(MANAGED_BY) == MANAGER,
         node=shared(wire.spec.node_name),
-        wanted=_node_of(wire.spec),
+        wanted=node_of(wire.spec),
         ready=ready is not None and ready.status == "True",
         unscheduled_since=(placed.last_transition_time or "") if placed and waits else "",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.shifu_noise import NoisySite
 
 from quintant.core.object import Request
 from quintant.operators.shifu.plan.placement import (
@@ -14,6 +13,7 @@ from quintant.operators.shifu.plan.placement import (
 from quintant.operators.shifu.plan.rescheduling import MoveLimits, Resident, plan_moves
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint
+from shifu_site.noise import NoisySite
 
 GIB = 1024 * MEBIBYTE
 NEED = 40 * MEBIBYTE

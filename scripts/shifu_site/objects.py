@@ -1,26 +1,19 @@
-"""A site at rest, served to whoever asks: devices, all that is composed for them, and nodes.
+"""The objects of a site, as a server has them.
 
 One device is made on an embedded server, so that its objects are as a server stores them; the
-others are copies of it, each with its own name, uid and revision. It prints its port. Lists are
-streams that begin with everything; writes are counted, refused, and told at /writes.
+others are copies of it, each with its own name, uid and revision.
 """
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from uuid import UUID
 
 import msgspec
 
-from benchmarks.shifu_world import DEVICES, OPTIONS, SHIFUS, bare_cluster, settle
 from quintant.core.clock import SystemClock
 from quintant.core.codec import from_plain
 from quintant.core.object import Object, Request, replace
-from quintant.http.request import Request as HttpRequest
-from quintant.http.response import Response, StreamingResponse, text_response
-from quintant.http.server import serving
 from quintant.operators.shifu.act.children import POLICY
 from quintant.operators.shifu.builders.config import generated_config
 from quintant.operators.shifu.builders.deployment import PlacedDevice, deployment
@@ -35,6 +28,7 @@ from quintant.operators.shifu.plan.node_phase import NodePhase
 from quintant.operators.shifu.plan.placement import PlacementRequest
 from quintant.operators.shifu.rules.hints import resolve_hints
 from quintant.runtime.apply import diff
+from shifu_site.world import DEVICES, OPTIONS, SHIFUS, bare_cluster, settle
 
 FIRST = "edgedevice-sensor-00000"
 GROUP = "/apis/shifu.edgenesis.io/v1alpha1"
@@ -47,37 +41,7 @@ PATHS = {
     "node": "/api/v1/nodes",
     "edge": f"{GROUP}/edgenodes",
 }
-BLOCK_BYTES = 64 * 1024
-BOOKMARK = (
-    b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2000000",'
-    b'"annotations":{"k8s.io/initial-events-end":"true"}}}}\n'
-)
 MARK = b"shifu.edgenesis.io/compose-hash"
-
-
-class Site:
-    """What is served, by path."""
-
-    def __init__(self) -> None:
-        self.lines: dict[str, bytes] = {}
-        self.writes = 0
-
-    async def answer(self, request: HttpRequest) -> Response | StreamingResponse:
-        """A watch that begins with everything; any write is refused."""
-        if request.path == "/writes":
-            return text_response(str(self.writes))
-        if request.method != "GET":
-            self.writes += 1
-            return text_response("this server only shows", 500)
-        if request.path in self.lines and "watch" in request.query:
-            return StreamingResponse(self._stream(self.lines[request.path]))
-        return text_response("not found", 404)
-
-    async def _stream(self, lines: bytes) -> AsyncGenerator[bytes, None]:
-        for start in range(0, len(lines), BLOCK_BYTES):
-            yield lines[start : start + BLOCK_BYTES]
-        yield BOOKMARK
-        await asyncio.Future()
 
 
 async def first_objects() -> dict[str, bytes]:
@@ -171,19 +135,3 @@ def _uid(raw: bytes) -> bytes:
 
 def _fresh(kind: str, number: int) -> bytes:
     return str(UUID(int=hash((kind, number)) & (1 << 128) - 1, version=4)).encode()
-
-
-async def main(devices: int, nodes: int) -> None:
-    """Serve until killed."""
-    site, first = Site(), await first_objects()
-    parts: dict[str, list[bytes]] = {kind: [] for kind in PATHS}
-    for kind, raw in copies(first, devices, nodes):
-        parts[kind].append(b'{"type":"ADDED","object":%s}\n' % raw)
-    site.lines = {PATHS[kind]: b"".join(lines) for kind, lines in parts.items()}
-    async with serving(site.answer, "127.0.0.1", 0) as (_, port):
-        print(port, flush=True)
-        await asyncio.Future()
-
-
-if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))
