@@ -10,9 +10,11 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 
 from quintant.http.deadline import Deadline
+from quintant.http.hosts import on_loopback
 
 HIGH_BYTES = 64 * 1024
 """Unread bytes above which a client is not read."""
@@ -45,6 +47,11 @@ class Connection(asyncio.Protocol):
         """The connection itself."""
         assert self._transport is not None
         return self._transport
+
+    @cached_property
+    def over_loopback(self) -> bool:
+        """Whether the client is on this machine; asking the kernel for every request is dear."""
+        return on_loopback(self.transport.get_extra_info("sockname"))
 
     @property
     def deadline(self) -> Deadline:

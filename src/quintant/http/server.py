@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from functools import partial
+from functools import lru_cache, partial
 from ssl import SSLContext
 from typing import Any
 
@@ -20,7 +20,7 @@ from quintant.http.body import LAST_CHUNK, encode_chunk
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.connections import Connections
 from quintant.http.head import ProtocolError, RequestHead
-from quintant.http.hosts import MISDIRECTED, foreign, on_loopback
+from quintant.http.hosts import MISDIRECTED, foreign
 from quintant.http.request import Request, RequestLimits, linger, next_request
 from quintant.http.response import Response, StreamingResponse, error_response
 
@@ -100,7 +100,7 @@ class Server:
         request = await next_request(connection, self._limits, first)
         if request is None:
             return False
-        if not self._secured and on_loopback(connection.transport.get_extra_info("sockname")):
+        if not self._secured and connection.over_loopback:
             _check_host(request.head)
         response = await self._respond(request)
         if isinstance(response, StreamingResponse):
@@ -147,11 +147,16 @@ class Server:
 
 
 def _check_host(head: RequestHead) -> None:
-    hosts, origins = (
-        [each.decode("latin-1") for each in head.all(name)] for name in (b"host", b"origin")
-    )
-    if why := foreign(hosts, origins):
+    if why := _foreign(tuple(head.all(b"host")), tuple(head.all(b"origin"))):
         raise ProtocolError(MISDIRECTED, why)
+
+
+@lru_cache(maxsize=64)
+def _foreign(hosts: tuple[bytes, ...], origins: tuple[bytes, ...]) -> str:
+    """Why a request is refused; most callers say the same with every request."""
+    return foreign(
+        [each.decode("latin-1") for each in hosts], [each.decode("latin-1") for each in origins]
+    )
 
 
 async def _send_body(connection: Connection, response: StreamingResponse, chunked: bool) -> None:

@@ -25,10 +25,9 @@ _SAFE = "/!$&'()*+,;=:@-._~"
 def device_headers(request: Request, host: str) -> str:
     """The fields of the request to the device, as lines."""
     lines = [header_line("Host", host)]
-    dropped = _REQUEST.union(request.head.words(b"connection"))
+    dropped = _dropped(request.head, _REQUEST)
     for name, value in request.head.fields:
-        text = value.decode("latin-1")
-        if name.lower() not in dropped and text.isprintable():
+        if name.lower() not in dropped and (text := value.decode("latin-1")).isprintable():
             lines.append(f"{name.decode('ascii')}: {text}\r\n")
     return "".join(lines)
 
@@ -36,15 +35,21 @@ def device_headers(request: Request, host: str) -> str:
 def device_target(instruction: str, query: str = "") -> str:
     """The path of an instruction at the device, with what its caller asked."""
     path = f"/{quote(instruction, safe=_SAFE)}"
-    pairs = parse_qsl(query, keep_blank_values=True)
+    pairs = parse_qsl(query, keep_blank_values=True) if query else ()
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
 def passed_headers(head: ResponseHead) -> Mapping[str, str]:
     """The fields of a device's reply that its caller gets."""
-    dropped = _RESPONSE.union(head.words(b"connection"))
+    dropped = _dropped(head, _RESPONSE)
     names = dict.fromkeys(name.lower() for name, _ in head.fields)
     return {name.decode("ascii"): _joined(head, name) for name in names if name not in dropped}
+
+
+def _dropped(head: Head, usual: frozenset[bytes]) -> frozenset[bytes]:
+    """The fields that end here: those of one hop, and what the peer says are."""
+    said = head.words(b"connection")
+    return usual.union(said) if said else usual
 
 
 def _joined(head: Head, name: bytes) -> str:

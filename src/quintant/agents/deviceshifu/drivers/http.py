@@ -26,6 +26,7 @@ from quintant.agents.deviceshifu.drivers.forward import (
     device_target,
     passed_headers,
 )
+from quintant.agents.deviceshifu.drivers.idle_connections import IdleConnections
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.agents.deviceshifu.drivers.timeout import timeout_seconds
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
@@ -37,9 +38,6 @@ from quintant.http.response import Response, StreamingResponse
 
 PORT = 80
 METHODS = ("GET", "POST", "PUT")
-MOST_IDLE = 8
-FRESH_SECONDS = 10.0
-"""A connection that was idle for longer is not used again: the device may have let go of it."""
 _FAILURES = (ConnectionBroken, ProtocolError, OSError, TimeoutError)
 
 
@@ -48,7 +46,7 @@ class HttpDriver(SessionDriver):
 
     def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
         super().__init__(dialer, place)
-        self._idle: list[ClientConnection] = []
+        self._idle = IdleConnections()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Pass a request on, and the reply back."""
@@ -59,75 +57,64 @@ class HttpDriver(SessionDriver):
         body = await whole_body(request) if method != "GET" else None
         headers = device_headers(request, str(self._place))
         target = device_target(instruction.name, request.query)
-        now = asyncio.get_running_loop().time()
-        ends = now + seconds if seconds is not None else None
-        head, connection = await self._open(
-            method, encode_request(method, target, headers, body), ends
-        )
-        return await self._reply(head, connection, ends)
+        data = encode_request(method, target, headers, body)
+        return await self._exchange(method, data, _ends(seconds))
 
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The beginning of a reply with a status of success."""
-        now = asyncio.get_running_loop().time()
-        ends = now + seconds if seconds is not None else None
         data = encode_request(
             "GET", device_target(instruction), header_line("Host", str(self._place)), None
         )
-        head, connection = await self._open("GET", data, ends)
-        found, whole = await self._collect(connection, ends)
-        self._release(connection, whole)
+        try:
+            async with asyncio.timeout(seconds):
+                head, connection = await self._open("GET", data)
+                found = await self._collect(connection)
+        except _FAILURES as error:
+            raise _failed(error, self._place) from None
         if not 200 <= head.status < 300:
             raise DeviceError(BROKEN, f"the device answered {head.status}")
         return found[:KEPT_BYTES]
 
     async def check(self, seconds: float | None) -> None:
         """Whether the device takes connections."""
-        if any(self._usable(each) for each in self._idle):
+        if self._idle.any_usable():
             return
         try:
             async with asyncio.timeout(seconds):
-                self._release(await self._dial(), True)
+                self._idle.keep(await self._dial())
         except _FAILURES as error:
             raise _failed(error, self._place) from None
 
     async def _close(self) -> None:
-        for connection in tuple(self._idle):
-            connection.close()
-        self._idle.clear()
+        self._idle.close()
 
-    async def _reply(
-        self, head: ResponseHead, connection: ClientConnection, ends: float | None
-    ) -> Answer:
-        size = head.headers.get("content-length", "")
-        headers = passed_headers(head)
-        if size.isdigit() and int(size) <= KEPT_BYTES:
-            body, whole = await self._collect(connection, ends)
-            self._release(connection, whole)
-            return Response(head.status, headers, body)
+    async def _exchange(self, method: str, data: bytes, ends: float | None) -> Answer:
+        """The reply to a request: whole if it is small, else as it comes."""
+        try:
+            # One limit for head and body: each costs a timer.
+            async with asyncio.timeout_at(ends):
+                head, connection = await self._open(method, data)
+                size, headers = _size(head), passed_headers(head)
+                if size is not None and size <= KEPT_BYTES:
+                    return Response(head.status, headers, await self._collect(connection))
+        except _FAILURES as error:
+            raise _failed(error, self._place) from None
         return StreamingResponse(
-            self._pieces(connection, ends),
-            status=head.status,
-            headers=headers,
-            size=int(size) if size.isdigit() else None,
+            self._pieces(connection, ends), status=head.status, headers=headers, size=size
         )
 
-    async def _collect(
-        self, connection: ClientConnection, ends: float | None
-    ) -> tuple[bytes, bool]:
-        """The beginning of a body, and whether that is all of it."""
-        pieces, size = list[bytes](), 0
+    async def _collect(self, connection: ClientConnection) -> bytes:
+        """A body, or the beginning of a large one; the connection is kept if that was all."""
+        pieces, size, whole = list[bytes](), 0, False
         try:
-            async with asyncio.timeout_at(ends):
-                while size <= KEPT_BYTES:
-                    piece = await connection.read()
-                    if not piece:
-                        return b"".join(pieces), True
-                    pieces.append(piece)
-                    size += len(piece)
-        except _FAILURES as error:
-            connection.close()
-            raise _failed(error, self._place) from None
-        return b"".join(pieces), False
+            while size <= KEPT_BYTES and not whole:
+                piece = await connection.read()
+                whole = not piece
+                pieces.append(piece)
+                size += len(piece)
+        finally:
+            self._release(connection, whole)
+        return b"".join(pieces)
 
     async def _pieces(
         self, connection: ClientConnection, ends: float | None
@@ -145,48 +132,35 @@ class HttpDriver(SessionDriver):
         finally:
             self._release(connection, whole)
 
-    async def _open(
-        self, method: str, data: bytes, ends: float | None
-    ) -> tuple[ResponseHead, ClientConnection]:
-        try:
-            async with asyncio.timeout_at(ends):
-                kept = self._take() if method == "GET" else None
-                if kept is not None:
-                    try:
-                        return await kept.open(method, data), kept
-                    except ConnectionBroken as error:
-                        if error.begun:  # else it died of old age before we wrote to it
-                            raise
-                connection = await self._dial()
-                return await connection.open(method, data), connection
-        except _FAILURES as error:
-            raise _failed(error, self._place) from None
+    async def _open(self, method: str, data: bytes) -> tuple[ResponseHead, ClientConnection]:
+        kept = self._idle.take() if method == "GET" else None
+        if kept is not None:
+            try:
+                return await kept.open(method, data), kept
+            except ConnectionBroken as error:
+                if error.begun:  # else it died of old age before we wrote to it
+                    raise
+        connection = await self._dial()
+        return await connection.open(method, data), connection
 
     async def _dial(self) -> ClientConnection:
-        return await self._dialer.connect(lambda: ClientConnection(self._forget), self._place)
-
-    def _take(self) -> ClientConnection | None:
-        while self._idle:
-            connection = self._idle.pop()
-            if self._usable(connection):
-                return connection
-            connection.close()
-        return None
-
-    def _usable(self, connection: ClientConnection) -> bool:
-        age = asyncio.get_running_loop().time() - connection.idle_since
-        return connection.usable and age < FRESH_SECONDS
+        return await self._dialer.connect(lambda: ClientConnection(self._idle.forget), self._place)
 
     def _release(self, connection: ClientConnection, whole: bool) -> None:
-        if whole and connection.usable and len(self._idle) < MOST_IDLE:
-            connection.idle_since = asyncio.get_running_loop().time()
-            self._idle.append(connection)
+        if whole:
+            self._idle.keep(connection)
         else:
             connection.close()
 
-    def _forget(self, connection: ClientConnection) -> None:
-        if connection in self._idle:
-            self._idle.remove(connection)
+
+def _ends(seconds: float | None) -> float | None:
+    return None if seconds is None else asyncio.get_running_loop().time() + seconds
+
+
+def _size(head: ResponseHead) -> int | None:
+    """The length of the body as the device announces it."""
+    said = head.all(b"content-length")
+    return int(said[0]) if said else None
 
 
 def _failed(error: BaseException, place: DeviceAddress) -> DeviceError:

@@ -13,7 +13,7 @@ _LARGEST = 2**63
 
 def timeout_seconds(query: str, usual: int) -> float | None:
     """Seconds, None for ever; a text that is no number is refused in upstream's words."""
-    text = dict(parse_qsl(query)).get("timeout", "")
+    text = dict(parse_qsl(query)).get("timeout", "") if query else ""
     if not text:
         return float(usual) if usual > 0 else None
     if not _WHOLE.fullmatch(text):
