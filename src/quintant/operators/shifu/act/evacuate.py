@@ -12,7 +12,7 @@ import asyncio
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.shifu.builders.resources import memory_request
-from quintant.operators.shifu.observe.nodes import EdgeNodeRecord
+from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.wakes import URGENT, WakeSource
 from quintant.operators.shifu.plan.device import EVACUATED

@@ -23,7 +23,7 @@ from quintant.operators.shifu.api.node import (
     NodeResources,
     UsedResources,
 )
-from quintant.operators.shifu.observe.nodes import DECLARED, METRICS, EdgeNodeRecord
+from quintant.operators.shifu.observe.node_record import DECLARED, METRICS, EdgeNodeRecord
 from quintant.operators.shifu.plan.node_phase import NodePhase
 from quintant.runtime.events.transitions import Transition, transition_events
 

@@ -14,7 +14,7 @@ from quintant.api.metrics import NodeMetrics
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import Request
-from quintant.operators.shifu.observe.nodes import EdgeNodeRecord, NodeFigures
+from quintant.operators.shifu.observe.node_record import EdgeNodeRecord, NodeFigures
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.views import ShifuNode
 from quintant.operators.shifu.observe.wakes import WakeSource

@@ -14,7 +14,7 @@ from quintant.operators.shifu.builders.config import find_config, wanted_words
 from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.observe.device_view import DeviceView
 from quintant.operators.shifu.observe.edgemap import EdgeLink
-from quintant.operators.shifu.observe.nodes import EdgeNodeRecord
+from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
 from quintant.operators.shifu.observe.topology import (
     DEVICE_INDEX,
     Intent,

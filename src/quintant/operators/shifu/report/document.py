@@ -9,7 +9,7 @@ from quintant.core.object import Request
 from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.edge_node.plan import phase_word
 from quintant.operators.shifu.observe.edgemap import EdgeChange, EdgeLink
-from quintant.operators.shifu.observe.nodes import EdgeNodeRecord
+from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.plan.placement import candidates
 from quintant.operators.shifu.rules.geo import GeoPoint

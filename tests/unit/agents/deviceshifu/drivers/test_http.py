@@ -15,10 +15,10 @@ import patience
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
-from testbeds.devices import Bench, bench, edge_device, raw_device
+from testbeds.devices import Bench, bench, edge_device, raw_device, until
 
 pytestmark = pytest.mark.realtime
-CONFIG = {"instructions": "instructions:\n  on:\n  move/up:\n  slow:\n  stream:\n"}
+CONFIG = {"instructions": "instructions:\n  on:\n  move/up:\n  slow:\n  stream:\n  half:\n"}
 MIB = 1024 * 1024
 
 
@@ -27,6 +27,8 @@ class WebDevice:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.left = 0
+        """How many replies were given up in the middle."""
 
     async def handle(self, request: Request) -> Response | StreamingResponse:
         self.requests.append(request)
@@ -34,6 +36,8 @@ class WebDevice:
             await asyncio.Event().wait()
         if request.path == "/stream":
             return StreamingResponse(self.frames(), headers={"content-type": "image/jpeg"})
+        if request.path == "/half":
+            return StreamingResponse(self.half(), size=10, on_close=self.leave)
         body = await request.body(MIB)
         said = {"method": request.method, "target": request.target, "body": body.decode()}
         return Response(201, {"x-device": "yes"}, json.dumps(said).encode())
@@ -41,6 +45,13 @@ class WebDevice:
     async def frames(self) -> AsyncGenerator[bytes, None]:
         for _ in range(100):
             yield b"frame" * 1000
+
+    async def half(self) -> AsyncGenerator[bytes, None]:
+        yield b"short"
+        await asyncio.Event().wait()
+
+    def leave(self) -> None:
+        self.left += 1
 
 
 @asynccontextmanager
@@ -80,6 +91,16 @@ async def test_h1_h3_refusals_have_upstreams_words(tmp_path: Path) -> None:
 async def test_h3_a_device_slower_than_its_timeout_is_503(tmp_path: Path) -> None:
     async with web(tmp_path) as (made, _), patience.within(10):
         assert (await made.ask("/slow?timeout=1"))[0] == 503
+
+
+async def test_a_caller_that_leaves_ends_its_request_at_the_device(tmp_path: Path) -> None:
+    async with web(tmp_path) as (made, device):
+        _, writer = await asyncio.open_connection("127.0.0.1", made.port)
+        writer.write(b"GET /half?timeout=0 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await until(lambda: bool(device.requests))
+        assert not device.left
+        writer.close()
+        await until(lambda: device.left == 1)
 
 
 async def test_a_device_gets_the_callers_authorization_and_no_other(tmp_path: Path) -> None:
