@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 
 from quintant.agents.deviceshifu.config.values import Instruction
 from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.device_connections import DeviceConnections
 from quintant.agents.deviceshifu.drivers.driver import (
     BROKEN,
     KEPT_BYTES,
@@ -26,7 +27,6 @@ from quintant.agents.deviceshifu.drivers.forward import (
     device_target,
     passed_headers,
 )
-from quintant.agents.deviceshifu.drivers.idle_connections import IdleConnections
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.agents.deviceshifu.drivers.timeout import timeout_seconds
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
@@ -46,7 +46,7 @@ class HttpDriver(SessionDriver):
 
     def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
         super().__init__(dialer, place)
-        self._idle = IdleConnections()
+        self._idle = DeviceConnections()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Pass a request on, and the reply back."""

@@ -1,25 +1,25 @@
-"""Promises of quintant.agents.deviceshifu.drivers.idle_connections."""
+"""Promises of quintant.agents.deviceshifu.drivers.device_connections."""
 
 from __future__ import annotations
 
-from quintant.agents.deviceshifu.drivers.idle_connections import (
+from quintant.agents.deviceshifu.drivers.device_connections import (
     FRESH_SECONDS,
     MOST_IDLE,
-    IdleConnections,
+    DeviceConnections,
 )
 from quintant.http.client_connection import ClientConnection
 from quintant.testing.loop import advance
 from unit.client.recording_transport import RecordingTransport
 
 
-def connected(idle: IdleConnections) -> tuple[ClientConnection, RecordingTransport]:
+def connected(idle: DeviceConnections) -> tuple[ClientConnection, RecordingTransport]:
     connection, wire = ClientConnection(idle.forget), RecordingTransport()
     connection.connection_made(wire)
     return connection, wire
 
 
 async def test_the_newest_is_used_first() -> None:
-    idle = IdleConnections()
+    idle = DeviceConnections()
     (first, _), (second, _) = connected(idle), connected(idle)
     idle.keep(first)
     idle.keep(second)
@@ -27,7 +27,7 @@ async def test_the_newest_is_used_first() -> None:
 
 
 async def test_connections_that_nobody_used_for_a_while_end_while_others_are_used() -> None:
-    idle = IdleConnections()
+    idle = DeviceConnections()
     (busy, _), (left, wire) = connected(idle), connected(idle)
     idle.keep(left)
     for _ in range(4):
@@ -39,7 +39,7 @@ async def test_connections_that_nobody_used_for_a_while_end_while_others_are_use
 
 
 async def test_one_that_broke_is_not_used() -> None:
-    idle = IdleConnections()
+    idle = DeviceConnections()
     (broken, _), (good, _) = connected(idle), connected(idle)
     idle.keep(good)
     idle.keep(broken)
@@ -48,7 +48,7 @@ async def test_one_that_broke_is_not_used() -> None:
 
 
 async def test_more_than_enough_are_not_kept() -> None:
-    idle = IdleConnections()
+    idle = DeviceConnections()
     wires = []
     for _ in range(MOST_IDLE + 1):
         connection, wire = connected(idle)

@@ -15,7 +15,7 @@ FRESH_SECONDS = 10.0
 """A connection that was idle for longer is not used again: the device may have let go of it."""
 
 
-class IdleConnections:
+class DeviceConnections:
     """Those of one device, the oldest first."""
 
     def __init__(self) -> None:
