@@ -114,6 +114,7 @@ def _by_asking(offers: list[NodeOffer], wants: list[PlacementRequest]) -> list[s
 
 
 def _holding(devices: int, nodes: int, say: Callable[[str], None]) -> Table:
+    theirs = _upstream_program(say)
     with shown_site(devices, nodes) as site, TemporaryDirectory() as folder:
         way = site.kubeconfig(Path(folder))
         began = time.monotonic()
@@ -123,7 +124,7 @@ def _holding(devices: int, nodes: int, say: Callable[[str], None]) -> Table:
             idle = (usage(it.pid).cpu - used.cpu) / REST_SECONDS
             peak = usage(it.pid).peak / MEGABYTE
         writes = site.writes()
-        beside = _upstream(way, say)
+        beside = [_upstream(theirs, way)] if theirs else []
     return Table(
         f"The controller with {devices:,} devices on {nodes} nodes",
         HOLDING.format(rest=REST_SECONDS),
@@ -138,20 +139,24 @@ def _holding(devices: int, nodes: int, say: Callable[[str], None]) -> Table:
     )  # fmt: skip
 
 
-def _upstream(way: Path, say: Callable[[str], None]) -> list[tuple[str, ...]]:
-    """The row of upstream's controller, which holds devices alone, and logs a line for each."""
+def _upstream_program(say: Callable[[str], None]) -> str:
+    """Upstream's controller; empty where it cannot be built."""
     try:
-        program = str(SHIFU_CONTROLLER.provide(os.environ, report=say))
+        return str(SHIFU_CONTROLLER.provide(os.environ, report=say))
     except ProgramError as error:
         say(f"upstream's controller left out: {error}")
-        return []
+        return ""
+
+
+def _upstream(program: str, way: Path) -> tuple[str, ...]:
+    """The row of upstream's controller, which holds devices alone, and logs a line for each."""
     began = time.monotonic()
     quiet = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
     with running_command((program, f"--kubeconfig={way}", *quiet)) as child:
         used = rested(child.pid)
         seconds, peak = time.monotonic() - began, used.peak / MEGABYTE
     start = (f"{peak:.0f} MB", f"{used.cpu:.1f} s", f"{seconds:.0f} s")
-    return [("upstream's, devices alone", *start, "-", "-")]
+    return ("upstream's, devices alone", *start, "-", "-")
 
 
 def _timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:

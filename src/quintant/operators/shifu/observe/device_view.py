@@ -19,7 +19,7 @@ from quintant.operators.shifu.api.device import (
     PlacementStatus,
     UpstreamEdgeDevice,
 )
-from quintant.operators.shifu.observe.interned import NOTHING, shared
+from quintant.operators.shifu.observe.interned import NOTHING, shared, shared_condition
 
 FOREIGN = "ForeignAgent"
 
@@ -42,7 +42,7 @@ def _meta(full: ObjectMeta) -> ObjectMeta:
         uid=full.uid,
         resource_version=full.resource_version,
         generation=full.generation,
-        creation_timestamp=full.creation_timestamp,
+        creation_timestamp=shared(full.creation_timestamp or "") or None,
         deletion_timestamp=full.deletion_timestamp,
         labels=NOTHING,
         annotations=full.annotations or NOTHING,
@@ -81,13 +81,15 @@ def _placement(full: PlacementStatus) -> PlacementStatus:
 
 
 def _condition(full: Condition) -> Condition:
-    return replace(
-        full,
-        type=shared(full.type),
-        status=shared(full.status),
-        reason=shared(full.reason),
-        message=shared(full.message),
-        last_transition_time=shared(full.last_transition_time or "") or None,
+    return shared_condition(
+        replace(
+            full,
+            type=shared(full.type),
+            status=shared(full.status),
+            reason=shared(full.reason),
+            message=shared(full.message),
+            last_transition_time=shared(full.last_transition_time or "") or None,
+        )
     )
 
 

@@ -1,9 +1,10 @@
-"""Texts and keys that thousands of objects have, each held once."""
+"""Texts, keys and conditions that thousands of objects have, each held once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from quintant.api.meta import Condition
 from quintant.core.object import Request
 
 NOTHING: Mapping[str, str] = {}
@@ -13,6 +14,10 @@ _strings: dict[str, str] = {}
 """Names of nodes and reasons, each held once: there are few, and thousands of objects have them."""
 _keys: dict[Request, tuple[Request, str]] = {}
 """The keys of devices and how they are written, each held once for all of a device's objects."""
+CONDITIONS = 4096
+"""Few, as those of a fleet that was not applied at once differ in their times."""
+_conditions: dict[Condition, Condition] = {}
+"""What is said of many devices in the same words."""
 
 
 def shared(text: str) -> str:
@@ -20,6 +25,13 @@ def shared(text: str) -> str:
     if len(_strings) > POOL_SIZE:
         _strings.clear()
     return _strings.setdefault(text, text)
+
+
+def shared_condition(condition: Condition) -> Condition:
+    """The one instance of a condition that many devices have."""
+    if len(_conditions) > CONDITIONS:
+        _conditions.clear()
+    return _conditions.setdefault(condition, condition)
 
 
 def device_key(name: str, namespace: str) -> Request:

@@ -102,7 +102,7 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
         node=shared(notes.get(PLACED_NODE, "")) if managed else "",
         drifted=managed and _drifted(wire),
         kind=shared(notes.get(PLACEMENT_KIND, "")),
-        placed_at=notes.get(PLACED_AT, "") if managed else "",
+        placed_at=shared(notes.get(PLACED_AT, "")) if managed else "",
         placed_for=shared(notes.get(PLACED_FOR, "")),
         previous=shared(notes.get(PREVIOUS_NODE, "")),
         reason=shared(notes.get(PLACEMENT_REASON, "")),
