@@ -12,10 +12,10 @@ from contextlib import suppress
 import msgspec
 
 from quintant.api.meta import Condition
-from quintant.api.pod import ContainerState, ContainerStatus, Pod, PodStatus, Running
+from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, Pod, PodStatus
 from quintant.api.quantity import Quantity
-from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
-from quintant.api.volume import ClaimStatus, PersistentVolumeClaim
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
+from quintant.api.volume import PersistentVolumeClaim, PersistentVolumeClaimStatus
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core import codec
 from quintant.core.errors import ApiError
@@ -70,7 +70,7 @@ async def kubelet(world: ScenarioWorld) -> None:
         for claim in world.all(PersistentVolumeClaim):
             if claim.status.phase != "Bound":
                 size = claim.spec.resources.requests.get("storage", Quantity("0"))
-                status = ClaimStatus(phase="Bound", capacity={"storage": size})
+                status = PersistentVolumeClaimStatus(phase="Bound", capacity={"storage": size})
                 with suppress(ApiError):
                     await world.set_status(claim, status)
         for pod in world.all(Pod):
@@ -79,7 +79,7 @@ async def kubelet(world: ScenarioWorld) -> None:
                     await world.set_status(pod, _running(pod))
         for copy in world.all(VolumeSnapshot):
             if copy.status is None:
-                ready = SnapshotStatus(
+                ready = VolumeSnapshotStatus(
                     ready_to_use=True, restore_size=Quantity("1Gi"),
                     creation_time="2026-01-01T00:00:00Z",
                 )  # fmt: skip
@@ -90,7 +90,9 @@ async def kubelet(world: ScenarioWorld) -> None:
 
 def _running(pod: Pod) -> PodStatus:
     told = tuple(
-        ContainerStatus(name=each.name, ready=True, state=ContainerState(running=Running()))
+        ContainerStatus(
+            name=each.name, ready=True, state=ContainerState(running=ContainerStateRunning())
+        )
         for each in pod.spec.containers
     )
     return PodStatus(

@@ -13,7 +13,7 @@ from typing import Any
 
 from quintant import Context, Manager, Request, replace
 from quintant.api.core import Container, Pod, PodSpec
-from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
+from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, PodStatus
 from quintant.core.clock import timestamp
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED_VIA, LABEL
@@ -171,7 +171,7 @@ def running(pod: Pod, since: str, life: int = 1) -> PodStatus:
         name="lightpeer",
         restart_count=life - 1,
         container_id=f"test://{pod.metadata.uid}-{life}",
-        state=ContainerState(running=Running(started_at=since)),
+        state=ContainerState(running=ContainerStateRunning(started_at=since)),
         image="lightpeer",
         image_id="lightpeer",
     )

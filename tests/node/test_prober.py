@@ -13,7 +13,7 @@ import pytest
 from grpc_health.v1 import health as service
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from quintant.api.container import Grpc, HttpGet, HttpHeader, TcpSocket
+from quintant.api.container import GRPCAction, HTTPGetAction, HTTPHeader, TCPSocketAction
 from quintant.cluster.kubelet.probe.network import NetworkProber
 
 HOST = "127.0.0.1"
@@ -46,19 +46,19 @@ async def answering(answer: bytes, *, seen: list[bytes] | None = None) -> AsyncI
 @pytest.mark.parametrize("code", [200, 204, 302, 399])
 async def test_answers_below_400_are_good(code: int) -> None:
     async with answering(b"HTTP/1.1 %d x\r\n\r\n" % code) as port:
-        outcome = await NetworkProber().http(HOST, port, HttpGet(port=port, path="/"), 5)
+        outcome = await NetworkProber().http(HOST, port, HTTPGetAction(port=port, path="/"), 5)
     assert outcome.passed
 
 
 async def test_another_answer_is_bad_and_told() -> None:
     async with answering(b"HTTP/1.1 503 x\r\n\r\n") as port:
-        outcome = await NetworkProber().http(HOST, port, HttpGet(port=port, path="/"), 5)
+        outcome = await NetworkProber().http(HOST, port, HTTPGetAction(port=port, path="/"), 5)
     assert outcome.message == "HTTP probe failed with statuscode: 503"
 
 
 async def test_headers_of_the_probe_are_sent() -> None:
     seen: list[bytes] = []
-    get = HttpGet(port=1, path="live", http_headers=(HttpHeader(name="X-A", value="b"),))
+    get = HTTPGetAction(port=1, path="live", http_headers=(HTTPHeader(name="X-A", value="b"),))
     async with answering(b"HTTP/1.1 200 x\r\n\r\n", seen=seen) as port:
         await NetworkProber().http(HOST, port, get, 5)
     assert seen[0].startswith(b"GET /live HTTP/1.1\r\n")
@@ -68,7 +68,7 @@ async def test_headers_of_the_probe_are_sent() -> None:
 
 async def test_silence_is_bad_after_the_timeout() -> None:
     async with answering(b"") as port:
-        outcome = await NetworkProber().http(HOST, port, HttpGet(port=port, path="/"), 0.05)
+        outcome = await NetworkProber().http(HOST, port, HTTPGetAction(port=port, path="/"), 0.05)
     assert outcome.message.endswith("(Client.Timeout exceeded while awaiting headers)")
 
 
@@ -77,14 +77,14 @@ async def test_a_closed_port_refuses() -> None:
         free.bind((HOST, 0))
         port = free.getsockname()[1]
     refused = f"dial tcp {HOST}:{port}: connect: connection refused"
-    http = await NetworkProber().http(HOST, port, HttpGet(port=port, path="/x"), 5)
+    http = await NetworkProber().http(HOST, port, HTTPGetAction(port=port, path="/x"), 5)
     assert http.message == f'Get "http://{HOST}:{port}/x": {refused}'
-    assert (await NetworkProber().tcp(HOST, port, TcpSocket(port=port), 5)).message == refused
+    assert (await NetworkProber().tcp(HOST, port, TCPSocketAction(port=port), 5)).message == refused
 
 
 async def test_an_open_port_is_all_that_tcp_asks_for() -> None:
     async with answering(b"") as port:
-        assert (await NetworkProber().tcp(HOST, port, TcpSocket(port=port), 5)).passed
+        assert (await NetworkProber().tcp(HOST, port, TCPSocketAction(port=port), 5)).passed
 
 
 @asynccontextmanager
@@ -109,18 +109,18 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 async def test_a_serving_grpc_server_is_healthy() -> None:
     async with health(_=SERVING, db=NOT_SERVING) as port:
         prober = NetworkProber()
-        assert (await prober.grpc(HOST, port, Grpc(port=port), 5)).passed
-        outcome = await prober.grpc(HOST, port, Grpc(port=port, service="db"), 5)
+        assert (await prober.grpc(HOST, port, GRPCAction(port=port), 5)).passed
+        outcome = await prober.grpc(HOST, port, GRPCAction(port=port, service="db"), 5)
     assert outcome.message == 'service unhealthy (responded with "NOT_SERVING")'
 
 
 async def test_an_unknown_grpc_service_is_not_healthy() -> None:
     async with health(_=SERVING) as port:
-        outcome = await NetworkProber().grpc(HOST, port, Grpc(port=port, service="x"), 5)
+        outcome = await NetworkProber().grpc(HOST, port, GRPCAction(port=port, service="x"), 5)
     assert not outcome.passed
 
 
 async def test_a_server_that_speaks_no_grpc_is_not_healthy(tmp_path: Path) -> None:
     async with answering(b"HTTP/1.1 200 x\r\n\r\n") as port:
-        outcome = await NetworkProber().grpc(HOST, port, Grpc(port=port), 1)
+        outcome = await NetworkProber().grpc(HOST, port, GRPCAction(port=port), 1)
     assert outcome.message.startswith(f'timeout: failed to connect service "{HOST}:{port}"')

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from quintant.api.core import ConfigMap
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 
-SPEC = SnapshotSpec(source=SnapshotSource(persistent_volume_claim_name="data"))
+SPEC = VolumeSnapshotSpec(source=VolumeSnapshotSource(persistent_volume_claim_name="data"))
 
 
 async def test_an_optional_kind_holds_no_start_back_and_is_followed_once_it_is_installed(

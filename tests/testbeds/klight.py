@@ -9,7 +9,7 @@ from typing import Any
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.api.meta import condition_of
-from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
+from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, PodStatus
 from quintant.core import codec
 from quintant.core.clock import timestamp
 from quintant.core.object import replace
@@ -116,7 +116,7 @@ class KlightTestbed:
                 name=container,
                 restart_count=life - 1,
                 container_id=f"test://{pod.metadata.uid}-{container}-{life}",
-                state=ContainerState(running=Running(started_at=since)),
+                state=ContainerState(running=ContainerStateRunning(started_at=since)),
                 image="lightpeer",
                 image_id="lightpeer",
             )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from quintant.agents.lightpeer.rpc.channels import Channels
 from quintant.api.core import Pod
-from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
+from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, PodStatus
 from quintant.core.object import replace
 from quintant.operators.klight.api import LABEL, PORT
 from quintant.operators.klight.lightnetwork.api import REPAIR
@@ -90,7 +90,7 @@ class OriginalsTestbed:
             name="lightpeer",
             container_id=f"test://{name}-{life}",
             restart_count=life - 1,
-            state=ContainerState(running=Running(started_at="2026-01-01T00:00:00Z")),
+            state=ContainerState(running=ContainerStateRunning(started_at="2026-01-01T00:00:00Z")),
             image="lightpeer",
             image_id="lightpeer",
         )

@@ -20,7 +20,7 @@ from quintant import (
     replace,
     resource,
 )
-from quintant.api.core import ConfigMap, Pod, Resources
+from quintant.api.core import ConfigMap, Pod, ResourceRequirements
 
 
 class GreeterSpec(Model):
@@ -53,7 +53,7 @@ def constructed() -> None:
     GreeterSpec(message=5)  # type: ignore[arg-type]
     GreeterSpec(message="a", unknown=True)  # type: ignore[call-arg]
     Greeter(spec=GreeterStatus())  # type: ignore[arg-type]
-    Resources(limits={"cpu": 1})  # type: ignore[dict-item]
+    ResourceRequirements(limits={"cpu": 1})  # type: ignore[dict-item]
 
 
 def read(greeter: Greeter, pod: Pod) -> None:

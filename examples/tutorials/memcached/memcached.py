@@ -18,7 +18,7 @@ from quintant.api.core import (
     ContainerPort,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
+    PodTemplateSpec,
     SeccompProfile,
     SecurityContext,
 )
@@ -62,7 +62,7 @@ def build(obj: Memcached) -> Deployment:
         "app.kubernetes.io/name": "memcached",
         "app.kubernetes.io/instance": obj.metadata.name,
     }
-    template = PodTemplate(
+    template = PodTemplateSpec(
         metadata=ObjectMeta(labels=labels),
         spec=PodSpec(
             security_context=PodSecurityContext(

@@ -11,9 +11,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, Terminal, owned, resource
-from quintant.api.core import PersistentVolumeClaim, Resources
+from quintant.api.core import PersistentVolumeClaim, ResourceRequirements
 from quintant.api.quantity import Quantity
-from quintant.api.volume import ClaimSpec
+from quintant.api.volume import PersistentVolumeClaimSpec
 from quintant.core.errors import Invalid
 
 
@@ -43,9 +43,9 @@ class EphemeralVolumeClaim(Custom[EphemeralVolumeClaimSpec, EphemeralVolumeClaim
 
 def build(obj: EphemeralVolumeClaim) -> PersistentVolumeClaim:
     """The claim that an object should have; its labels are the object's."""
-    spec = ClaimSpec(
+    spec = PersistentVolumeClaimSpec(
         access_modes=("ReadWriteOnce",),
-        resources=Resources(requests={"storage": obj.spec.size}),
+        resources=ResourceRequirements(requests={"storage": obj.spec.size}),
     )
     meta = ObjectMeta.like(obj, labels=dict(obj.metadata.labels))
     return PersistentVolumeClaim(metadata=meta, spec=spec)

@@ -11,7 +11,7 @@ from quintant.core.object import Model, Object, Opaque
 from quintant.core.resource import resource
 
 
-class Names(Model):
+class CustomResourceDefinitionNames(Model):
     """What a kind is called."""
 
     plural: str = ""
@@ -22,7 +22,7 @@ class Names(Model):
     categories: tuple[str, ...] = ()
 
 
-class Version(Model):
+class CustomResourceDefinitionVersion(Model):
     """One version of a kind."""
 
     name: str
@@ -36,22 +36,22 @@ class Version(Model):
     deprecation_warning: str | None = None
 
 
-class DefinitionSpec(Model):
+class CustomResourceDefinitionSpec(Model):
     """A kind's group, names, scope and versions."""
 
     group: str
-    names: Names
+    names: CustomResourceDefinitionNames
     scope: str
-    versions: tuple[Version, ...]
+    versions: tuple[CustomResourceDefinitionVersion, ...]
     conversion: Opaque | None = None
     preserve_unknown_fields: bool = False
 
 
-class DefinitionStatus(Model):
+class CustomResourceDefinitionStatus(Model):
     """Whether a kind is served, under which names, and which versions are stored."""
 
     conditions: tuple[Condition, ...] | None = None
-    accepted_names: Names = Names()
+    accepted_names: CustomResourceDefinitionNames = CustomResourceDefinitionNames()
     stored_versions: tuple[str, ...] | None = None
 
 
@@ -59,8 +59,8 @@ class DefinitionStatus(Model):
 class CustomResourceDefinition(Object):
     """A kind of one's own."""
 
-    spec: DefinitionSpec
-    status: DefinitionStatus = DefinitionStatus()
+    spec: CustomResourceDefinitionSpec
+    status: CustomResourceDefinitionStatus = CustomResourceDefinitionStatus()
 
     @property
     def established(self) -> bool:

@@ -1,7 +1,8 @@
 """Deployments, ReplicaSets, StatefulSets and DaemonSets, and the revisions of the latter two.
 
 Their pod templates are opaque: a rollout carries every field, known to us or not. Make one with
-`Opaque.of(PodTemplate(...))`, and a claim template with `Opaque.of(ClaimTemplate(...))`.
+`Opaque.of(PodTemplateSpec(...))`, and a claim template with
+`Opaque.of(PersistentVolumeClaimTemplate(...))`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class WorkloadCondition(Condition):
     last_update_time: str | None = None
 
 
-class RollingUpdate(Model):
+class RollingUpdateDeployment(Model):
     """How fast a Deployment replaces its pods."""
 
     max_unavailable: IntOrString | None = None
@@ -31,7 +32,7 @@ class DeploymentStrategy(Model):
     """RollingUpdate or Recreate."""
 
     type: str = ""
-    rolling_update: RollingUpdate | None = None
+    rolling_update: RollingUpdateDeployment | None = None
 
 
 class DeploymentSpec(Model):
@@ -98,28 +99,28 @@ class ReplicaSet(Object):
     status: ReplicaSetStatus = ReplicaSetStatus()
 
 
-class OrdinalRollout(Model):
+class RollingUpdateStatefulSetStrategy(Model):
     """How a StatefulSet replaces its pods: only ordinals from `partition` on."""
 
     partition: int | None = None
     max_unavailable: IntOrString | None = None
 
 
-class StatefulSetStrategy(Model):
+class StatefulSetUpdateStrategy(Model):
     """RollingUpdate or OnDelete."""
 
     type: str = ""
-    rolling_update: OrdinalRollout | None = None
+    rolling_update: RollingUpdateStatefulSetStrategy | None = None
 
 
-class ClaimRetention(Model):
+class StatefulSetPersistentVolumeClaimRetentionPolicy(Model):
     """Whether claims are kept or deleted with the set, and with its surplus pods."""
 
     when_deleted: str = ""
     when_scaled: str = ""
 
 
-class Ordinals(Model):
+class StatefulSetOrdinals(Model):
     """From where on pods are numbered."""
 
     start: int = 0
@@ -134,11 +135,13 @@ class StatefulSetSpec(Model):
     replicas: int | None = None
     volume_claim_templates: tuple[Opaque, ...] = ()
     pod_management_policy: str = ""
-    update_strategy: StatefulSetStrategy = StatefulSetStrategy()
-    persistent_volume_claim_retention_policy: ClaimRetention | None = None
+    update_strategy: StatefulSetUpdateStrategy = StatefulSetUpdateStrategy()
+    persistent_volume_claim_retention_policy: (
+        StatefulSetPersistentVolumeClaimRetentionPolicy | None
+    ) = None
     min_ready_seconds: int = 0
     revision_history_limit: int | None = None
-    ordinals: Ordinals | None = None
+    ordinals: StatefulSetOrdinals | None = None
 
 
 class StatefulSetStatus(Model):
@@ -164,18 +167,18 @@ class StatefulSet(Object):
     status: StatefulSetStatus = StatefulSetStatus()
 
 
-class DaemonRollout(Model):
+class RollingUpdateDaemonSet(Model):
     """How fast a DaemonSet replaces its pods."""
 
     max_unavailable: IntOrString | None = None
     max_surge: IntOrString | None = None
 
 
-class DaemonSetStrategy(Model):
+class DaemonSetUpdateStrategy(Model):
     """RollingUpdate or OnDelete."""
 
     type: str = ""
-    rolling_update: DaemonRollout | None = None
+    rolling_update: RollingUpdateDaemonSet | None = None
 
 
 class DaemonSetSpec(Model):
@@ -183,7 +186,7 @@ class DaemonSetSpec(Model):
 
     selector: LabelSelector = LabelSelector()
     template: Opaque = NO_TEMPLATE
-    update_strategy: DaemonSetStrategy = DaemonSetStrategy()
+    update_strategy: DaemonSetUpdateStrategy = DaemonSetUpdateStrategy()
     min_ready_seconds: int = 0
     revision_history_limit: int | None = None
 

@@ -7,7 +7,7 @@ from quintant.core.object import Model, Object, ObjectMeta, Opaque
 from quintant.core.resource import resource
 
 
-class OnExitCodes(Model):
+class PodFailurePolicyOnExitCodesRequirement(Model):
     """Exit codes of a container, or of any if none is named: `In` these values, or `NotIn`."""
 
     operator: str
@@ -15,7 +15,7 @@ class OnExitCodes(Model):
     container_name: str | None = None
 
 
-class OnPodCondition(Model):
+class PodFailurePolicyOnPodConditionsPattern(Model):
     """A condition that a pod has."""
 
     type: str
@@ -23,21 +23,21 @@ class OnPodCondition(Model):
     """Nothing means True."""
 
 
-class PodFailureRule(Model):
+class PodFailurePolicyRule(Model):
     """What a failed pod means: FailJob, FailIndex, Ignore, or Count, as all others do."""
 
     action: str
-    on_exit_codes: OnExitCodes | None = None
-    on_pod_conditions: tuple[OnPodCondition, ...] = ()
+    on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
+    on_pod_conditions: tuple[PodFailurePolicyOnPodConditionsPattern, ...] = ()
 
 
 class PodFailurePolicy(Model):
     """Rules, of which the first that fits a failed pod counts."""
 
-    rules: tuple[PodFailureRule, ...] = ()
+    rules: tuple[PodFailurePolicyRule, ...] = ()
 
 
-class SuccessRule(Model):
+class SuccessPolicyRule(Model):
     """Which indexes, or how many of them, are enough."""
 
     succeeded_indexes: str | None = None
@@ -47,7 +47,7 @@ class SuccessRule(Model):
 class SuccessPolicy(Model):
     """Rules, of which one is enough."""
 
-    rules: tuple[SuccessRule, ...] = ()
+    rules: tuple[SuccessPolicyRule, ...] = ()
 
 
 class JobSpec(Model):
@@ -78,7 +78,7 @@ class JobCondition(Condition):
     """When it was last looked at."""
 
 
-class Uncounted(Model):
+class UncountedTerminatedPods(Model):
     """Uids of pods that ended and are not in the counts yet: their finalizers may be there."""
 
     succeeded: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class JobStatus(Model):
     """The indexes that succeeded, such as 1,3-5."""
     failed_indexes: str | None = None
     """The indexes that failed, such as 1,3-5."""
-    uncounted_terminated_pods: Uncounted | None = None
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
     conditions: tuple[JobCondition, ...] = ()
     """What is true of it, one condition of each type."""
 
@@ -128,7 +128,7 @@ class Job(Object):
         return next(held, "")
 
 
-class JobTemplate(Model):
+class JobTemplateSpec(Model):
     """A job to be made."""
 
     metadata: ObjectMeta = ObjectMeta()
@@ -143,7 +143,7 @@ class CronJobSpec(Model):
     starting_deadline_seconds: int | None = None
     concurrency_policy: str = ""
     suspend: bool | None = None
-    job_template: JobTemplate = JobTemplate()
+    job_template: JobTemplateSpec = JobTemplateSpec()
     successful_jobs_history_limit: int | None = None
     failed_jobs_history_limit: int | None = None
 

@@ -22,7 +22,7 @@ class KeySelector(Model):
     optional: bool | None = None
 
 
-class FieldSelector(Model):
+class ObjectFieldSelector(Model):
     """A field of the pod itself, such as `status.podIP`."""
 
     field_path: str
@@ -42,7 +42,7 @@ class EnvVarSource(Model):
 
     config_map_key_ref: KeySelector | None = None
     secret_key_ref: KeySelector | None = None
-    field_ref: FieldSelector | None = None
+    field_ref: ObjectFieldSelector | None = None
     resource_field_ref: ResourceFieldSelector | None = None
 
 
@@ -97,51 +97,51 @@ class VolumeDevice(Model):
     device_path: str
 
 
-class Resources(Model):
+class ResourceRequirements(Model):
     """What a container is promised (requests) and held to (limits)."""
 
     requests: Mapping[str, Quantity] = {}
     limits: Mapping[str, Quantity] = {}
 
 
-class HttpHeader(Model):
+class HTTPHeader(Model):
     """A header sent by a probe."""
 
     name: str
     value: str = ""
 
 
-class HttpGet(Model):
+class HTTPGetAction(Model):
     """A GET that must answer 200..399."""
 
     port: IntOrString
     path: str = ""
     host: str = ""
     scheme: str = ""
-    http_headers: tuple[HttpHeader, ...] = ()
+    http_headers: tuple[HTTPHeader, ...] = ()
 
 
-class TcpSocket(Model):
+class TCPSocketAction(Model):
     """A port that must accept connections."""
 
     port: IntOrString
     host: str = ""
 
 
-class Grpc(Model):
+class GRPCAction(Model):
     """A gRPC health check that must answer SERVING."""
 
     port: int
     service: str | None = None
 
 
-class Exec(Model):
+class ExecAction(Model):
     """A command that must end with 0."""
 
     command: tuple[str, ...] = ()
 
 
-class Sleep(Model):
+class SleepAction(Model):
     """A pause, in seconds."""
 
     seconds: int
@@ -150,10 +150,10 @@ class Sleep(Model):
 class Probe(Model):
     """How to ask a container whether it is started, ready or alive; one action is set."""
 
-    http_get: HttpGet | None = None
-    tcp_socket: TcpSocket | None = None
-    grpc: Grpc | None = None
-    exec: Exec | None = None
+    http_get: HTTPGetAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+    grpc: GRPCAction | None = None
+    exec: ExecAction | None = None
     initial_delay_seconds: int = 0
     period_seconds: int | None = None
     timeout_seconds: int | None = None
@@ -162,20 +162,20 @@ class Probe(Model):
     termination_grace_period_seconds: int | None = None
 
 
-class Handler(Model):
+class LifecycleHandler(Model):
     """What to do when a container starts or is about to stop; one action is set."""
 
-    exec: Exec | None = None
-    http_get: HttpGet | None = None
-    tcp_socket: TcpSocket | None = None
-    sleep: Sleep | None = None
+    exec: ExecAction | None = None
+    http_get: HTTPGetAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+    sleep: SleepAction | None = None
 
 
 class Lifecycle(Model):
     """Hooks around a container's life."""
 
-    post_start: Handler | None = None
-    pre_stop: Handler | None = None
+    post_start: LifecycleHandler | None = None
+    pre_stop: LifecycleHandler | None = None
 
 
 class Capabilities(Model):
@@ -217,7 +217,7 @@ class Container(Model):
     ports: tuple[ContainerPort, ...] = ()
     env: tuple[EnvVar, ...] = ()
     env_from: tuple[EnvFromSource, ...] = ()
-    resources: Resources = Resources()
+    resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str | None = None
     volume_mounts: tuple[VolumeMount, ...] = ()
     volume_devices: tuple[VolumeDevice, ...] = ()

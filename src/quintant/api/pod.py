@@ -1,7 +1,7 @@
 """Pods: where containers run, and what became of them.
 
 Re-exported by `api.core`. A controller that caches many pods declares a narrower view with
-`@projection(Pod)`; a template inside another kind is an Opaque made from `PodTemplate`, so that
+`@projection(Pod)`; a template inside another kind is an Opaque made from `PodTemplateSpec`, so that
 fields we do not model survive.
 """
 
@@ -13,13 +13,13 @@ import msgspec
 
 from quintant.api.container import Container, SeccompProfile
 from quintant.api.meta import Condition
-from quintant.api.scheduling import Affinity, Toleration, TopologySpread
+from quintant.api.scheduling import Affinity, Toleration, TopologySpreadConstraint
 from quintant.api.volume import Volume
 from quintant.core.object import Model, Object, ObjectMeta, Opaque
 from quintant.core.resource import resource
 
 
-class LocalReference(Model):
+class LocalObjectReference(Model):
     """The name of an object in the same namespace."""
 
     name: str = ""
@@ -45,22 +45,22 @@ class HostAlias(Model):
     hostnames: tuple[str, ...] = ()
 
 
-class DnsOption(Model):
+class PodDNSConfigOption(Model):
     """An option of the resolver."""
 
     name: str = ""
     value: str | None = None
 
 
-class DnsConfig(Model):
+class PodDNSConfig(Model):
     """What is added to the pod's resolver."""
 
     nameservers: tuple[str, ...] = ()
     searches: tuple[str, ...] = ()
-    options: tuple[DnsOption, ...] = ()
+    options: tuple[PodDNSConfigOption, ...] = ()
 
 
-class ReadinessGate(Model):
+class PodReadinessGate(Model):
     """A condition that must be True before the pod is Ready."""
 
     condition_type: str
@@ -77,7 +77,7 @@ class PodSpec(Model):
     node_selector: Mapping[str, str] = {}
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
-    topology_spread_constraints: tuple[TopologySpread, ...] = ()
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduler_name: str = ""
     priority: int | None = None
     priority_class_name: str = ""
@@ -85,11 +85,11 @@ class PodSpec(Model):
     runtime_class_name: str | None = None
     service_account_name: str = ""
     automount_service_account_token: bool | None = None
-    image_pull_secrets: tuple[LocalReference, ...] = ()
+    image_pull_secrets: tuple[LocalObjectReference, ...] = ()
     security_context: PodSecurityContext | None = None
     termination_grace_period_seconds: int | None = None
     active_deadline_seconds: int | None = None
-    readiness_gates: tuple[ReadinessGate, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
     hostname: str = ""
     subdomain: str = ""
     host_aliases: tuple[HostAlias, ...] = ()
@@ -98,25 +98,25 @@ class PodSpec(Model):
     host_ipc: bool = msgspec.field(default=False, name="hostIPC")
     share_process_namespace: bool | None = None
     dns_policy: str = ""
-    dns_config: DnsConfig | None = None
+    dns_config: PodDNSConfig | None = None
     enable_service_links: bool | None = None
     overhead: Opaque | None = None
 
 
-class Waiting(Model):
+class ContainerStateWaiting(Model):
     """A container that has not started, and why."""
 
     reason: str = ""
     message: str = ""
 
 
-class Running(Model):
+class ContainerStateRunning(Model):
     """A container that runs."""
 
     started_at: str | None = None
 
 
-class Terminated(Model):
+class ContainerStateTerminated(Model):
     """A container that ended."""
 
     exit_code: int
@@ -131,9 +131,9 @@ class Terminated(Model):
 class ContainerState(Model):
     """Exactly one of three, or none: waiting is then meant."""
 
-    waiting: Waiting | None = None
-    running: Running | None = None
-    terminated: Terminated | None = None
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
 
 
 class ContainerStatus(Model):
@@ -188,7 +188,7 @@ class Pod(Object):
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
 
 
-class PodTemplate(Model):
+class PodTemplateSpec(Model):
     """A pod to be made; wrap it with `Opaque.of` where a kind holds a template."""
 
     metadata: ObjectMeta = ObjectMeta()

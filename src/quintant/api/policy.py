@@ -10,7 +10,7 @@ from quintant.core.object import Model, Object
 from quintant.core.resource import resource
 
 
-class BudgetSpec(Model):
+class PodDisruptionBudgetSpec(Model):
     """Which pods, and how many of them must stay; one of the two limits is set."""
 
     selector: LabelSelector | None = None
@@ -19,7 +19,7 @@ class BudgetSpec(Model):
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class BudgetStatus(Model):
+class PodDisruptionBudgetStatus(Model):
     """How many more may go now."""
 
     observed_generation: int = 0
@@ -35,5 +35,5 @@ class BudgetStatus(Model):
 class PodDisruptionBudget(Object):
     """A limit on evictions of a set of pods."""
 
-    spec: BudgetSpec = BudgetSpec()
-    status: BudgetStatus = BudgetStatus()
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

@@ -26,38 +26,38 @@ class Toleration(Model):
     """How long a NoExecute taint is borne; for ever if not given."""
 
 
-class NodeTerm(Model):
+class NodeSelectorTerm(Model):
     """Labels and fields a node must have, all of them."""
 
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()
     match_fields: tuple[LabelSelectorRequirement, ...] = ()
 
 
-class NodeTerms(Model):
+class NodeSelector(Model):
     """Alternatives, one of which a node must meet."""
 
-    node_selector_terms: tuple[NodeTerm, ...] = ()
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
 
 
-class PreferredNode(Model):
+class PreferredSchedulingTerm(Model):
     """A node that counts for more."""
 
     weight: int
-    preference: NodeTerm
+    preference: NodeSelectorTerm
 
 
 class NodeAffinity(Model):
     """Which nodes a pod must, or would rather, run on."""
 
-    required: NodeTerms | None = msgspec.field(
+    required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
     )
-    preferred: tuple[PreferredNode, ...] = msgspec.field(
+    preferred: tuple[PreferredSchedulingTerm, ...] = msgspec.field(
         default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
     )
 
 
-class PodTerm(Model):
+class PodAffinityTerm(Model):
     """Pods to be near to, or away from, within a topology."""
 
     topology_key: str
@@ -66,20 +66,20 @@ class PodTerm(Model):
     namespace_selector: LabelSelector | None = None
 
 
-class PreferredPod(Model):
+class WeightedPodAffinityTerm(Model):
     """A neighbour that counts for more."""
 
     weight: int
-    pod_affinity_term: PodTerm
+    pod_affinity_term: PodAffinityTerm
 
 
 class PodAffinity(Model):
     """Which pods to be near to, or away from."""
 
-    required: tuple[PodTerm, ...] = msgspec.field(
+    required: tuple[PodAffinityTerm, ...] = msgspec.field(
         default=(), name="requiredDuringSchedulingIgnoredDuringExecution"
     )
-    preferred: tuple[PreferredPod, ...] = msgspec.field(
+    preferred: tuple[WeightedPodAffinityTerm, ...] = msgspec.field(
         default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
     )
 
@@ -92,7 +92,7 @@ class Affinity(Model):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class TopologySpread(Model):
+class TopologySpreadConstraint(Model):
     """How evenly pods spread over a topology."""
 
     max_skew: int

@@ -32,16 +32,16 @@ class ServicePort(Model):
     """What is spoken on it, such as https."""
 
 
-class ClientAffinity(Model):
+class ClientIPConfig(Model):
     """How long a client stays with the pod it was sent to."""
 
     timeout_seconds: int | None = None
 
 
-class AffinityConfig(Model):
+class SessionAffinityConfig(Model):
     """What session affinity by client address means."""
 
-    client_ip: ClientAffinity | None = msgspec.field(default=None, name="clientIP")
+    client_ip: ClientIPConfig | None = msgspec.field(default=None, name="clientIP")
 
 
 class ServiceSpec(Model):
@@ -66,26 +66,26 @@ class ServiceSpec(Model):
     health_check_node_port: int | None = None
     publish_not_ready_addresses: bool = False
     session_affinity: str = ""
-    session_affinity_config: AffinityConfig | None = None
+    session_affinity_config: SessionAffinityConfig | None = None
 
 
-class Ingress(Model):
+class LoadBalancerIngress(Model):
     """An address of a load balancer."""
 
     ip: str = ""
     hostname: str = ""
 
 
-class LoadBalancer(Model):
+class LoadBalancerStatus(Model):
     """Where a load balancer is reached."""
 
-    ingress: tuple[Ingress, ...] = ()
+    ingress: tuple[LoadBalancerIngress, ...] = ()
 
 
 class ServiceStatus(Model):
     """What the load balancer reported."""
 
-    load_balancer: LoadBalancer = LoadBalancer()
+    load_balancer: LoadBalancerStatus = LoadBalancerStatus()
     conditions: tuple[Condition, ...] = ()
 
 

@@ -12,21 +12,21 @@ from quintant.core.resource import resource
 GROUP = "snapshot.storage.k8s.io"
 
 
-class SnapshotSource(Model):
+class VolumeSnapshotSource(Model):
     """The claim to copy, or content that exists already."""
 
     persistent_volume_claim_name: str | None = None
     volume_snapshot_content_name: str | None = None
 
 
-class SnapshotSpec(Model):
+class VolumeSnapshotSpec(Model):
     """What to copy, and with which class."""
 
-    source: SnapshotSource = SnapshotSource()
+    source: VolumeSnapshotSource = VolumeSnapshotSource()
     volume_snapshot_class_name: str | None = None
 
 
-class SnapshotError(Model):
+class VolumeSnapshotError(Model):
     """Why a snapshot failed."""
 
     message: str | None = None
@@ -35,7 +35,7 @@ class SnapshotError(Model):
     """When it did."""
 
 
-class SnapshotStatus(Model):
+class VolumeSnapshotStatus(Model):
     """Whether a copy is ready, and how large a volume made from it must be at least."""
 
     bound_volume_snapshot_content_name: str | None = None
@@ -46,50 +46,50 @@ class SnapshotStatus(Model):
     """Whether volumes can be made from it."""
     restore_size: Quantity | None = None
     """How large a volume made from it is at least."""
-    error: SnapshotError | None = None
+    error: VolumeSnapshotError | None = None
 
 
 @resource(group=GROUP, version="v1", status=True)
 class VolumeSnapshot(Object):
     """A copy of a volume at one moment."""
 
-    spec: SnapshotSpec = SnapshotSpec()
-    status: SnapshotStatus | None = None
+    spec: VolumeSnapshotSpec = VolumeSnapshotSpec()
+    status: VolumeSnapshotStatus | None = None
 
 
-class ContentSource(Model):
+class VolumeSnapshotContentSource(Model):
     """The volume, or the copy, as its driver knows it."""
 
     volume_handle: str | None = None
     snapshot_handle: str | None = None
 
 
-class ContentSpec(Model):
+class VolumeSnapshotContentSpec(Model):
     """Where a copy is kept, and whether it outlives its VolumeSnapshot."""
 
     driver: str
     deletion_policy: str
     volume_snapshot_ref: ObjectReference
-    source: ContentSource = ContentSource()
+    source: VolumeSnapshotContentSource = VolumeSnapshotContentSource()
     volume_snapshot_class_name: str | None = None
 
 
-class ContentStatus(Model):
+class VolumeSnapshotContentStatus(Model):
     """What the driver reported; the time is in nanoseconds since 1970, the size in bytes."""
 
     snapshot_handle: str | None = None
     creation_time: int | None = None
     restore_size: int | None = None
     ready_to_use: bool | None = None
-    error: SnapshotError | None = None
+    error: VolumeSnapshotError | None = None
 
 
 @resource(group=GROUP, version="v1", namespaced=False, status=True)
 class VolumeSnapshotContent(Object):
     """The copy itself, as a driver keeps it."""
 
-    spec: ContentSpec
-    status: ContentStatus | None = None
+    spec: VolumeSnapshotContentSpec
+    status: VolumeSnapshotContentStatus | None = None
 
 
 @resource(group=GROUP, version="v1", namespaced=False)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from quintant.api.container import FieldSelector, ResourceFieldSelector, Resources
+from quintant.api.container import ObjectFieldSelector, ResourceFieldSelector, ResourceRequirements
 from quintant.api.meta import Condition, LabelSelector, ObjectReference
 from quintant.api.quantity import Quantity
 from quintant.core.object import Model, Object, ObjectMeta, Opaque
@@ -25,7 +25,7 @@ class KeyToPath(Model):
     mode: int | None = None
 
 
-class ConfigMapVolume(Model):
+class ConfigMapVolumeSource(Model):
     """The keys of a ConfigMap as files."""
 
     name: str = ""
@@ -34,7 +34,7 @@ class ConfigMapVolume(Model):
     optional: bool | None = None
 
 
-class SecretVolume(Model):
+class SecretVolumeSource(Model):
     """The keys of a Secret as files."""
 
     secret_name: str = ""
@@ -43,40 +43,40 @@ class SecretVolume(Model):
     optional: bool | None = None
 
 
-class EmptyDir(Model):
+class EmptyDirVolumeSource(Model):
     """A directory that lives as long as the pod."""
 
     medium: str = ""
     size_limit: Quantity | None = None
 
 
-class HostPath(Model):
+class HostPathVolumeSource(Model):
     """A path of the node."""
 
     path: str
     type: str | None = None
 
 
-class ClaimVolume(Model):
+class PersistentVolumeClaimVolumeSource(Model):
     """A PersistentVolumeClaim of the pod's namespace."""
 
     claim_name: str
     read_only: bool = False
 
 
-class DownwardFile(Model):
+class DownwardAPIVolumeFile(Model):
     """A file with a field of the pod, or a container's resource."""
 
     path: str
-    field_ref: FieldSelector | None = None
+    field_ref: ObjectFieldSelector | None = None
     resource_field_ref: ResourceFieldSelector | None = None
     mode: int | None = None
 
 
-class DownwardVolume(Model):
+class DownwardAPIVolumeSource(Model):
     """Fields of the pod as files."""
 
-    items: tuple[DownwardFile, ...] = ()
+    items: tuple[DownwardAPIVolumeFile, ...] = ()
     default_mode: int | None = None
 
 
@@ -84,19 +84,19 @@ class Volume(Model):
     """A named volume of a pod; one source is set, and sources we never read stay opaque."""
 
     name: str
-    config_map: ConfigMapVolume | None = None
-    secret: SecretVolume | None = None
-    empty_dir: EmptyDir | None = None
-    host_path: HostPath | None = None
-    persistent_volume_claim: ClaimVolume | None = None
-    downward_api: DownwardVolume | None = msgspec.field(default=None, name="downwardAPI")
+    config_map: ConfigMapVolumeSource | None = None
+    secret: SecretVolumeSource | None = None
+    empty_dir: EmptyDirVolumeSource | None = None
+    host_path: HostPathVolumeSource | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    downward_api: DownwardAPIVolumeSource | None = msgspec.field(default=None, name="downwardAPI")
     projected: Opaque | None = None
     csi: Opaque | None = None
     ephemeral: Opaque | None = None
     nfs: Opaque | None = None
 
 
-class DataSource(Model):
+class TypedLocalObjectReference(Model):
     """What a new volume is filled from: a VolumeSnapshot or another claim."""
 
     kind: str
@@ -107,26 +107,26 @@ class DataSource(Model):
     """The API group of the source; empty for a claim."""
 
 
-class DataSourceRef(DataSource):
+class TypedObjectReference(TypedLocalObjectReference):
     """What a new volume is filled from, perhaps from another namespace."""
 
     namespace: str | None = None
 
 
-class ClaimSpec(Model):
+class PersistentVolumeClaimSpec(Model):
     """What storage is asked for; `storage_class_name` "" asks for none, None for the default."""
 
     access_modes: tuple[str, ...] = ()
-    resources: Resources = Resources()
+    resources: ResourceRequirements = ResourceRequirements()
     storage_class_name: str | None = None
     volume_mode: str | None = None
     volume_name: str = ""
     selector: LabelSelector | None = None
-    data_source: DataSource | None = None
-    data_source_ref: DataSourceRef | None = None
+    data_source: TypedLocalObjectReference | None = None
+    data_source_ref: TypedObjectReference | None = None
 
 
-class ClaimStatus(Model):
+class PersistentVolumeClaimStatus(Model):
     """What storage was given."""
 
     phase: str = ""
@@ -141,31 +141,31 @@ class ClaimStatus(Model):
 class PersistentVolumeClaim(Object):
     """A request for storage."""
 
-    spec: ClaimSpec = ClaimSpec()
-    status: ClaimStatus = ClaimStatus()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
 
 
-class ClaimTemplate(Model):
+class PersistentVolumeClaimTemplate(Model):
     """A claim to be made, such as those of a StatefulSet."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: ClaimSpec = ClaimSpec()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-class CsiVolume(Model):
+class CSIPersistentVolumeSource(Model):
     """A volume of a storage driver, as far as it is identified."""
 
     driver: str
     volume_handle: str
 
 
-class LocalVolume(Model):
+class LocalVolumeSource(Model):
     """A path of one node, as a volume."""
 
     path: str
 
 
-class VolumeSpec(Model):
+class PersistentVolumeSpec(Model):
     """A piece of storage and the claim it is bound to."""
 
     capacity: Mapping[str, Quantity] = {}
@@ -174,12 +174,12 @@ class VolumeSpec(Model):
     persistent_volume_reclaim_policy: str = ""
     storage_class_name: str = ""
     volume_mode: str | None = None
-    host_path: HostPath | None = None
-    local: LocalVolume | None = None
-    csi: CsiVolume | None = None
+    host_path: HostPathVolumeSource | None = None
+    local: LocalVolumeSource | None = None
+    csi: CSIPersistentVolumeSource | None = None
 
 
-class VolumeStatus(Model):
+class PersistentVolumeStatus(Model):
     """Whether a piece of storage is bound."""
 
     phase: str = ""
@@ -192,5 +192,5 @@ class VolumeStatus(Model):
 class PersistentVolume(Object):
     """A piece of storage."""
 
-    spec: VolumeSpec = VolumeSpec()
-    status: VolumeStatus = VolumeStatus()
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    status: PersistentVolumeStatus = PersistentVolumeStatus()

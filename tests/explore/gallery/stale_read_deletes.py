@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, owned, replace, resource
-from quintant.api.container import Resources
+from quintant.api.container import ResourceRequirements
 from quintant.api.core import PersistentVolumeClaim
 from quintant.api.quantity import Quantity
-from quintant.api.volume import ClaimSpec
+from quintant.api.volume import PersistentVolumeClaimSpec
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
 
 CAUGHT_BY = FaultMode.REWIND
@@ -33,8 +33,8 @@ class Ring(Custom[RingSpec, Model]):
 
 def volume_of(ring: Ring, number: int) -> PersistentVolumeClaim:
     meta = ObjectMeta.like(ring, name=f"{ring.metadata.name}-{number}")
-    size = Resources(requests={"storage": Quantity("1Gi")})
-    spec = ClaimSpec(access_modes=("ReadWriteOnce",), resources=size)
+    size = ResourceRequirements(requests={"storage": Quantity("1Gi")})
+    spec = PersistentVolumeClaimSpec(access_modes=("ReadWriteOnce",), resources=size)
     return owned(PersistentVolumeClaim(metadata=meta, spec=spec), by=ring)
 
 

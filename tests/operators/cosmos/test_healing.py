@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.api.meta import Condition
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
@@ -48,9 +48,11 @@ async def test_an_instance_that_ends_again_and_again_begins_anew_from_a_copy(
     auto = {"autoDataSource": {"volumeSnapshotSelector": {"chain": "hub"}}}
     crash = {"crashLoop": {"restarts": 3, "windowSeconds": 600}}
     await testbed.run(replicas=3, selfHeal=crash, claim=auto)
-    source = SnapshotSource(persistent_volume_claim_name="pvc-hub-0")
+    source = VolumeSnapshotSource(persistent_volume_claim_name="pvc-hub-0")
     meta = ObjectMeta(name="copy", namespace=NAMESPACE, labels={"chain": "hub"})
-    await testbed.cluster.create(VolumeSnapshot(metadata=meta, spec=SnapshotSpec(source=source)))
+    await testbed.cluster.create(
+        VolumeSnapshot(metadata=meta, spec=VolumeSnapshotSpec(source=source))
+    )
     before = await testbed.cluster.get(PersistentVolumeClaim, "pvc-hub-2", NAMESPACE)
     testbed.node("hub-2").down = True
     for _ in range(5):

@@ -6,7 +6,7 @@ from typing import Any
 
 from quintant.api.batch import Job
 from quintant.api.pod import Pod
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.stateful_job.api import StatefulJob
@@ -25,9 +25,11 @@ def manifest(**spec: Any) -> dict[str, Any]:
 
 
 async def copied(testbed: CosmosTestbed, name: str = "copy") -> None:
-    source = SnapshotSource(persistent_volume_claim_name="pvc-hub-0")
+    source = VolumeSnapshotSource(persistent_volume_claim_name="pvc-hub-0")
     meta = ObjectMeta(name=name, namespace=NAMESPACE, labels={"chain": "hub"})
-    await testbed.cluster.create(VolumeSnapshot(metadata=meta, spec=SnapshotSpec(source=source)))
+    await testbed.cluster.create(
+        VolumeSnapshot(metadata=meta, spec=VolumeSnapshotSpec(source=source))
+    )
     await testbed.cluster.advance(5)
 
 

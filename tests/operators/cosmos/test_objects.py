@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.api.core import ConfigMap, Service
 from quintant.api.pod import Pod
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
 from testbeds.cosmos import NAMESPACE, CosmosTestbed, full_node
@@ -148,7 +148,7 @@ async def test_a_service_account_of_the_user_needs_none_of_ours(testbed: CosmosT
 
 async def test_everything_goes_with_it_but_copies(testbed: CosmosTestbed) -> None:
     found = await testbed.run(replicas=2)
-    spec = SnapshotSpec(source=SnapshotSource(persistent_volume_claim_name="pvc-hub-0"))
+    spec = VolumeSnapshotSpec(source=VolumeSnapshotSource(persistent_volume_claim_name="pvc-hub-0"))
     await testbed.cluster.create(
         VolumeSnapshot(metadata=ObjectMeta(name="copy", namespace=NAMESPACE), spec=spec)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.pod import Pod
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
@@ -122,7 +122,9 @@ async def test_the_newest_copies_are_kept_and_those_of_others_stay(testbed: Cosm
     await testbed.cluster.create(
         VolumeSnapshot(
             metadata=ObjectMeta(name="mine", namespace=NAMESPACE),
-            spec=SnapshotSpec(source=SnapshotSource(persistent_volume_claim_name="pvc-hub-1")),
+            spec=VolumeSnapshotSpec(
+                source=VolumeSnapshotSource(persistent_volume_claim_name="pvc-hub-1")
+            ),
         )
     )
     await schedule(testbed, schedule="* * * * *", limit=2)

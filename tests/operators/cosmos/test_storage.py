@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from quintant.api.quantity import parse_quantity
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
 from testbeds.cosmos import GIB, NAMESPACE, CosmosTestbed, full_node, opened
@@ -104,10 +104,10 @@ async def test_a_source_that_is_missing_is_told(testbed: CosmosTestbed) -> None:
 async def test_the_newest_copy_fills_a_new_volume(testbed: CosmosTestbed) -> None:
     await testbed.run(replicas=1)
     for name, chain in (("old", "hub"), ("new", "hub"), ("other", "osmosis")):
-        source = SnapshotSource(persistent_volume_claim_name="pvc-hub-0")
+        source = VolumeSnapshotSource(persistent_volume_claim_name="pvc-hub-0")
         meta = ObjectMeta(name=name, namespace=NAMESPACE, labels={"chain": chain})
         await testbed.cluster.create(
-            VolumeSnapshot(metadata=meta, spec=SnapshotSpec(source=source))
+            VolumeSnapshot(metadata=meta, spec=VolumeSnapshotSpec(source=source))
         )
         await testbed.cluster.advance(5)
     auto = {"volumeSnapshotSelector": {"chain": "hub"}}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from quintant.api.apps import Deployment, DeploymentSpec
-from quintant.api.core import Container, PodSpec, PodTemplate
+from quintant.api.core import Container, PodSpec, PodTemplateSpec
 from quintant.api.meta import LabelSelector
 from quintant.core.codec import to_plain
 from quintant.core.errors import Invalid
@@ -73,7 +73,7 @@ async def test_lost_deployment_is_made_again(testbed: PortalTestbed) -> None:
 def foreign(**labelled: str) -> Deployment:
     """Somebody's Deployment with the name of ours."""
     chosen = labelled or {"app": "mine"}
-    template = PodTemplate(
+    template = PodTemplateSpec(
         metadata=ObjectMeta(labels=chosen),
         spec=PodSpec(containers=(Container(name="mine", image="mine"),)),
     )

@@ -6,13 +6,13 @@ from quintant.api.apps import Deployment, DeploymentSpec
 from quintant.api.core import (
     ConfigMap,
     Container,
-    EmptyDir,
+    EmptyDirVolumeSource,
     Event,
     Node,
     PersistentVolumeClaim,
     Pod,
     PodSpec,
-    PodTemplate,
+    PodTemplateSpec,
     Secret,
     Service,
     ServicePort,
@@ -64,7 +64,7 @@ def test_empty_objects_that_mean_something_are_sent() -> None:
         metadata=ObjectMeta(name="a"),
         spec=PodSpec(
             containers=(Container(name="main"),),
-            volumes=(Volume(name="scratch", empty_dir=EmptyDir()),),
+            volumes=(Volume(name="scratch", empty_dir=EmptyDirVolumeSource()),),
         ),
     )
     assert to_plain(pod)["spec"] == {
@@ -95,7 +95,7 @@ def test_fields_of_a_template_that_we_do_not_model_survive() -> None:
 
 
 def test_a_template_is_made_from_typed_parts() -> None:
-    template = PodTemplate(
+    template = PodTemplateSpec(
         metadata=ObjectMeta(labels={"app": "a"}), spec=PodSpec(containers=(Container(name="a"),))
     )
     deployment = Deployment(spec=DeploymentSpec(template=Opaque.of(template)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
+from quintant.api.core import NodeSelector, NodeSelectorTerm, Taint, Toleration
 from quintant.api.meta import LabelSelector
 from quintant.api.meta import LabelSelectorRequirement as Term
 from quintant.cluster.apiserver.meta.selectors import Operator, Selector, SelectorRequirement
@@ -38,12 +38,12 @@ def matches_node_affinity(pod: PodView, node: Object) -> bool:
     return required is None or matches_any_term(required, node)
 
 
-def matches_any_term(terms: NodeTerms, node: Object) -> bool:
+def matches_any_term(terms: NodeSelector, node: Object) -> bool:
     """Whether a node meets one of the alternatives."""
     return any(matches_term(term, node) for term in terms.node_selector_terms)
 
 
-def matches_term(term: NodeTerm, node: Object) -> bool:
+def matches_term(term: NodeSelectorTerm, node: Object) -> bool:
     """Whether a node meets a term; one that says nothing is met by none."""
     if not (term.match_expressions or term.match_fields):
         return False

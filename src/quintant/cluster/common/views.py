@@ -11,17 +11,17 @@ from collections.abc import Mapping
 
 from quintant.api.core import (
     Affinity,
-    ClaimSpec,
-    ClaimVolume,
     Node,
-    NodeTerms,
+    NodeSelector,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimVolumeSource,
     Pod,
     Quantity,
     Taint,
     Toleration,
-    TopologySpread,
+    TopologySpreadConstraint,
 )
 from quintant.api.meta import Condition
 from quintant.core.object import Model, Object, Opaque
@@ -56,7 +56,7 @@ class VolumeView(Model):
     """A volume of a pod, if it is a claim's: of one that it names, or of its own."""
 
     name: str
-    persistent_volume_claim: ClaimVolume | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
     ephemeral: Opaque | None = None
 
 
@@ -66,7 +66,7 @@ class SchedulingGate(Model):
     name: str
 
 
-class SpreadView(TopologySpread):
+class SpreadView(TopologySpreadConstraint):
     """How evenly pods spread, with the rules for which nodes count."""
 
     node_affinity_policy: str | None = None
@@ -144,14 +144,14 @@ class ClaimStatusView(Model):
 class ClaimView(Object):
     """A claim, as the scheduler sees it."""
 
-    spec: ClaimSpec = ClaimSpec()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: ClaimStatusView = ClaimStatusView()
 
 
 class VolumeNodeAffinityView(Model):
     """From which nodes a volume can be reached."""
 
-    required: NodeTerms | None = None
+    required: NodeSelector | None = None
 
 
 class PersistentVolumeSpecView(Model):

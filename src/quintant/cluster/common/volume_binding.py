@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import TypeVar
 
 from quintant.api.core import (
-    ClaimStatus,
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeClaimStatus,
 )
 from quintant.api.quantity import parse_quantity
 from quintant.api.storage import StorageClass
@@ -133,7 +133,9 @@ def bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Persi
     return _annotated(made, BIND_COMPLETED)
 
 
-def bound_status(claim: PersistentVolumeClaim, volume: PersistentVolume) -> ClaimStatus:
+def bound_status(
+    claim: PersistentVolumeClaim, volume: PersistentVolume
+) -> PersistentVolumeClaimStatus:
     """What a claim with a volume tells; its capacity stays as it was told first."""
     status = replace(claim.status, phase=BOUND, access_modes=volume.spec.access_modes)
     if claim.status.phase == BOUND and claim.status.capacity:

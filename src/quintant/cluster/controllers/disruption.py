@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from quintant.api.apps import Deployment, ReplicaSet, StatefulSet
 from quintant.api.meta import set_condition
-from quintant.api.policy import BudgetStatus, PodDisruptionBudget
+from quintant.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from quintant.cluster.controllers.int_or_percent import scaled_value
 from quintant.cluster.controllers.pods.views import PodState, pod_ready
 from quintant.core.clock import parse_timestamp
@@ -95,7 +95,7 @@ async def reconcile(
 
 def budget_status(
     budget: PodDisruptionBudget, pods: Sequence[PodState], expected: int, now: datetime
-) -> BudgetStatus:
+) -> PodDisruptionBudgetStatus:
     """The status of a budget that covers these pods, of so many that there should be."""
     leaving = _disrupted_pods(budget.status.disrupted_pods, pods, now)
     staying = [pod for pod in pods if not pod.deleting and pod.metadata.name not in leaving]
@@ -107,7 +107,7 @@ def budget_status(
         reason="SufficientPods" if allowed > 0 else "InsufficientPods",
         generation=generation, now=now,
     )  # fmt: skip
-    return BudgetStatus(
+    return PodDisruptionBudgetStatus(
         observed_generation=generation,
         disruptions_allowed=allowed,
         current_healthy=healthy,
@@ -118,7 +118,9 @@ def budget_status(
     )
 
 
-def failed_status(budget: PodDisruptionBudget, why: str, now: datetime) -> BudgetStatus:
+def failed_status(
+    budget: PodDisruptionBudget, why: str, now: datetime
+) -> PodDisruptionBudgetStatus:
     """The status of a budget whose pods cannot be counted: nobody may go."""
     generation = budget.metadata.generation
     conditions = set_condition(
@@ -133,7 +135,9 @@ def failed_status(budget: PodDisruptionBudget, why: str, now: datetime) -> Budge
     )
 
 
-async def _write_status(budget: PodDisruptionBudget, status: BudgetStatus, client: Client) -> None:
+async def _write_status(
+    budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus, client: Client
+) -> None:
     """Write a status, unless somebody, such as the server that grants evictions, did so first."""
     if status == budget.status:
         return

@@ -7,7 +7,7 @@ with the annotation `simulated.quintant.dev/load-balancer: pending` waits as for
 
 from __future__ import annotations
 
-from quintant.api.core import Ingress, LoadBalancer, Service, ServiceStatus
+from quintant.api.core import LoadBalancerIngress, LoadBalancerStatus, Service, ServiceStatus
 from quintant.cluster.common.labels import LOAD_BALANCER
 from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
@@ -35,4 +35,6 @@ def status(service: Service) -> ServiceStatus:
         return ServiceStatus()
     if spec.type != TYPE or not spec.cluster_ip:
         return ServiceStatus()
-    return ServiceStatus(load_balancer=LoadBalancer(ingress=(Ingress(ip=spec.cluster_ip),)))
+    return ServiceStatus(
+        load_balancer=LoadBalancerStatus(ingress=(LoadBalancerIngress(ip=spec.cluster_ip),))
+    )

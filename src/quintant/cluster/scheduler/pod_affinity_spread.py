@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from quintant.api.core import PodAffinity, PodTerm
+from quintant.api.core import PodAffinity, PodAffinityTerm
 from quintant.api.meta import LabelSelector
 from quintant.cluster.common.taints import (
     compiled_selector,
@@ -173,7 +173,7 @@ def _counts(pod: PodView, constraint: SpreadView, node: NodeView) -> bool:
     )
 
 
-def _required(pod: PodView) -> tuple[tuple[PodTerm, ...], tuple[PodTerm, ...]]:
+def _required(pod: PodView) -> tuple[tuple[PodAffinityTerm, ...], tuple[PodAffinityTerm, ...]]:
     affinity = pod.spec.affinity
     if affinity is None:
         return (), ()
@@ -192,12 +192,12 @@ def _preferred(
     ]
 
 
-def _domains(snapshot: NodeSnapshot, pod: PodView, term: PodTerm) -> _Domains:
+def _domains(snapshot: NodeSnapshot, pod: PodView, term: PodAffinityTerm) -> _Domains:
     key = term.topology_key
     return _Domains(key, snapshot.affinity_counter(pod, term).domains(snapshot.infos, key))
 
 
-def _about(snapshot: NodeSnapshot, owner: PodView, term: PodTerm, pod: PodView) -> bool:
+def _about(snapshot: NodeSnapshot, owner: PodView, term: PodAffinityTerm, pod: PodView) -> bool:
     """Whether a term of one pod means another."""
     names = snapshot.namespaces_of(owner, term)
     if term.label_selector is None or (names is not None and pod.metadata.namespace not in names):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from quintant.api.core import NodeTerms
+from quintant.api.core import NodeSelector
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.resources import ResourceRequest, resource_request
 from quintant.core import codec
@@ -35,7 +35,7 @@ class PodInfo(Struct, frozen=True):
 class VolumeTopology(Struct, frozen=True):
     """From where the volumes of a pod can be reached."""
 
-    terms: tuple[NodeTerms, ...] = ()
+    terms: tuple[NodeSelector, ...] = ()
 
 
 ANYWHERE = VolumeTopology()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from quintant.api.core import PodTerm
+from quintant.api.core import PodAffinityTerm
 from quintant.api.meta import LabelSelector
 from quintant.cluster.apiserver.meta.selectors import Selector
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, compiled_selector
@@ -106,7 +106,7 @@ class NodeSnapshot:
         placed = self._placed_pods.get(uid)
         return placed.node if placed is not None else ""
 
-    def affinity_counter(self, pod: PodView, term: PodTerm) -> PodCounter:
+    def affinity_counter(self, pod: PodView, term: PodAffinityTerm) -> PodCounter:
         """The pods that a term of a pod's affinity is about."""
         names = self.namespaces_of(pod, term)
         return self._counter(names, term.label_selector, staying=False)
@@ -115,7 +115,7 @@ class NodeSnapshot:
         """The pods of the same namespace that a pod shall be spread with."""
         return self._counter(frozenset({pod.metadata.namespace}), labels, staying=True)
 
-    def namespaces_of(self, pod: PodView, term: PodTerm) -> frozenset[str] | None:
+    def namespaces_of(self, pod: PodView, term: PodAffinityTerm) -> frozenset[str] | None:
         """The namespaces that a term of a pod's affinity looks into; None means all."""
         chosen = term.namespace_selector
         if chosen is None:

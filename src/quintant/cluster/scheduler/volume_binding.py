@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from quintant.api.core import NodeTerms
+from quintant.api.core import NodeSelector
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.views import ClaimView, PersistentVolumeView, PodView
 from quintant.cluster.scheduler.pod_info import ANYWHERE, VolumeTopology
@@ -42,7 +42,7 @@ class PodVolumeClaims(Struct, frozen=True):
 
 def find_pod_claims(pod: PodView, storage: StorageLister) -> PodVolumeClaims:
     """Look at the claims of a pod."""
-    terms: list[NodeTerms] = []
+    terms: list[NodeSelector] = []
     unbound: list[ClaimView] = []
     for name, own in _names(pod):
         claim = storage.claim(Request(name, pod.metadata.namespace))
@@ -87,7 +87,7 @@ def _missing(name: str, *, own: bool) -> str:
     return f"{missing} not found"
 
 
-def _terms(volume: PersistentVolumeView) -> list[NodeTerms]:
+def _terms(volume: PersistentVolumeView) -> list[NodeSelector]:
     volume_topology = volume.spec.node_affinity
     return (
         [volume_topology.required]

@@ -11,7 +11,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
-from quintant.api.pod import Address, ContainerState, ContainerStatus, Running, Terminated, Waiting
+from quintant.api.pod import (
+    Address,
+    ContainerState,
+    ContainerStateRunning,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
+    ContainerStatus,
+)
 from quintant.cluster.common.labels import REASON
 from quintant.cluster.simulated.stages import StageNext
 from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus
@@ -103,7 +110,7 @@ def _before(pod: SimPod, container: SimContainer, now: datetime) -> ContainerSta
         return known
     moment = timestamp(now)
     if container.restart_policy == _SIDECAR:
-        state = ContainerState(running=Running(started_at=moment))
+        state = ContainerState(running=ContainerStateRunning(started_at=moment))
     else:
         state = ContainerState(terminated=_ended(moment, moment, 0, "Completed"))
     return _status(pod, container, state, ready=True)
@@ -133,16 +140,20 @@ def _states(
         last = ContainerState(terminated=_ended(since, moment, step.exit_code, reason))
     match step.state:
         case "running":
-            return ContainerState(running=Running(started_at=moment)), last
+            return ContainerState(running=ContainerStateRunning(started_at=moment)), last
         case "terminated":
             ended = _ended(since, moment, step.exit_code, step.reason)
             return ContainerState(terminated=ended), last
-    return ContainerState(waiting=Waiting(reason=step.reason, message=step.message)), last
+    return ContainerState(
+        waiting=ContainerStateWaiting(reason=step.reason, message=step.message)
+    ), last
 
 
-def _ended(since: str | None, at: str, code: int, reason: str) -> Terminated:
+def _ended(since: str | None, at: str, code: int, reason: str) -> ContainerStateTerminated:
     told = reason or ("Error" if code else "Completed")
-    return Terminated(exit_code=code, reason=told, started_at=since or at, finished_at=at)
+    return ContainerStateTerminated(
+        exit_code=code, reason=told, started_at=since or at, finished_at=at
+    )
 
 
 def _status(

@@ -7,7 +7,7 @@ import msgspec
 from quintant.api.core import Node, Pod
 from quintant.api.meta import Condition, condition_of
 from quintant.api.node import NodeStatus
-from quintant.api.pod import Address, ContainerStatus, ReadinessGate
+from quintant.api.pod import Address, ContainerStatus, PodReadinessGate
 from quintant.core.object import Model, Object
 from quintant.core.resource import projection
 
@@ -28,7 +28,7 @@ class SimPodSpec(Model):
     init_containers: tuple[SimContainer, ...] = ()
     node_name: str = ""
     host_network: bool = False
-    readiness_gates: tuple[ReadinessGate, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
 
 
 class SimPodStatus(Model):

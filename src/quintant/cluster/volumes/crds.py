@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.api.apiextensions import CustomResourceDefinition, DefinitionSpec, Names, Version
+from quintant.api.apiextensions import (
+    CustomResourceDefinition,
+    CustomResourceDefinitionNames,
+    CustomResourceDefinitionSpec,
+    CustomResourceDefinitionVersion,
+)
 from quintant.api.meta import ObjectMeta
 from quintant.api.snapshot import GROUP, VolumeSnapshotClass
 from quintant.api.storage import StorageClass
@@ -157,23 +162,23 @@ def first_objects() -> tuple[Object, ...]:
 def _definition(
     kind: str, plural: str, short: str, fields: dict[str, Any], scope: str = "Cluster"
 ) -> CustomResourceDefinition:
-    names = Names(
+    names = CustomResourceDefinitionNames(
         plural=plural, singular=kind.lower(), kind=kind, list_kind=f"{kind}List",
         short_names=tuple(short.split(",")),
     )  # fmt: skip
     return CustomResourceDefinition(
         metadata=ObjectMeta(name=f"{plural}.{GROUP}", annotations=_APPROVED),
-        spec=DefinitionSpec(
+        spec=CustomResourceDefinitionSpec(
             group=GROUP, names=names, scope=scope, versions=(_version(kind, fields),)
         ),
     )
 
 
-def _version(kind: str, fields: dict[str, Any]) -> Version:
+def _version(kind: str, fields: dict[str, Any]) -> CustomResourceDefinitionVersion:
     columns = (
         {"name": name, "type": sort, "jsonPath": path} for name, sort, path in _COLUMNS[kind]
     )
-    return Version(
+    return CustomResourceDefinitionVersion(
         name="v1",
         served=True,
         storage=True,

@@ -14,7 +14,12 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from quintant.api.core import ClaimStatus, PersistentVolume, PersistentVolumeClaim, Pod
+from quintant.api.core import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimStatus,
+    Pod,
+)
 from quintant.api.events import EventType
 from quintant.api.meta import condition_of, set_condition
 from quintant.api.quantity import Quantity, parse_quantity
@@ -62,7 +67,7 @@ class ExpansionEvent(Struct, frozen=True):
 class ExpansionPlan(Struct, frozen=True):
     """What is to become of a claim that asks for more than it has."""
 
-    status: ClaimStatus
+    status: PersistentVolumeClaimStatus
     """What is to be said of it, as far as that is ours to say."""
     grows: bool = True
     """Whether the volume itself becomes as large as asked for."""
@@ -124,7 +129,8 @@ def plan_expansion(
         )
     waited = condition_of(claim.status.conditions, WAITING) is not None
     return ExpansionPlan(
-        ClaimStatus(capacity=_asked(claim)), event=_success(name) if waited else _RESIZED
+        PersistentVolumeClaimStatus(capacity=_asked(claim)),
+        event=_success(name) if waited else _RESIZED,
     )
 
 
@@ -195,10 +201,10 @@ def _success(volume: str) -> ExpansionEvent:
 
 def _unfinished(
     claim: PersistentVolumeClaim, type: str, state: str, message: str, now: datetime
-) -> ClaimStatus:
+) -> PersistentVolumeClaimStatus:
     """What we say of a claim whose growth has come to a stop."""
     known = tuple(each for each in claim.status.conditions if each.type == type)
-    return ClaimStatus(
+    return PersistentVolumeClaimStatus(
         capacity=claim.status.capacity,
         conditions=set_condition(known, type, status=True, reason="", message=message, now=now),
         allocated_resources=_asked(claim),
@@ -206,10 +212,10 @@ def _unfinished(
     )
 
 
-def _said(claim: PersistentVolumeClaim) -> ClaimStatus:
+def _said(claim: PersistentVolumeClaim) -> PersistentVolumeClaimStatus:
     """What we have said of a claim."""
     status = claim.status
-    return ClaimStatus(
+    return PersistentVolumeClaimStatus(
         capacity=status.capacity,
         conditions=tuple(each for each in status.conditions if each.type in (WAITING, REFUSED)),
         allocated_resources=status.allocated_resources,

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from quintant.api.core import (
-    CsiVolume,
+    CSIPersistentVolumeSource,
     PersistentVolume,
     PersistentVolumeClaim,
-    VolumeSpec,
+    PersistentVolumeSpec,
 )
 from quintant.api.meta import ObjectMeta
 from quintant.api.snapshot import VolumeSnapshot
@@ -156,14 +156,14 @@ def new_volume(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVo
             annotations={PROVISIONED_BY: DRIVER},
             finalizers=(FINALIZER,) if policy == DELETE else (),
         ),
-        spec=VolumeSpec(
+        spec=PersistentVolumeSpec(
             capacity={STORAGE: claim.spec.resources.requests[STORAGE]},
             access_modes=claim.spec.access_modes,
             claim_ref=claim_reference(claim),
             persistent_volume_reclaim_policy=policy,
             storage_class_name=kind.metadata.name,
             volume_mode=FILESYSTEM,
-            csi=CsiVolume(driver=DRIVER, volume_handle=name),
+            csi=CSIPersistentVolumeSource(driver=DRIVER, volume_handle=name),
         ),
     )
 

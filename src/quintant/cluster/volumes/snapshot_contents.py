@@ -13,10 +13,10 @@ from msgspec import Struct
 from quintant.api.core import PersistentVolume
 from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import (
-    ContentStatus,
-    SnapshotError,
     VolumeSnapshot,
     VolumeSnapshotContent,
+    VolumeSnapshotContentStatus,
+    VolumeSnapshotError,
 )
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
@@ -78,13 +78,17 @@ class Snapshotter(Struct, frozen=True):
         except (SourceMissing, OSError) as error:
             text = f"Failed to create snapshot: {error}"
             ctx.event(content, "SnapshotCreationFailed", text, type="Warning")
-            failed = SnapshotError(message=text, time=timestamp(ctx.clock.now()))
-            await _write_status(content, ContentStatus(ready_to_use=False, error=failed), ctx)
+            failed = VolumeSnapshotError(message=text, time=timestamp(ctx.clock.now()))
+            await _write_status(
+                content, VolumeSnapshotContentStatus(ready_to_use=False, error=failed), ctx
+            )
             return Result(after=RETRY_SECONDS)
         await _write_status(content, status, ctx)
         return None
 
-    async def _copy(self, content: VolumeSnapshotContent, ctx: KeyContext) -> ContentStatus:
+    async def _copy(
+        self, content: VolumeSnapshotContent, ctx: KeyContext
+    ) -> VolumeSnapshotContentStatus:
         """What content tells once its copy is there."""
         given, handle = content.spec.source.volume_handle, snapshot_handle(content)
         size = 0
@@ -99,7 +103,7 @@ class Snapshotter(Struct, frozen=True):
             raise SourceMissing(f"the snapshot {handle} has no folder")
         now = ctx.clock.now()
         since = int(now.timestamp()) * _NANOSECONDS + now.microsecond * 1000
-        return ContentStatus(
+        return VolumeSnapshotContentStatus(
             snapshot_handle=handle, creation_time=since, restore_size=size, ready_to_use=True
         )
 
@@ -125,7 +129,7 @@ async def _bound(content: VolumeSnapshotContent, client: Client) -> bool:
 
 
 async def _write_status(
-    content: VolumeSnapshotContent, status: ContentStatus, ctx: KeyContext
+    content: VolumeSnapshotContent, status: VolumeSnapshotContentStatus, ctx: KeyContext
 ) -> None:
     await ctx.client.patch(replace(content, status=status), since=content, sub="status")
 

@@ -8,12 +8,12 @@ from quintant.api.meta import ObjectMeta, ObjectReference
 from quintant.api.quantity import Quantity
 from quintant.api.snapshot import (
     GROUP,
-    ContentSource,
-    ContentSpec,
-    SnapshotStatus,
     VolumeSnapshot,
     VolumeSnapshotClass,
     VolumeSnapshotContent,
+    VolumeSnapshotContentSource,
+    VolumeSnapshotContentSpec,
+    VolumeSnapshotStatus,
 )
 from quintant.cluster.apiserver.meta.quantity import canonical
 from quintant.cluster.volumes.sources import SNAPSHOT
@@ -38,24 +38,24 @@ def new_content(
     )  # fmt: skip
     return VolumeSnapshotContent(
         metadata=ObjectMeta(name=content_name(snapshot)),
-        spec=ContentSpec(
+        spec=VolumeSnapshotContentSpec(
             driver=kind.driver,
             deletion_policy=kind.deletion_policy,
             volume_snapshot_ref=ref,
-            source=ContentSource(volume_handle=handle),
+            source=VolumeSnapshotContentSource(volume_handle=handle),
             volume_snapshot_class_name=kind.metadata.name,
         ),
     )
 
 
-def status_of(content: VolumeSnapshotContent) -> SnapshotStatus:
+def status_of(content: VolumeSnapshotContent) -> VolumeSnapshotStatus:
     """What a snapshot tells of its content."""
     name, told = content.metadata.name, content.status
     if told is None:
-        return SnapshotStatus(bound_volume_snapshot_content_name=name, ready_to_use=False)
+        return VolumeSnapshotStatus(bound_volume_snapshot_content_name=name, ready_to_use=False)
     since = told.creation_time
     moment = datetime.fromtimestamp(since / 1e9, UTC) if since is not None else None
-    return SnapshotStatus(
+    return VolumeSnapshotStatus(
         bound_volume_snapshot_content_name=name,
         creation_time=timestamp(moment) if moment is not None else None,
         ready_to_use=bool(told.ready_to_use),

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.snapshot import (
     GROUP,
-    SnapshotError,
-    SnapshotStatus,
     VolumeSnapshot,
     VolumeSnapshotClass,
     VolumeSnapshotContent,
+    VolumeSnapshotError,
+    VolumeSnapshotStatus,
 )
 from quintant.cluster.common.volume_binding import BOUND, bind_completed
 from quintant.cluster.volumes.snapshot_names import (
@@ -192,11 +192,13 @@ async def _fail(snapshot: VolumeSnapshot, why: str, ctx: KeyContext) -> None:
     if before is not None and before.message == why:
         return
     ctx.event(snapshot, "SnapshotContentCreationFailed", why, type="Warning")
-    error = SnapshotError(message=why, time=timestamp(ctx.clock.now()))
-    await _write_status(snapshot, SnapshotStatus(ready_to_use=False, error=error), ctx)
+    error = VolumeSnapshotError(message=why, time=timestamp(ctx.clock.now()))
+    await _write_status(snapshot, VolumeSnapshotStatus(ready_to_use=False, error=error), ctx)
 
 
-async def _write_status(snapshot: VolumeSnapshot, status: SnapshotStatus, ctx: KeyContext) -> None:
+async def _write_status(
+    snapshot: VolumeSnapshot, status: VolumeSnapshotStatus, ctx: KeyContext
+) -> None:
     ready = snapshot.status is not None and snapshot.status.ready_to_use
     # What was written a moment ago, such as the class, has changed the version.
     current = await ctx.client.get(VolumeSnapshot, *snapshot.key)

@@ -14,7 +14,7 @@ from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotContent
-from quintant.api.volume import DataSource
+from quintant.api.volume import TypedLocalObjectReference
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
 from quintant.cluster.volumes.directories import DirectoryKind, VolumeDirectory
@@ -35,7 +35,7 @@ class CopySource(Struct, frozen=True):
     size: Decimal
 
 
-def data_source(claim: PersistentVolumeClaim) -> DataSource | None:
+def data_source(claim: PersistentVolumeClaim) -> TypedLocalObjectReference | None:
     """The source that a claim names; None if its volume is to be empty."""
     return claim.spec.data_source_ref or claim.spec.data_source
 

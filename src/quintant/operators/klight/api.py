@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.api.core import Pod, ReadinessGate
+from quintant.api.core import Pod, PodReadinessGate
 from quintant.api.meta import Condition
 from quintant.core.object import Model, Object
 from quintant.core.resource import projection
@@ -69,7 +69,7 @@ class PeerSpec(Model):
     containers: tuple[PeerContainer, ...] = ()
     init_containers: tuple[PeerContainer, ...] = ()
     host_network: bool = False
-    readiness_gates: tuple[ReadinessGate, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
 
 
 class PeerRunning(Model):

@@ -32,16 +32,16 @@ from quintant.api.core import (
     ContainerPort,
     EnvVar,
     EnvVarSource,
-    FieldSelector,
-    HttpGet,
+    HTTPGetAction,
     Namespace,
+    ObjectFieldSelector,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
+    PodTemplateSpec,
     Probe,
-    Resources,
+    ResourceRequirements,
     SeccompProfile,
-    SecretVolume,
+    SecretVolumeSource,
     SecurityContext,
     Service,
     ServicePort,
@@ -50,7 +50,7 @@ from quintant.api.core import (
     VolumeMount,
 )
 from quintant.api.meta import LabelSelector
-from quintant.api.policy import BudgetSpec, PodDisruptionBudget
+from quintant.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec
 from quintant.api.quantity import Quantity
 from quintant.core import codec
 from quintant.core.address import BindAddress
@@ -150,11 +150,11 @@ def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) ->
             run_as_non_root=True, seccomp_profile=SeccompProfile(type="RuntimeDefault")
         ),
         containers=(_container(manager, program),),
-        volumes=(Volume(name=_KEYS, secret=SecretVolume(secret_name=_secret_name(manager))),)
+        volumes=(Volume(name=_KEYS, secret=SecretVolumeSource(secret_name=_secret_name(manager))),)
         if manager.webhooks and program.given_keys
         else (),
     )
-    template = PodTemplate(metadata=ObjectMeta(labels=labels), spec=account)
+    template = PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=account)
     spec = DeploymentSpec(
         replicas=program.replicas,
         selector=LabelSelector(match_labels=labels),
@@ -168,7 +168,8 @@ def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) ->
 def _budget(manager: Manager, namespace: str) -> PodDisruptionBudget:
     selector = LabelSelector(match_labels={NAME_LABEL: manager.name})
     return PodDisruptionBudget(
-        metadata=_meta(manager, namespace), spec=BudgetSpec(selector=selector, min_available=1)
+        metadata=_meta(manager, namespace),
+        spec=PodDisruptionBudgetSpec(selector=selector, min_available=1),
     )
 
 
@@ -183,9 +184,13 @@ def _container(manager: Manager, program: DeploymentOptions) -> Container:
         env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace"), *own),
         volume_mounts=(keys,) if manager.webhooks and program.given_keys else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
-        liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
-        readiness_probe=Probe(http_get=HttpGet(path="/readyz", port="probes"), period_seconds=2),
-        resources=Resources(requests=_REQUESTS, limits={"memory": Quantity(program.memory)}),
+        liveness_probe=Probe(http_get=HTTPGetAction(path="/healthz", port="probes")),
+        readiness_probe=Probe(
+            http_get=HTTPGetAction(path="/readyz", port="probes"), period_seconds=2
+        ),
+        resources=ResourceRequirements(
+            requests=_REQUESTS, limits={"memory": Quantity(program.memory)}
+        ),
         security_context=SecurityContext(
             allow_privilege_escalation=False,
             read_only_root_filesystem=True,
@@ -239,4 +244,6 @@ def _meta(manager: Manager, namespace: str) -> ObjectMeta:
 
 
 def _field(name: str, path: str) -> EnvVar:
-    return EnvVar(name=name, value_from=EnvVarSource(field_ref=FieldSelector(field_path=path)))
+    return EnvVar(
+        name=name, value_from=EnvVarSource(field_ref=ObjectFieldSelector(field_path=path))
+    )

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from quintant.api.core import CsiVolume, HostPath, LocalVolume, PersistentVolume, VolumeSpec
+from quintant.api.core import (
+    CSIPersistentVolumeSource,
+    HostPathVolumeSource,
+    LocalVolumeSource,
+    PersistentVolume,
+    PersistentVolumeSpec,
+)
 from quintant.cluster.common.volume_paths import DRIVER, local_directory, snapshot_directory
 
 ROOT = Path("/data")
@@ -15,22 +21,29 @@ ROOT = Path("/data")
 @pytest.mark.parametrize(
     ("spec", "path"),
     [
-        (VolumeSpec(csi=CsiVolume(driver=DRIVER, volume_handle="pvc-1")), "/data/volumes/pvc-1"),
-        (VolumeSpec(host_path=HostPath(path="/mnt/a")), "/mnt/a"),
-        (VolumeSpec(local=LocalVolume(path="/mnt/b")), "/mnt/b"),
+        (
+            PersistentVolumeSpec(
+                csi=CSIPersistentVolumeSource(driver=DRIVER, volume_handle="pvc-1")
+            ),
+            "/data/volumes/pvc-1",
+        ),
+        (PersistentVolumeSpec(host_path=HostPathVolumeSource(path="/mnt/a")), "/mnt/a"),
+        (PersistentVolumeSpec(local=LocalVolumeSource(path="/mnt/b")), "/mnt/b"),
     ],
 )
-def test_volume_of_this_machine_has_a_folder(spec: VolumeSpec, path: str) -> None:
+def test_volume_of_this_machine_has_a_folder(spec: PersistentVolumeSpec, path: str) -> None:
     assert local_directory(ROOT, PersistentVolume(spec=spec)) == Path(path)
 
 
 def test_volume_of_another_driver_has_none() -> None:
-    spec = VolumeSpec(csi=CsiVolume(driver="disk.example.com", volume_handle="pvc-1"))
+    spec = PersistentVolumeSpec(
+        csi=CSIPersistentVolumeSource(driver="disk.example.com", volume_handle="pvc-1")
+    )
     assert local_directory(ROOT, PersistentVolume(spec=spec)) is None
 
 
 @pytest.mark.parametrize("handle", ["", ".", "..", "../a", "a/b", "/etc", "a\0b"])
 def test_no_handle_leads_out_of_the_root(handle: str) -> None:
-    spec = VolumeSpec(csi=CsiVolume(driver=DRIVER, volume_handle=handle))
+    spec = PersistentVolumeSpec(csi=CSIPersistentVolumeSource(driver=DRIVER, volume_handle=handle))
     assert local_directory(ROOT, PersistentVolume(spec=spec)) is None
     assert snapshot_directory(ROOT, handle) is None

@@ -11,7 +11,11 @@ import pytest
 from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.core import Pod
 from quintant.api.meta import LabelSelector
-from quintant.api.policy import BudgetSpec, BudgetStatus, PodDisruptionBudget
+from quintant.api.policy import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers import disruption
 from quintant.cluster.controllers.disruption import budget_status
@@ -28,7 +32,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def budget(name: str = "b", **spec: Any) -> PodDisruptionBudget:
     given = {"selector": LabelSelector(match_labels=LABELS), **spec}
-    return PodDisruptionBudget(metadata=named(name, generation=1), spec=BudgetSpec(**given))
+    return PodDisruptionBudget(
+        metadata=named(name, generation=1), spec=PodDisruptionBudgetSpec(**given)
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,9 @@ def test_budget_spares_what_is_healthy_beyond_need(
 
 def test_pod_that_was_let_go_counts_no_more_until_that_is_old() -> None:
     pods = [seen(pod("a")), seen(pod("b", "10.0.0.2"))]
-    granted = BudgetStatus(disrupted_pods={"a": timestamp(NOW), "gone": timestamp(NOW)})
+    granted = PodDisruptionBudgetStatus(
+        disrupted_pods={"a": timestamp(NOW), "gone": timestamp(NOW)}
+    )
     made = replace(budget(min_available=1), status=granted)
     status = budget_status(made, pods, 2, NOW + timedelta(seconds=60))
     assert (status.current_healthy, list(status.disrupted_pods)) == (1, ["a"])
@@ -130,7 +138,7 @@ async def test_budget_that_nobody_counted_yet_grants_nothing(cluster: InProcessC
 async def test_two_evictions_cannot_spend_the_same(cluster: InProcessCluster) -> None:
     await pods(cluster, True, True)
     made = await cluster.create(budget(min_available=1))
-    status = BudgetStatus(
+    status = PodDisruptionBudgetStatus(
         observed_generation=1, disruptions_allowed=1, current_healthy=2, desired_healthy=1,
         expected_pods=2,
     )  # fmt: skip

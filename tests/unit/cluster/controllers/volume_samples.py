@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from quintant.api.core import (
-    ClaimSpec,
-    CsiVolume,
+    CSIPersistentVolumeSource,
     PersistentVolume,
     PersistentVolumeClaim,
-    Resources,
-    VolumeSpec,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeSpec,
+    ResourceRequirements,
 )
 from quintant.api.meta import ObjectMeta
 from quintant.api.quantity import Quantity
@@ -19,7 +19,7 @@ from quintant.api.storage import StorageClass
 from quintant.testing import named
 
 ONCE = "ReadWriteOnce"
-CSI = CsiVolume(driver="disk.example.com", volume_handle="h")
+CSI = CSIPersistentVolumeSource(driver="disk.example.com", volume_handle="h")
 
 
 def claim(
@@ -28,11 +28,11 @@ def claim(
     """A claim; without a class unless told otherwise."""
     given = {
         "access_modes": (ONCE,),
-        "resources": Resources(requests={"storage": Quantity(size)}),
+        "resources": ResourceRequirements(requests={"storage": Quantity(size)}),
         "storage_class_name": kind,
         **spec,
     }
-    return PersistentVolumeClaim(metadata=named(name), spec=ClaimSpec(**given))
+    return PersistentVolumeClaim(metadata=named(name), spec=PersistentVolumeClaimSpec(**given))
 
 
 def volume(
@@ -47,7 +47,7 @@ def volume(
         **spec,
     }
     return PersistentVolume(
-        metadata=ObjectMeta(name=name, labels=labels or {}), spec=VolumeSpec(**given)
+        metadata=ObjectMeta(name=name, labels=labels or {}), spec=PersistentVolumeSpec(**given)
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Any
 
-from quintant.api.container import Grpc, HttpGet, TcpSocket
+from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.pod_ips import PodIPs
@@ -99,15 +99,17 @@ class FakeProber:
     bad: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
 
-    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> HandlerResult:
+    async def http(
+        self, address: str, port: int, get: HTTPGetAction, timeout: float
+    ) -> HandlerResult:
         return self._answer(get.path)
 
     async def tcp(
-        self, address: str, port: int, connect: TcpSocket, timeout: float
+        self, address: str, port: int, connect: TCPSocketAction, timeout: float
     ) -> HandlerResult:
         return self._answer(str(port))
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult:
+    async def grpc(self, address: str, port: int, ask: GRPCAction, timeout: float) -> HandlerResult:
         return self._answer(str(port))
 
     def _answer(self, word: str) -> HandlerResult:

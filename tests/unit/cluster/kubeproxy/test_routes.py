@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
+from quintant.api.core import ClientIPConfig, ServicePort, SessionAffinityConfig
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.kubeproxy.routes import (
@@ -79,10 +79,13 @@ def test_each_port_has_its_own_backends_and_node_port() -> None:
 
 @pytest.mark.parametrize(
     ("config", "seconds"),
-    [(None, AFFINITY_SECONDS), (AffinityConfig(client_ip=ClientAffinity(timeout_seconds=7)), 7)],
+    [
+        (None, AFFINITY_SECONDS),
+        (SessionAffinityConfig(client_ip=ClientIPConfig(timeout_seconds=7)), 7),
+    ],
 )
 def test_affinity_lasts_as_long_as_the_service_says(
-    config: AffinityConfig | None, seconds: float
+    config: SessionAffinityConfig | None, seconds: float
 ) -> None:
     (route,) = service_routes(
         service(cluster_ip="127.96.0.20", session_affinity="ClientIP",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.api.core import NodeTerms
+from quintant.api.core import NodeSelector
 from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.filter import (
@@ -212,7 +212,7 @@ def test_too_few_domains_count_as_an_empty_one() -> None:
 def test_volume_is_reached_from_its_own_nodes() -> None:
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}
     given = snapshot(node("a", labels={ZONE: "z1"}), node("b", labels={ZONE: "z2"}))
-    terms = codec.decoder(NodeTerms).decode(codec.encode({"nodeSelectorTerms": [term]}))
+    terms = codec.decoder(NodeSelector).decode(codec.encode({"nodeSelectorTerms": [term]}))
     found = NodeFilter(given).feasible_nodes(pod_info(pod("p")), VolumeTopology((terms,)))
     assert [info.name for info in found.nodes] == ["a"]
     assert found.reasons == {UNREACHABLE: 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quintant.api.core import DataSource, PersistentVolume
+from quintant.api.core import PersistentVolume, TypedLocalObjectReference
 from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.volumes.directories import Directories
 from quintant.testing import InProcessCluster
@@ -20,7 +20,9 @@ async def test_data_of_a_volume_is_restored_from_its_snapshot(
     await cluster.create(snapshot())
     taken = await ready(cluster)
     _file(tmp_path, volume).write_text("after")
-    source = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
+    source = TypedLocalObjectReference(
+        kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io"
+    )
     _, restored = await bound(cluster, "copy", data_source=source)
     assert _file(tmp_path, restored).read_text() == "before"
     assert _file(tmp_path, volume).read_text() == "after"

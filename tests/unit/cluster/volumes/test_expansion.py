@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.container import Container
-from quintant.api.core import PersistentVolume, PersistentVolumeClaim, Pod, Resources
+from quintant.api.core import PersistentVolume, PersistentVolumeClaim, Pod, ResourceRequirements
 from quintant.api.events import Event
 from quintant.api.pod import PodSpec, PodStatus
 from quintant.api.quantity import Quantity
-from quintant.api.volume import ClaimVolume, Volume
+from quintant.api.volume import PersistentVolumeClaimVolumeSource, Volume
 from quintant.cluster.common.labels import GROWTH
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.core.object import replace
@@ -26,7 +26,9 @@ async def _storage(cluster: InProcessCluster) -> None:
 async def asked(cluster: InProcessCluster, size: str, growth: str | None = None) -> None:
     """Have the claim ask for more, with an annotation that says how it grows."""
     found = await cluster.get(PersistentVolumeClaim, "data")
-    larger = replace(found.spec, resources=Resources(requests={"storage": Quantity(size)}))
+    larger = replace(
+        found.spec, resources=ResourceRequirements(requests={"storage": Quantity(size)})
+    )
     notes = {**found.metadata.annotations, **({GROWTH: growth} if growth else {})}
     changed = replace(found, spec=larger, metadata=replace(found.metadata, annotations=notes))
     await cluster.client.patch(changed, since=found)
@@ -52,7 +54,7 @@ async def told(cluster: InProcessCluster, reason: str) -> int:
 
 async def running_pod(cluster: InProcessCluster, name: str) -> None:
     """A pod that runs with the claim."""
-    source = ClaimVolume(claim_name="data")
+    source = PersistentVolumeClaimVolumeSource(claim_name="data")
     volume = Volume(name="d", persistent_volume_claim=source)
     spec = PodSpec(containers=(Container(name="c", image="i"),), volumes=(volume,))
     made = await cluster.create(Pod(metadata=named(name), spec=spec))

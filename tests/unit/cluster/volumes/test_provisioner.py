@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.core import DataSource, PersistentVolume, PersistentVolumeClaim, Resources
+from quintant.api.core import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    ResourceRequirements,
+    TypedLocalObjectReference,
+)
 from quintant.api.events import Event
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.volume_paths import DRIVER
@@ -68,7 +73,7 @@ async def test_claim_that_waits_gets_its_volume_when_a_node_was_chosen(
 
 async def test_claim_that_grows_takes_its_volume_along(cluster: InProcessCluster) -> None:
     found, volume = await bound(cluster)
-    larger = Resources(requests={"storage": Quantity("3Gi")})
+    larger = ResourceRequirements(requests={"storage": Quantity("3Gi")})
     spec = replace(found.spec, resources=larger)
     await cluster.client.patch(replace(found, spec=spec), since=found)
     await cluster.eventually(
@@ -80,11 +85,17 @@ async def test_claim_that_grows_takes_its_volume_along(cluster: InProcessCluster
 
 async def test_claim_can_be_filled_from_another(cluster: InProcessCluster) -> None:
     await bound(cluster)
-    await bound(cluster, "copy", data_source=DataSource(kind="PersistentVolumeClaim", name="data"))
+    await bound(
+        cluster,
+        "copy",
+        data_source=TypedLocalObjectReference(kind="PersistentVolumeClaim", name="data"),
+    )
 
 
 async def test_claim_waits_for_the_snapshot_it_is_filled_from(cluster: InProcessCluster) -> None:
-    source = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
+    source = TypedLocalObjectReference(
+        kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io"
+    )
     await cluster.create(claim("copy", kind="standard", data_source=source))
     assert 'volumesnapshot "snap" not found' in await notes(cluster)
     await bound(cluster)
@@ -97,7 +108,9 @@ async def test_copy_must_not_be_smaller_than_its_source(cluster: InProcessCluste
     await bound(cluster, size="2Gi")
     await cluster.create(snapshot())
     await ready(cluster)
-    source = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
+    source = TypedLocalObjectReference(
+        kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io"
+    )
     await cluster.create(claim("copy", "1Gi", kind="standard", data_source=source))
     assert "is less than the size 2147483648" in await notes(cluster)
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.core import DataSource, ObjectReference, PersistentVolumeClaim
+from quintant.api.core import ObjectReference, PersistentVolumeClaim, TypedLocalObjectReference
 from quintant.api.meta import ObjectMeta
 from quintant.api.snapshot import (
-    ContentSource,
-    ContentSpec,
-    SnapshotSource,
     VolumeSnapshot,
     VolumeSnapshotClass,
     VolumeSnapshotContent,
+    VolumeSnapshotContentSource,
+    VolumeSnapshotContentSpec,
+    VolumeSnapshotSource,
 )
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.volume_samples import claim
 from unit.cluster.volumes.volume_cluster import bound, ready, snapshot, start_volumes
 
-SOURCE = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
+SOURCE = TypedLocalObjectReference(
+    kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -105,15 +107,15 @@ async def test_content_of_a_living_snapshot_stays(cluster: InProcessCluster) -> 
 async def test_content_that_was_there_first_can_be_used(cluster: InProcessCluster) -> None:
     content = VolumeSnapshotContent(
         metadata=ObjectMeta(name="old"),
-        spec=ContentSpec(
+        spec=VolumeSnapshotContentSpec(
             driver=DRIVER,
             deletion_policy="Retain",
             volume_snapshot_ref=ObjectReference(name="snap", namespace="default"),
-            source=ContentSource(snapshot_handle="kept"),
+            source=VolumeSnapshotContentSource(snapshot_handle="kept"),
         ),
     )
     await cluster.create(content)
-    await cluster.create(snapshot(source=SnapshotSource(volume_snapshot_content_name="old")))
+    await cluster.create(snapshot(source=VolumeSnapshotSource(volume_snapshot_content_name="old")))
     await ready(cluster)
     await bound(cluster, "copy", data_source=SOURCE)
 
@@ -121,15 +123,15 @@ async def test_content_that_was_there_first_can_be_used(cluster: InProcessCluste
 async def test_content_of_another_snapshot_is_not_taken(cluster: InProcessCluster) -> None:
     content = VolumeSnapshotContent(
         metadata=ObjectMeta(name="old"),
-        spec=ContentSpec(
+        spec=VolumeSnapshotContentSpec(
             driver=DRIVER,
             deletion_policy="Retain",
             volume_snapshot_ref=ObjectReference(name="other", namespace="default"),
-            source=ContentSource(snapshot_handle="kept"),
+            source=VolumeSnapshotContentSource(snapshot_handle="kept"),
         ),
     )
     await cluster.create(content)
-    await cluster.create(snapshot(source=SnapshotSource(volume_snapshot_content_name="old")))
+    await cluster.create(snapshot(source=VolumeSnapshotSource(volume_snapshot_content_name="old")))
     failed = await cluster.eventually(
         VolumeSnapshot, "snap", until=lambda it: bool(it.status and it.status.error)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.cluster.controllers.volumes import claims, protection, volumes
 from quintant.cluster.volumes.component import csi_driver
 from quintant.cluster.volumes.directories import NoDirectories, VolumeBackend
@@ -40,8 +40,10 @@ async def bound(
 
 def snapshot(name: str = "snap", **spec: Any) -> VolumeSnapshot:
     """A snapshot, of the claim `data` unless told otherwise."""
-    origin = SnapshotSource(persistent_volume_claim_name="data")
-    return VolumeSnapshot(metadata=named(name), spec=SnapshotSpec(**{"source": origin, **spec}))
+    origin = VolumeSnapshotSource(persistent_volume_claim_name="data")
+    return VolumeSnapshot(
+        metadata=named(name), spec=VolumeSnapshotSpec(**{"source": origin, **spec})
+    )
 
 
 async def ready(cluster: InProcessCluster, name: str = "snap") -> VolumeSnapshot:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from quintant.api.container import Resources
+from quintant.api.container import ResourceRequirements
 from quintant.api.meta import Condition
-from quintant.api.pod import ContainerState, ContainerStatus, Running, Waiting
+from quintant.api.pod import (
+    ContainerState,
+    ContainerStateRunning,
+    ContainerStateWaiting,
+    ContainerStatus,
+)
 from quintant.api.quantity import Quantity
-from quintant.api.volume import ClaimSpec, ClaimStatus, ClaimVolume, PersistentVolumeClaim
+from quintant.api.volume import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus,
+    PersistentVolumeClaimVolumeSource,
+)
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api.views import (
@@ -47,8 +57,8 @@ def item(state: str, height: int = 100, at: datetime = NOW) -> CometItem | None:
 
 def pod(at: int, state: str = "+", image: str = "old", **given: Any) -> NodePod:
     ready = "True" if state in "+~" else "False"
-    waiting = ContainerState(waiting=Waiting(reason="ImagePullBackOff"))
-    running = ContainerState(running=Running())
+    waiting = ContainerState(waiting=ContainerStateWaiting(reason="ImagePullBackOff"))
+    running = ContainerState(running=ContainerStateRunning())
     name = f"hub-{at}"
     return NodePod(
         metadata=ObjectMeta(
@@ -62,7 +72,7 @@ def pod(at: int, state: str = "+", image: str = "old", **given: Any) -> NodePod:
             volumes=(
                 NodeVolume(
                     name="vol-chain-home",
-                    persistent_volume_claim=ClaimVolume(claim_name=f"pvc-{name}"),
+                    persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"pvc-{name}"),
                 ),
             ),
         ),
@@ -111,6 +121,8 @@ def claim(at: int, capacity: str = "100Gi", asked: str = "", **given: Any) -> Pe
     size = Quantity(asked or capacity)
     return PersistentVolumeClaim(
         metadata=ObjectMeta(name=f"pvc-hub-{at}"),
-        spec=ClaimSpec(resources=Resources(requests={"storage": size})),
-        status=ClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}, **given),
+        spec=PersistentVolumeClaimSpec(resources=ResourceRequirements(requests={"storage": size})),
+        status=PersistentVolumeClaimStatus(
+            phase="Bound", capacity={"storage": Quantity(capacity)}, **given
+        ),
     )

@@ -13,12 +13,12 @@ from quintant.api.core import (
     ConfigMap,
     Container,
     EnvVar,
-    HttpGet,
+    HTTPGetAction,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
+    PodTemplateSpec,
     Probe,
-    Resources,
+    ResourceRequirements,
     Service,
     ServicePort,
     ServiceSpec,
@@ -39,9 +39,9 @@ def wanted() -> Deployment:
         image="t",
         args=("serve", "--port", "80"),
         env=(EnvVar(name="MODE", value="calm"),),
-        liveness_probe=Probe(http_get=HttpGet(path="/healthz", port=80)),
-        readiness_probe=Probe(http_get=HttpGet(path="/readyz", port=80)),
-        resources=Resources(limits={"cpu": Quantity("1000m")}),
+        liveness_probe=Probe(http_get=HTTPGetAction(path="/healthz", port=80)),
+        readiness_probe=Probe(http_get=HTTPGetAction(path="/readyz", port=80)),
+        resources=ResourceRequirements(limits={"cpu": Quantity("1000m")}),
         volume_mounts=(VolumeMount(name="ca", mount_path="/ca"),),
     )
     pod = PodSpec(
@@ -55,7 +55,7 @@ def wanted() -> Deployment:
         spec=DeploymentSpec(
             replicas=1,
             strategy=DeploymentStrategy(type="RollingUpdate"),
-            template=Opaque.of(PodTemplate(spec=pod)),
+            template=Opaque.of(PodTemplateSpec(spec=pod)),
         ),
     )
 
@@ -134,7 +134,7 @@ def test_what_nobody_asked_for_is_removed_from_the_end() -> None:
 
 def test_every_container_of_ours_is_looked_at_where_it_will_stand() -> None:
     def holding(*containers: Container) -> Deployment:
-        template = Opaque.of(PodTemplate(spec=PodSpec(containers=containers)))
+        template = Opaque.of(PodTemplateSpec(spec=PodSpec(containers=containers)))
         return Deployment(spec=DeploymentSpec(template=template))
 
     first, second = Container(name="a", image="a"), Container(name="b", image="b")

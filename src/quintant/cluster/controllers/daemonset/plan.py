@@ -12,7 +12,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from quintant.api.apps import DaemonRollout, DaemonSet
+from quintant.api.apps import DaemonSet, RollingUpdateDaemonSet
 from quintant.cluster.controllers.daemonset.placement import (
     ShouldRun,
     node_should_run_pod,
@@ -116,10 +116,10 @@ class DaemonSetState(Struct, frozen=True):
         return [pod for pod in pods if not pod_is_updated(self.daemons, pod, self.hash)]
 
     @property
-    def _limits(self) -> DaemonRollout:
+    def _limits(self) -> RollingUpdateDaemonSet:
         strategy = self.daemons.spec.update_strategy
         rolling = strategy.rolling_update if strategy.type == ROLLING else None
-        return rolling or DaemonRollout()
+        return rolling or RollingUpdateDaemonSet()
 
 
 def plan_pods(daemons: DaemonSetState, spared: Sequence[PodState]) -> DaemonSetPlan:

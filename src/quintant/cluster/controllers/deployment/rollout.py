@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
+from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdateDeployment
 from quintant.cluster.controllers.int_or_percent import scaled_value
 from quintant.cluster.controllers.pods.templates import canonical_template
 from quintant.core.object import replace as changed
@@ -93,8 +93,8 @@ class Rollout(Struct, frozen=True):
         return seen and counts == (self.desired,) * 3
 
     @property
-    def _limits(self) -> RollingUpdate:
-        return self.deployment.spec.strategy.rolling_update or RollingUpdate()
+    def _limits(self) -> RollingUpdateDeployment:
+        return self.deployment.spec.strategy.rolling_update or RollingUpdateDeployment()
 
 
 def size(replicas: ReplicaSet) -> int:

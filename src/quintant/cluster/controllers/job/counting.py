@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
+from quintant.api.batch import Job, JobSpec, JobStatus, UncountedTerminatedPods
 from quintant.cluster.controllers.job import attempts, indexes
 from quintant.cluster.controllers.job.policy import match_pod_failure_policy
 from quintant.cluster.controllers.job.traits import (
@@ -53,7 +53,7 @@ class StatusUpdate(Struct, frozen=True):
 def count_pods(job: Job, pods: Iterable[PodState]) -> PodCounts:
     """Count everything that ended so far."""
     spec, status = job.spec, job.status
-    noted = status.uncounted_terminated_pods or Uncounted()
+    noted = status.uncounted_terminated_pods or UncountedTerminatedPods()
     fresh = [pod for pod in pods if has_tracking_finalizer(pod) and has_valid_index(spec, pod)]
     failed = [
         pod
@@ -115,9 +115,9 @@ def _releasable(job: Job, pods: Sequence[PodState], ending: bool) -> list[PodSta
 
 def _settled(job: Job, pods: Sequence[PodState]) -> JobStatus:
     """The status, with those of the noted pods in its numbers that nothing holds any more."""
-    status, noted = job.status, job.status.uncounted_terminated_pods or Uncounted()
+    status, noted = job.status, job.status.uncounted_terminated_pods or UncountedTerminatedPods()
     held = {pod.metadata.uid for pod in pods if has_tracking_finalizer(pod)}
-    left = Uncounted(
+    left = UncountedTerminatedPods(
         succeeded=tuple(uid for uid in noted.succeeded if uid in held),
         failed=tuple(uid for uid in noted.failed if uid in held),
     )
@@ -133,7 +133,7 @@ class _Ledger:
     """Notes pods one by one on a status."""
 
     def __init__(self, spec: JobSpec, status: JobStatus) -> None:
-        noted = status.uncounted_terminated_pods or Uncounted()
+        noted = status.uncounted_terminated_pods or UncountedTerminatedPods()
         self.free: list[PodState] = []
         self._spec, self._status = spec, status
         self._good, self._bad = dict.fromkeys(noted.succeeded), dict.fromkeys(noted.failed)
@@ -153,7 +153,7 @@ class _Ledger:
             self._bad[uid] = None
 
     def written(self) -> JobStatus:
-        noted = Uncounted(succeeded=tuple(self._good), failed=tuple(self._bad))
+        noted = UncountedTerminatedPods(succeeded=tuple(self._good), failed=tuple(self._bad))
         status = replace(self._status, uncounted_terminated_pods=noted)
         if not is_indexed(self._spec):
             return status

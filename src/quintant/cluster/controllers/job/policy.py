@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
+from quintant.api.batch import JobSpec, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule
 from quintant.cluster.controllers.job import indexes
 from quintant.cluster.controllers.pods.views import PodState, PodStateContainerStatus
 
@@ -52,7 +52,7 @@ def match_success_policy(spec: JobSpec, succeeded: Collection[int]) -> str:
     return ""
 
 
-def _fits(rule: PodFailureRule, pod: PodState) -> str:
+def _fits(rule: PodFailurePolicyRule, pod: PodState) -> str:
     """How a rule fits a pod, in the words of the failure it may become."""
     meta = pod.metadata
     where = f"{meta.namespace}/{meta.name}"
@@ -69,7 +69,9 @@ def _fits(rule: PodFailureRule, pod: PodState) -> str:
     return ""
 
 
-def _ended(wanted: OnExitCodes, pod: PodState) -> PodStateContainerStatus | None:
+def _ended(
+    wanted: PodFailurePolicyOnExitCodesRequirement, pod: PodState
+) -> PodStateContainerStatus | None:
     """The first container that failed with such a code."""
     for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
         ended = status.state.terminated

@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from quintant.api.batch import Job, JobCondition, JobStatus, Uncounted
+from quintant.api.batch import Job, JobCondition, JobStatus, UncountedTerminatedPods
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.job.counting import record_finished_pods
 from quintant.cluster.controllers.job.plan import (
@@ -82,7 +82,9 @@ def _ended(job: Job, told: JobReport, ending: JobCondition, now: datetime) -> Jo
 
 def _has_uncounted_pods(status: JobStatus) -> bool:
     """Whether pods are noted that are not counted yet."""
-    return (status.uncounted_terminated_pods or Uncounted()) != Uncounted()
+    return (
+        status.uncounted_terminated_pods or UncountedTerminatedPods()
+    ) != UncountedTerminatedPods()
 
 
 def _with_suspended_condition(job: Job, told: JobReport, now: datetime) -> JobReport:

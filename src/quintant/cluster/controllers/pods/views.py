@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from quintant.api.container import ContainerPort
-from quintant.api.core import NodeTerms, Pod, Toleration
+from quintant.api.core import NodeSelector, Pod, Toleration
 from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
 from quintant.cluster.common.views import VolumeView
@@ -37,7 +37,7 @@ class PodStateContainer(Model):
 class NodeAffinityView(Model):
     """Which nodes a pod must run on."""
 
-    required: NodeTerms | None = msgspec.field(
+    required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
     )
 

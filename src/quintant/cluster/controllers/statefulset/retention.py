@@ -7,7 +7,7 @@ to a namesake from before, is left alone.
 
 from __future__ import annotations
 
-from quintant.api.apps import ClaimRetention, StatefulSet
+from quintant.api.apps import StatefulSet, StatefulSetPersistentVolumeClaimRetentionPolicy
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.members import size, start
@@ -45,10 +45,13 @@ def goes_with_pods(sets: StatefulSet) -> bool:
     return policy(sets).when_scaled == DELETE
 
 
-def policy(sets: StatefulSet) -> ClaimRetention:
+def policy(sets: StatefulSet) -> StatefulSetPersistentVolumeClaimRetentionPolicy:
     """What is to be deleted, with nothing said where it is to be kept."""
-    said = sets.spec.persistent_volume_claim_retention_policy or ClaimRetention()
-    return ClaimRetention(
+    said = (
+        sets.spec.persistent_volume_claim_retention_policy
+        or StatefulSetPersistentVolumeClaimRetentionPolicy()
+    )
+    return StatefulSetPersistentVolumeClaimRetentionPolicy(
         when_deleted=DELETE if said.when_deleted == DELETE else "",
         when_scaled=DELETE if said.when_scaled == DELETE else "",
     )

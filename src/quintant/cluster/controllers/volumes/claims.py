@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from quintant.api.core import ClaimStatus, PersistentVolume, PersistentVolumeClaim
+from quintant.api.core import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus
 from quintant.api.events import EventType
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
@@ -173,11 +173,13 @@ async def _wait(
 async def _mark_lost(ctx: Context[PersistentVolumeClaim], reason: str, text: str) -> None:
     if ctx.obj.status.phase != LOST:
         ctx.event(reason, text, type="Warning")
-    await _write_status(ctx.obj, ClaimStatus(phase=LOST), ctx)
+    await _write_status(ctx.obj, PersistentVolumeClaimStatus(phase=LOST), ctx)
 
 
 async def _write_status(
-    claim: PersistentVolumeClaim, status: ClaimStatus, ctx: Context[PersistentVolumeClaim]
+    claim: PersistentVolumeClaim,
+    status: PersistentVolumeClaimStatus,
+    ctx: Context[PersistentVolumeClaim],
 ) -> None:
     await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")
 

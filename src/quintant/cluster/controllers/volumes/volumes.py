@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quintant.api.core import PersistentVolume, PersistentVolumeClaim, VolumeStatus
+from quintant.api.core import PersistentVolume, PersistentVolumeClaim, PersistentVolumeStatus
 from quintant.cluster.common.volume_binding import (
     AVAILABLE,
     BOUND,
@@ -84,7 +84,7 @@ async def _write_status(
     since = volume.status.last_phase_transition_time
     if volume.status.phase != phase:
         since = timestamp(ctx.clock.now())
-    status = VolumeStatus(phase=phase, message=why, last_phase_transition_time=since)
+    status = PersistentVolumeStatus(phase=phase, message=why, last_phase_transition_time=since)
     await ctx.client.patch(replace(volume, status=status), since=volume, sub="status")
 
 

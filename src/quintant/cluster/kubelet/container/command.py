@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from quintant.api.container import Container, Exec
+from quintant.api.container import Container, ExecAction
 from quintant.client.config.pod_environment import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.container.env import EnvSources, make_environment
@@ -92,7 +92,7 @@ def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostnam
 
 
 def exec_command(
-    node: NodeContext, config: ContainerRuntimeConfig, asked: Exec, hostname: str
+    node: NodeContext, config: ContainerRuntimeConfig, asked: ExecAction, hostname: str
 ) -> Launch:
     """How a command of a probe or hook is run beside a container, if the image table has it."""
     words = config.rewriter.words(asked.command)

@@ -11,7 +11,7 @@ from signal import SIGKILL
 
 from msgspec import Struct
 
-from quintant.api.container import Exec, Handler
+from quintant.api.container import ExecAction, LifecycleHandler
 from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, exec_command
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import resolve_port
@@ -46,7 +46,7 @@ class HandlerRunner(Struct, frozen=True):
     hostname: str
     address: str
 
-    async def execute(self, asked: Exec, timeout: float | None) -> HandlerResult:
+    async def execute(self, asked: ExecAction, timeout: float | None) -> HandlerResult:
         """Run a command in the container's place."""
         try:
             launch = exec_command(self.node, self.config, asked, self.hostname)
@@ -54,7 +54,7 @@ class HandlerRunner(Struct, frozen=True):
         except StartError as error:
             return HandlerResult(False, str(error), str(error))
 
-    async def run_handler(self, hook: Handler, timeout: float | None) -> HandlerResult:
+    async def run_handler(self, hook: LifecycleHandler, timeout: float | None) -> HandlerResult:
         """Do what a hook says."""
         if hook.exec:
             return await self.execute(hook.exec, timeout)
@@ -72,7 +72,7 @@ class HandlerRunner(Struct, frozen=True):
             return await prober.tcp(self.address, port, hook.tcp_socket, wait)
         return HandlerResult(True)
 
-    async def _run(self, launch: Launch, asked: Exec, timeout: float | None) -> HandlerResult:
+    async def _run(self, launch: Launch, asked: ExecAction, timeout: float | None) -> HandlerResult:
         output = LimitedOutput()
         process = await self.node.processes.start(launch, output)
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from quintant.api.pod import ContainerState, ContainerStatus, Pod, Terminated
+from quintant.api.pod import ContainerState, ContainerStateTerminated, ContainerStatus, Pod
 from quintant.cluster.kubelet.container.lifecycle import (
     LOST,
     ContainerLifecycle,
@@ -51,7 +51,7 @@ def _ending(state: ContainerState, id: str, now: Moment) -> ExitStatus:
     return ExitStatus(LOST, "Unknown", plain, started_at=began, finished_at=now.wall)
 
 
-def _seen(told: Terminated, id: str) -> ExitStatus:
+def _seen(told: ContainerStateTerminated, id: str) -> ExitStatus:
     return ExitStatus(
         told.exit_code,
         told.reason,

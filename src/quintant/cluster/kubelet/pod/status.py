@@ -15,12 +15,12 @@ from quintant.api.container import Container
 from quintant.api.pod import (
     Address,
     ContainerState,
+    ContainerStateRunning,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
     ContainerStatus,
     Pod,
     PodStatus,
-    Running,
-    Terminated,
-    Waiting,
 )
 from quintant.cluster.kubelet.container.lifecycle import (
     ContainerLifecycle,
@@ -149,25 +149,27 @@ def state_of(view: PodRecord, container: Container, now: Moment) -> ContainerSta
     lifecycle = view.lifecycles[container.name]
     if lifecycle.state.alive:
         since = lifecycle.started_at.wall if lifecycle.started_at else None
-        return ContainerState(running=Running(started_at=_time(since)))
+        return ContainerState(running=ContainerStateRunning(started_at=_time(since)))
     if lifecycle.state is LifecycleState.ENDED and lifecycle.exit_status:
         return ContainerState(terminated=_terminated(lifecycle.exit_status))
     if lifecycle.reason:
-        return ContainerState(waiting=Waiting(reason=lifecycle.reason, message=lifecycle.message))
+        return ContainerState(
+            waiting=ContainerStateWaiting(reason=lifecycle.reason, message=lifecycle.message)
+        )
     if lifecycle.last_exit is not None:
         return ContainerState(waiting=_crashing(view.pod, container, lifecycle, now))
     spec = view.pod.spec
     first = spec.init_containers and not initialized(spec, view.lifecycles)
     reason = "PodInitializing" if first else "ContainerCreating"
-    return ContainerState(waiting=Waiting(reason=reason))
+    return ContainerState(waiting=ContainerStateWaiting(reason=reason))
 
 
 def _crashing(
     pod: Pod, container: Container, lifecycle: ContainerLifecycle, now: Moment
-) -> Waiting:
+) -> ContainerStateWaiting:
     if lifecycle.not_before <= now.mono:
-        return Waiting(reason="ContainerCreating")
-    return Waiting(reason=CRASH_LOOP, message=backing_off(pod, container, lifecycle))
+        return ContainerStateWaiting(reason="ContainerCreating")
+    return ContainerStateWaiting(reason=CRASH_LOOP, message=backing_off(pod, container, lifecycle))
 
 
 def backing_off(pod: Pod, container: Container, lifecycle: ContainerLifecycle) -> str:
@@ -190,10 +192,10 @@ def _duration(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _terminated(ending: ExitStatus | None) -> Terminated | None:
+def _terminated(ending: ExitStatus | None) -> ContainerStateTerminated | None:
     if ending is None:
         return None
-    return Terminated(
+    return ContainerStateTerminated(
         exit_code=ending.code,
         signal=ending.signal,
         reason=ending.reason,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.api.container import Container, Exec, Probe
+from quintant.api.container import Container, ExecAction, Probe
 from quintant.api.quantity import IntOrString
 from quintant.cluster.kubelet.container.lifecycle_events import ProbeType
 from quintant.cluster.kubelet.process.protocols import HandlerResult, Prober
@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = 1
 FAILURES = 3
 SUCCESSES = 1
 
-Execute = Callable[[Exec, float], Awaitable[HandlerResult]]
+Execute = Callable[[ExecAction, float], Awaitable[HandlerResult]]
 Report = Callable[["ProbeResult"], None]
 
 

@@ -13,7 +13,7 @@ from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from quintant.api.container import Grpc, HttpGet, TcpSocket
+from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
 from quintant.cluster.kubelet.probe import grpc_health
 from quintant.cluster.kubelet.process.protocols import HandlerResult
 from quintant.version import KUBERNETES
@@ -28,7 +28,9 @@ REST_SECONDS = 0.1
 class NetworkProber:
     """Probes over the network of this machine."""
 
-    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> HandlerResult:
+    async def http(
+        self, address: str, port: int, get: HTTPGetAction, timeout: float
+    ) -> HandlerResult:
         scheme, host = (get.scheme or "HTTP").lower(), get.host or address
         path = get.path if get.path.startswith("/") else f"/{get.path}"
         url = f"{scheme}://{host}:{port}{path}"
@@ -49,7 +51,7 @@ class NetworkProber:
         return HandlerResult(good, "" if good else f"HTTP probe failed with statuscode: {status}")
 
     async def tcp(
-        self, address: str, port: int, connect: TcpSocket, timeout: float
+        self, address: str, port: int, connect: TCPSocketAction, timeout: float
     ) -> HandlerResult:
         host = connect.host or address
         try:
@@ -60,7 +62,7 @@ class NetworkProber:
         except OSError as error:
             return HandlerResult(False, _dial(host, port, error))
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult:
+    async def grpc(self, address: str, port: int, ask: GRPCAction, timeout: float) -> HandlerResult:
         place = f"{address}:{port}"
         try:
             async with asyncio.timeout(timeout), _dialled(address, port) as (reader, writer):
@@ -86,7 +88,7 @@ async def _dialled(
             await writer.wait_closed()
 
 
-def _request(authority: str, path: str, get: HttpGet) -> bytes:
+def _request(authority: str, path: str, get: HTTPGetAction) -> bytes:
     headers = {"Host": authority, "User-Agent": AGENT, "Accept": "*/*", "Connection": "close"}
     headers |= {header.name: header.value for header in get.http_headers}
     lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]

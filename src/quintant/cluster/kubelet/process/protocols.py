@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from quintant.api.container import Grpc, HttpGet, TcpSocket
+from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
 from quintant.cluster.kubelet.logs.files import OutputSink
 
 
@@ -72,11 +72,13 @@ class Prober(Protocol):
     """Asks programs over the network how they are."""
 
     async def http(
-        self, address: str, port: int, get: HttpGet, timeout: float
+        self, address: str, port: int, get: HTTPGetAction, timeout: float
     ) -> HandlerResult: ...
 
     async def tcp(
-        self, address: str, port: int, connect: TcpSocket, timeout: float
+        self, address: str, port: int, connect: TCPSocketAction, timeout: float
     ) -> HandlerResult: ...
 
-    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> HandlerResult: ...
+    async def grpc(
+        self, address: str, port: int, ask: GRPCAction, timeout: float
+    ) -> HandlerResult: ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quintant.api.volume import HostPath, Volume
+from quintant.api.volume import HostPathVolumeSource, Volume
 from quintant.cluster.common.volume_paths import local_directory
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.volume.claim_sizes import ClaimSize, claim_sizes
@@ -98,7 +98,7 @@ class VolumeManager:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def _host(self, wanted: HostPath) -> Path:
+    def _host(self, wanted: HostPathVolumeSource) -> Path:
         self._check_host(wanted.path)
         path = Path(wanted.path)
         if wanted.type in _MADE:

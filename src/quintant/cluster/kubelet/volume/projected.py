@@ -15,7 +15,7 @@ import msgspec
 from quintant.api.container import Container
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.pod import PodSpec
-from quintant.api.volume import DownwardFile, KeyToPath, Volume
+from quintant.api.volume import DownwardAPIVolumeFile, KeyToPath, Volume
 from quintant.cluster.kubelet.container.downward_api import (
     DownwardSource,
     UnknownField,
@@ -52,7 +52,7 @@ class KeyProjection(Model):
 class DownwardAPIProjection(Model):
     """Fields of the pod."""
 
-    items: tuple[DownwardFile, ...] = ()
+    items: tuple[DownwardAPIVolumeFile, ...] = ()
 
 
 class VolumeProjection(Model):
@@ -214,7 +214,7 @@ def _fields(
         yield item.path, ProjectedFile(text.encode(), usual if item.mode is None else item.mode)
 
 
-def _field(item: DownwardFile, about: DownwardSource) -> str:
+def _field(item: DownwardAPIVolumeFile, about: DownwardSource) -> str:
     if item.field_ref:
         return own(about, item.field_ref.field_path)
     if item.resource_field_ref:

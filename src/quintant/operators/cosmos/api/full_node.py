@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from quintant.api.pod import LocalReference
+from quintant.api.pod import LocalObjectReference
 from quintant.api.quantity import Quantity
 from quintant.api.service import ServicePort
-from quintant.api.volume import DataSource
+from quintant.api.volume import TypedLocalObjectReference
 from quintant.core.markers import quantity
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import Scale, resource
@@ -48,7 +48,7 @@ class NodePodTemplate(Model):
     """The chain's image, where no versions are given."""
     image_pull_policy: str = ""
     """When images are pulled: Always, IfNotPresent or Never."""
-    image_pull_secrets: tuple[LocalReference, ...] = ()
+    image_pull_secrets: tuple[LocalObjectReference, ...] = ()
     """Secrets with which images are pulled."""
     node_selector: Mapping[str, str] = {}
     """Labels that a pod's node must have."""
@@ -115,7 +115,7 @@ class VolumeClaimOverride(Model):
     """How the volume may be mounted."""
     volume_mode: str | None = None
     """Filesystem or Block."""
-    data_source: DataSource | None = None
+    data_source: TypedLocalObjectReference | None = None
     auto_data_source: AutoDataSource | None = None
 
 
@@ -130,7 +130,7 @@ class NodeVolumeClaimTemplate(Model):
     """ReadWriteOnce if none is given."""
     volume_mode: str | None = None
     """Filesystem if not given."""
-    data_source: DataSource | None = None
+    data_source: TypedLocalObjectReference | None = None
     auto_data_source: AutoDataSource | None = None
 
 

@@ -12,7 +12,7 @@ import msgspec
 from quintant.api.core import ConfigMap
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerStatus, Pod
-from quintant.api.volume import ClaimVolume
+from quintant.api.volume import PersistentVolumeClaimVolumeSource
 from quintant.core.object import Model, Object, Opaque
 from quintant.core.resource import projection
 from quintant.operators.cosmos.api import HOME_VOLUME, NODE_CONTAINER, NODE_KEY
@@ -47,7 +47,7 @@ class NodeVolume(Model):
     """A volume, if it is a claim's."""
 
     name: str
-    persistent_volume_claim: ClaimVolume | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
 
 
 class NodePodSpec(Model):

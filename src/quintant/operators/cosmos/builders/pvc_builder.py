@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
-from quintant.api.container import Resources
+from quintant.api.container import ResourceRequirements
 from quintant.api.events import PlannedEvent
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot
-from quintant.api.volume import ClaimSpec, DataSource, PersistentVolumeClaim
+from quintant.api.volume import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    TypedLocalObjectReference,
+)
 from quintant.core.object import replace
 from quintant.operators.cosmos.api import INSTANCE_LABEL
 from quintant.operators.cosmos.api.full_node import (
@@ -43,7 +47,7 @@ _SUFFIXES = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 class VolumeSource:
     """What a new volume is filled from, how large that is, and what is told of the choice."""
 
-    data_source: DataSource | None = None
+    data_source: TypedLocalObjectReference | None = None
     size: Quantity | None = None
     event: PlannedEvent | None = None
 
@@ -94,9 +98,9 @@ def build_claim(
             instance.ordinal,
             template.metadata,
         ),
-        spec=ClaimSpec(
+        spec=PersistentVolumeClaimSpec(
             access_modes=template.access_modes or ("ReadWriteOnce",),
-            resources=Resources(
+            resources=ResourceRequirements(
                 requests={**template.resources.requests, STORAGE: size},
                 limits=template.resources.limits,
             ),
@@ -195,7 +199,7 @@ def _first(template: NodeVolumeClaimTemplate, source: VolumeSource) -> Quantity:
     return asked
 
 
-def _explicit(wanted: DataSource, found: SourceCandidates) -> VolumeSource:
+def _explicit(wanted: TypedLocalObjectReference, found: SourceCandidates) -> VolumeSource:
     if wanted.kind == "VolumeSnapshot" and wanted.api_group == SNAPSHOTS:
         named = (each for each in found.snapshots if each.metadata.name == wanted.name)
         snapshot = next(named, None)
@@ -220,8 +224,8 @@ def _missing(reason: str, why: str) -> VolumeSource:
     )
 
 
-def _snapshot_source(name: str) -> DataSource:
-    return DataSource(api_group=SNAPSHOTS, kind="VolumeSnapshot", name=name)
+def _snapshot_source(name: str) -> TypedLocalObjectReference:
+    return TypedLocalObjectReference(api_group=SNAPSHOTS, kind="VolumeSnapshot", name=name)
 
 
 def _restore_size(snapshot: VolumeSnapshot) -> Quantity | None:

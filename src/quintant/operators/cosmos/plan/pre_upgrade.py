@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.api.chain import ChainVersion
@@ -87,9 +87,9 @@ def _copy(
     crd: CosmosFullNode, candidate: Instance, name: str, version: ChainVersion
 ) -> VolumeSnapshot:
     """It belongs to nobody, so that it outlives what it is a copy of."""
-    source = SnapshotSource(persistent_volume_claim_name=candidate.claim)
+    source = VolumeSnapshotSource(persistent_volume_claim_name=candidate.claim)
     marks = labels(crd, instance=candidate.name)
     return VolumeSnapshot(
         metadata=ObjectMeta(name=name, namespace=crd.metadata.namespace, labels=marks),
-        spec=SnapshotSpec(source=source, volume_snapshot_class_name=version.snapshot_before),
+        spec=VolumeSnapshotSpec(source=source, volume_snapshot_class_name=version.snapshot_before),
     )

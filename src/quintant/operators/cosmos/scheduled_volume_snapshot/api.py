@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from quintant.api.meta import Condition
-from quintant.api.snapshot import SnapshotStatus
+from quintant.api.snapshot import VolumeSnapshotStatus
 from quintant.core.markers import date_time, list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
@@ -82,7 +82,7 @@ class LastSnapshot(Model):
     """The VolumeSnapshot's name."""
     started_at: Moment
     """When it was begun."""
-    status: SnapshotStatus | None = None
+    status: VolumeSnapshotStatus | None = None
 
 
 class SnapshotScheduleStatus(Model):

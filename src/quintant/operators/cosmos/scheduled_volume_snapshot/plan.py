@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from quintant.api.snapshot import (
-    SnapshotSource,
-    SnapshotSpec,
-    SnapshotStatus,
     VolumeSnapshot,
+    VolumeSnapshotSource,
+    VolumeSnapshotSpec,
+    VolumeSnapshotStatus,
 )
 from quintant.core import cron
 from quintant.core.clock import parse_timestamp, timestamp
@@ -261,8 +261,8 @@ def build_snapshot(
     }
     return VolumeSnapshot(
         metadata=ObjectMeta(name=name, namespace=schedule.metadata.namespace, labels=labels),
-        spec=SnapshotSpec(
-            source=SnapshotSource(persistent_volume_claim_name=chosen.pvc_name),
+        spec=VolumeSnapshotSpec(
+            source=VolumeSnapshotSource(persistent_volume_claim_name=chosen.pvc_name),
             volume_snapshot_class_name=schedule.spec.volume_snapshot_class_name,
         ),
     )
@@ -303,5 +303,5 @@ def _restore(
     return SnapshotStep(status, give_back=view.held)
 
 
-def _moment(status: SnapshotStatus | None) -> str:
+def _moment(status: VolumeSnapshotStatus | None) -> str:
     return (status.creation_time if status is not None else None) or ""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.batch import Job, JobSpec
-from quintant.api.container import Resources
+from quintant.api.container import ResourceRequirements
 from quintant.api.quantity import Quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot
-from quintant.api.volume import ClaimSpec, DataSource, PersistentVolumeClaim
+from quintant.api.volume import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    TypedLocalObjectReference,
+)
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS
 from quintant.operators.cosmos.builders.pvc_builder import STORAGE
@@ -27,12 +31,14 @@ def build_claim(
 ) -> PersistentVolumeClaim:
     """The volume of the next job."""
     template = job.spec.volume_claim_template
-    source = DataSource(api_group=SNAPSHOTS, kind="VolumeSnapshot", name=snapshot.metadata.name)
+    source = TypedLocalObjectReference(
+        api_group=SNAPSHOTS, kind="VolumeSnapshot", name=snapshot.metadata.name
+    )
     return PersistentVolumeClaim(
         metadata=_meta(job),
-        spec=ClaimSpec(
+        spec=PersistentVolumeClaimSpec(
             access_modes=template.access_modes or ("ReadWriteOnce",),
-            resources=Resources(requests={STORAGE: size}),
+            resources=ResourceRequirements(requests={STORAGE: size}),
             storage_class_name=template.storage_class_name,
             data_source=source,
         ),

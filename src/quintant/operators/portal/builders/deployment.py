@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdate
-from quintant.api.core import PodTemplate, Service
+from quintant.api.apps import (
+    Deployment,
+    DeploymentSpec,
+    DeploymentStrategy,
+    RollingUpdateDeployment,
+)
+from quintant.api.core import PodTemplateSpec, Service
 from quintant.api.meta import LabelSelector
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.core.owner import controller_of
@@ -27,7 +32,8 @@ _SUFFIX = "-tunnel"
 # A tunnel that has not started by then never will.
 _DEADLINE_SECONDS = 120
 _STRATEGY = DeploymentStrategy(
-    type="RollingUpdate", rolling_update=RollingUpdate(max_surge="25%", max_unavailable="25%")
+    type="RollingUpdate",
+    rolling_update=RollingUpdateDeployment(max_surge="25%", max_unavailable="25%"),
 )
 
 
@@ -57,7 +63,7 @@ def deployment(
     """The Deployment as it should be."""
     chosen = labels(expose.metadata.name)
     named = {EXPOSE_NAME: expose.metadata.name}
-    template = PodTemplate(
+    template = PodTemplateSpec(
         metadata=ObjectMeta(labels={**chosen, "app": "portal-tunnel"}, annotations=named),
         spec=tunnel_pod(expose, tunnel_class, service, tunnels),
     )

@@ -16,13 +16,13 @@ from quintant.api.core import (
     ContainerPort,
     EnvVar,
     EnvVarSource,
-    FieldSelector,
-    HttpGet,
+    HTTPGetAction,
     KeySelector,
+    ObjectFieldSelector,
     PodSecurityContext,
     PodSpec,
     Probe,
-    Resources,
+    ResourceRequirements,
     SeccompProfile,
     SecurityContext,
     Service,
@@ -51,10 +51,10 @@ _TLS_PORTS = (443, 8443)
 _CAS = "/etc/portal/ca"
 _AUTHORITIES = VolumeMount(name="ca", mount_path=_CAS, read_only=True)
 _ALIVE = Probe(
-    http_get=HttpGet(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
+    http_get=HTTPGetAction(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
 )
 _READY = Probe(
-    http_get=HttpGet(path="/readyz", port="admin"),
+    http_get=HTTPGetAction(path="/readyz", port="admin"),
     period_seconds=2,
     timeout_seconds=1,
     failure_threshold=1,
@@ -172,7 +172,7 @@ def _identity() -> tuple[EnvVar, ...]:
         "POD_IP": "status.podIP",
     }
     return tuple(
-        EnvVar(name=name, value_from=EnvVarSource(field_ref=FieldSelector(field_path=path)))
+        EnvVar(name=name, value_from=EnvVarSource(field_ref=ObjectFieldSelector(field_path=path)))
         for name, path in paths.items()
     )
 
@@ -236,9 +236,9 @@ def _authorities(expose: PortalExpose) -> tuple[Volume, ...]:
     return (Volume(name="ca", projected=Opaque.of({"sources": sources})),)
 
 
-def _resources(size: Size) -> Resources:
+def _resources(size: Size) -> ResourceRequirements:
     cpu, most_cpu, memory, most_memory = _SIZES.get(size, _SIZES["small"])
-    return Resources(
+    return ResourceRequirements(
         requests={"cpu": Quantity(cpu), "memory": Quantity(memory)},
         limits={"cpu": Quantity(most_cpu), "memory": Quantity(most_memory)},
     )

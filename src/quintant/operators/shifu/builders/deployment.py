@@ -13,22 +13,22 @@ from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy
 from quintant.api.core import (
     Affinity,
     Capabilities,
-    ConfigMapVolume,
+    ConfigMapVolumeSource,
     Container,
     ContainerPort,
     EnvVar,
     EnvVarSource,
-    FieldSelector,
-    HttpGet,
+    HTTPGetAction,
     NodeAffinity,
-    NodeTerm,
-    NodeTerms,
+    NodeSelector,
+    NodeSelectorTerm,
+    ObjectFieldSelector,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
+    PodTemplateSpec,
     Probe,
     SeccompProfile,
-    SecretVolume,
+    SecretVolumeSource,
     SecurityContext,
     Toleration,
     Volume,
@@ -73,7 +73,7 @@ _CONFINED = SecurityContext(
     read_only_root_filesystem=True,
     capabilities=Capabilities(drop=("ALL",)),
 )
-_HEALTH = HttpGet(path="/health", port="http")
+_HEALTH = HTTPGetAction(path="/health", port="http")
 _READY = Probe(http_get=_HEALTH, period_seconds=3, timeout_seconds=2)
 _ALIVE = Probe(http_get=_HEALTH, period_seconds=10, timeout_seconds=5, failure_threshold=6)
 
@@ -101,7 +101,7 @@ class PlacedDevice:
 def deployment(placed: PlacedDevice, agent: AgentImage, namespace: str) -> Deployment:
     """The Deployment as it should be."""
     device, labels = placed.device, device_labels(placed.device)
-    template = PodTemplate(
+    template = PodTemplateSpec(
         metadata=ObjectMeta(labels=labels, annotations=_rolls(placed)), spec=_pod(placed, agent)
     )
     return Deployment(
@@ -158,8 +158,8 @@ def _pod(placed: PlacedDevice, agent: AgentImage) -> PodSpec:
 
 def _only_on(node: str) -> Affinity:
     field = LabelSelectorRequirement(key="metadata.name", operator="In", values=(node,))
-    term = NodeTerm(match_fields=(field,))
-    return Affinity(node_affinity=NodeAffinity(required=NodeTerms(node_selector_terms=(term,))))
+    term = NodeSelectorTerm(match_fields=(field,))
+    return Affinity(node_affinity=NodeAffinity(required=NodeSelector(node_selector_terms=(term,))))
 
 
 def _agent(placed: PlacedDevice, agent: AgentImage) -> Container:
@@ -184,7 +184,9 @@ def _agent(placed: PlacedDevice, agent: AgentImage) -> Container:
 
 def _env(device: Device) -> tuple[EnvVar, ...]:
     def field(name: str, path: str) -> EnvVar:
-        return EnvVar(name=name, value_from=EnvVarSource(field_ref=FieldSelector(field_path=path)))
+        return EnvVar(
+            name=name, value_from=EnvVarSource(field_ref=ObjectFieldSelector(field_path=path))
+        )
 
     return (
         EnvVar(name=NAME_VARIABLE, value=device.metadata.name),
@@ -210,14 +212,14 @@ def _driver(placed: PlacedDevice) -> tuple[Container, ...]:
 def _volumes(placed: PlacedDevice) -> Sequence[tuple[Volume, VolumeMount]]:
     config = Volume(
         name="deviceshifu-config",
-        config_map=ConfigMapVolume(name=placed.config_map, optional=True),
+        config_map=ConfigMapVolumeSource(name=placed.config_map, optional=True),
     )
     found = [(config, _mount("deviceshifu-config", _CONFIG))]
     if placed.device.spec.protocol == "OPCUA":
         settings = placed.device.spec.protocol_settings
         named = settings.opcua.configmap_name if settings and settings.opcua else ""
-        keys = ConfigMapVolume(name=named or _CERTIFICATES, optional=True)
-        secret = SecretVolume(secret_name=_SECRETS, optional=True)
+        keys = ConfigMapVolumeSource(name=named or _CERTIFICATES, optional=True)
+        secret = SecretVolumeSource(secret_name=_SECRETS, optional=True)
         found += [
             (Volume(name="edgedevice-certificate", config_map=keys),
              _mount("edgedevice-certificate", _CERTIFICATE)),

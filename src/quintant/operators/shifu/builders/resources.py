@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.api.core import Resources
+from quintant.api.core import ResourceRequirements
 from quintant.api.quantity import Quantity
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.hints import Device, Hints
@@ -18,11 +18,11 @@ def memory_request(device: Device, hints: Hints) -> int:
     return hints.memory or _BY_PROTOCOL.get(device.spec.protocol, _USUAL)[0]
 
 
-def agent_resources(device: Device, hints: Hints) -> Resources:
+def agent_resources(device: Device, hints: Hints) -> ResourceRequirements:
     """What the agent is promised and held to."""
     asked = memory_request(device, hints)
     most = max(_BY_PROTOCOL.get(device.spec.protocol, _USUAL)[1], 2 * asked)
-    return Resources(
+    return ResourceRequirements(
         requests={"cpu": _CPU, "memory": _quantity(asked)}, limits={"memory": _quantity(most)}
     )
 

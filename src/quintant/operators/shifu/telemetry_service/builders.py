@@ -10,8 +10,8 @@ from quintant.api.core import (
     EnvVar,
     PodSecurityContext,
     PodSpec,
-    PodTemplate,
-    Resources,
+    PodTemplateSpec,
+    ResourceRequirements,
     SeccompProfile,
     SecurityContext,
     Service,
@@ -40,7 +40,7 @@ def deployment(agent: AgentImage) -> Deployment:
         ),
         containers=(_container(agent),),
     )  # fmt: skip
-    template = PodTemplate(metadata=ObjectMeta(labels=_LABELS), spec=pod)
+    template = PodTemplateSpec(metadata=ObjectMeta(labels=_LABELS), spec=pod)
     return Deployment(
         metadata=_meta(),
         spec=DeploymentSpec(
@@ -68,7 +68,7 @@ def _container(agent: AgentImage) -> Container:
             EnvVar(name="SERVER_LISTEN_PORT", value=f":{_PORT}"),
             EnvVar(name="EDGEDEVICE_NAMESPACE", value=DEVICES),
         ),
-        resources=Resources(
+        resources=ResourceRequirements(
             requests={"cpu": Quantity("10m"), "memory": Quantity("40Mi")},
             limits={"memory": Quantity("96Mi")},
         ),

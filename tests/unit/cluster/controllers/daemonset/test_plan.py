@@ -6,7 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from quintant.api.apps import DaemonRollout, DaemonSet, DaemonSetSpec, DaemonSetStrategy
+from quintant.api.apps import (
+    DaemonSet,
+    DaemonSetSpec,
+    DaemonSetUpdateStrategy,
+    RollingUpdateDaemonSet,
+)
 from quintant.api.core import Taint
 from quintant.api.meta import Condition
 from quintant.api.quantity import IntOrString
@@ -30,8 +35,8 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def daemons(
     missing: IntOrString = 1, surge: IntOrString = 0, kind: str = "RollingUpdate"
 ) -> DaemonSet:
-    rolling = DaemonRollout(max_unavailable=missing, max_surge=surge)
-    strategy = DaemonSetStrategy(type=kind, rolling_update=rolling)
+    rolling = RollingUpdateDaemonSet(max_unavailable=missing, max_surge=surge)
+    strategy = DaemonSetUpdateStrategy(type=kind, rolling_update=rolling)
     template = Opaque.of({"spec": {"nodeSelector": {"meant": "yes"}}})
     return DaemonSet(
         metadata=ObjectMeta(name="a", namespace="n", uid="a", generation=3),

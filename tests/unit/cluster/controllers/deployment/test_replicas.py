@@ -16,7 +16,7 @@ from quintant.api.apps import (
     ReplicaSet,
     ReplicaSetSpec,
     ReplicaSetStatus,
-    RollingUpdate,
+    RollingUpdateDeployment,
 )
 from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers.deployment.history import (
@@ -38,7 +38,7 @@ def template(number: int) -> Opaque:
 def deployment(
     replicas: int, surge: IntOrString = 1, missing: IntOrString = 0, **spec: Any
 ) -> Deployment:
-    rolling = RollingUpdate(max_surge=surge, max_unavailable=missing)
+    rolling = RollingUpdateDeployment(max_surge=surge, max_unavailable=missing)
     return Deployment(
         metadata=ObjectMeta(name="d", namespace="n", uid="d", generation=1),
         spec=DeploymentSpec(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from quintant.api.meta import Condition
-from quintant.api.pod import ContainerState, Terminated
+from quintant.api.pod import ContainerState, ContainerStateTerminated
 from quintant.cluster.controllers.job.backoff import finish_time, remaining_backoff
 from quintant.cluster.controllers.pods.views import (
     PodState,
@@ -23,7 +23,7 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def ended(seconds: float) -> PodState:
     """A pod whose container ended so long ago."""
     at = timestamp(NOW - timedelta(seconds=seconds))
-    state = ContainerState(terminated=Terminated(exit_code=1, finished_at=at))
+    state = ContainerState(terminated=ContainerStateTerminated(exit_code=1, finished_at=at))
     return PodState(
         status=PodStateStatus(container_statuses=(PodStateContainerStatus(state=state),))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
+from quintant.api.batch import Job, JobSpec, JobStatus, UncountedTerminatedPods
 from quintant.cluster.controllers.job.counting import count_pods, record_finished_pods
 from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.pods.views import PodState, PodStateStatus
@@ -41,7 +41,7 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
         assert sum_.failed == phases.count("Failed")
     assert job.status.succeeded == phases.count("Succeeded")
     assert job.status.failed == phases.count("Failed")
-    assert job.status.uncounted_terminated_pods == Uncounted()
+    assert job.status.uncounted_terminated_pods == UncountedTerminatedPods()
     assert [uid for uid, each in pods.items() if each.metadata.finalizers] == [
         str(n) for n, phase in enumerate(phases) if phase == "Running"
     ]
@@ -49,14 +49,14 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
 
 def test_pods_that_run_when_a_job_fails_count_as_failed() -> None:
     entry = record_finished_pods(Job(), [pod("a", "Running")], ending=True, failing=True)
-    assert entry.status.uncounted_terminated_pods == Uncounted(failed=("a",))
+    assert entry.status.uncounted_terminated_pods == UncountedTerminatedPods(failed=("a",))
     entry = record_finished_pods(Job(), [pod("a", "Running")], ending=True)
-    assert entry.status.uncounted_terminated_pods == Uncounted()
+    assert entry.status.uncounted_terminated_pods == UncountedTerminatedPods()
     assert [each.metadata.uid for each in entry.release] == ["a"]
 
 
 def test_pod_that_vanished_after_it_was_noted_is_counted() -> None:
-    noted = Uncounted(succeeded=("a",), failed=("b",))
+    noted = UncountedTerminatedPods(succeeded=("a",), failed=("b",))
     job = Job(status=JobStatus(succeeded=1, uncounted_terminated_pods=noted))
     entry = record_finished_pods(job, [])
     assert (entry.status.succeeded, entry.status.failed) == (2, 1)
@@ -65,9 +65,9 @@ def test_pod_that_vanished_after_it_was_noted_is_counted() -> None:
 def test_pods_that_the_job_stops_itself_have_not_failed() -> None:
     going = pod("a", "Running")
     going = replace(going, metadata=replace(going.metadata, deletion_timestamp="now"))
-    assert record_finished_pods(Job(), [going]).status.uncounted_terminated_pods == Uncounted(
-        failed=("a",)
-    )
+    assert record_finished_pods(
+        Job(), [going]
+    ).status.uncounted_terminated_pods == UncountedTerminatedPods(failed=("a",))
     entry = record_finished_pods(Job(), [going], ending=True, stopped=[going])
-    assert entry.status.uncounted_terminated_pods == Uncounted()
+    assert entry.status.uncounted_terminated_pods == UncountedTerminatedPods()
     assert [each.metadata.uid for each in entry.release] == ["a"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from quintant.api.core import ClaimVolume
+from quintant.api.core import PersistentVolumeClaimVolumeSource
 from quintant.api.meta import Condition
 from quintant.cluster.common.views import VolumeView
 from quintant.cluster.controllers.pods.views import (
@@ -99,7 +99,9 @@ def _statuses(counts: dict[str, int]) -> tuple[PodStateContainerStatus, ...]:
 def test_claims_are_named_or_of_the_pods_own() -> None:
     volumes = (
         VolumeView(name="x"),
-        VolumeView(name="y", persistent_volume_claim=ClaimVolume(claim_name="c")),
+        VolumeView(
+            name="y", persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name="c")
+        ),
         VolumeView(name="z", ephemeral=Opaque(b"{}")),
     )
     it = PodState(metadata=ObjectMeta(name="a"), spec=PodStateSpec(volumes=volumes))

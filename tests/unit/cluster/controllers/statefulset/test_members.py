@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from quintant.api.apps import (
-    OrdinalRollout,
-    Ordinals,
+    RollingUpdateStatefulSetStrategy,
     StatefulSet,
+    StatefulSetOrdinals,
     StatefulSetSpec,
     StatefulSetStatus,
-    StatefulSetStrategy,
+    StatefulSetUpdateStrategy,
 )
 from quintant.api.meta import Condition
 from quintant.cluster.controllers.history import HASH
@@ -29,8 +29,10 @@ from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
-ROLLING = StatefulSetStrategy(type="RollingUpdate", rolling_update=OrdinalRollout(partition=0))
-ON_DELETE = StatefulSetStrategy(type="OnDelete")
+ROLLING = StatefulSetUpdateStrategy(
+    type="RollingUpdate", rolling_update=RollingUpdateStatefulSetStrategy(partition=0)
+)
+ON_DELETE = StatefulSetUpdateStrategy(type="OnDelete")
 
 
 def sets(replicas: int, **spec: Any) -> StatefulSet:
@@ -83,7 +85,7 @@ def test_first_missing_pod_is_made() -> None:
     assert told(sets(3)).create == (0,)
     assert told(sets(3), pod(0)).create == (1,)
     assert told(sets(3), pod(0), pod(2)).create == (1,)
-    assert told(sets(2, ordinals=Ordinals(start=5)), pod(5)).create == (6,)
+    assert told(sets(2, ordinals=StatefulSetOrdinals(start=5)), pod(5)).create == (6,)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +140,14 @@ def test_rollout_goes_from_the_last_and_waits_for_each() -> None:
 
 
 def test_partition_holds_pods_back() -> None:
-    strategy = StatefulSetStrategy(type="RollingUpdate", rolling_update=OrdinalRollout(partition=1))
+    strategy = StatefulSetUpdateStrategy(
+        type="RollingUpdate", rolling_update=RollingUpdateStatefulSetStrategy(partition=1)
+    )
     it = sets(2, update_strategy=strategy)
     assert deleted(it, pod(0, revision="old"), pod(1)) == []
     assert revision_of(it, 0, "old", "new") == "old"
     assert revision_of(it, 1, "old", "new") == "new"
-    later = replace(it, spec=replace(it.spec, ordinals=Ordinals(start=5)))
+    later = replace(it, spec=replace(it.spec, ordinals=StatefulSetOrdinals(start=5)))
     assert revision_of(later, 5, "old", "new") == "old"
     assert revision_of(later, 6, "old", "new") == "new"
 
@@ -155,7 +159,7 @@ def test_nothing_is_replaced_unless_deleted_if_so_asked() -> None:
 
 
 def test_current_revision_counts_where_no_partition_is_given() -> None:
-    bare = sets(3, update_strategy=StatefulSetStrategy(type="RollingUpdate"))
+    bare = sets(3, update_strategy=StatefulSetUpdateStrategy(type="RollingUpdate"))
     it = replace(bare, status=StatefulSetStatus(current_replicas=2))
     assert [revision_of(it, at, "old", "new") for at in range(3)] == ["old", "old", "new"]
 

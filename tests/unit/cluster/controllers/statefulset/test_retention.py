@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.apps import ClaimRetention, StatefulSet, StatefulSetSpec
+from quintant.api.apps import (
+    StatefulSet,
+    StatefulSetPersistentVolumeClaimRetentionPolicy,
+    StatefulSetSpec,
+)
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.retention import stale, with_retention_owner
@@ -16,7 +20,9 @@ SETS = "set"
 
 
 def sets(replicas: int, deleted: str = "Retain", scaled: str = "Retain") -> StatefulSet:
-    policy = ClaimRetention(when_deleted=deleted, when_scaled=scaled)
+    policy = StatefulSetPersistentVolumeClaimRetentionPolicy(
+        when_deleted=deleted, when_scaled=scaled
+    )
     return StatefulSet(
         metadata=ObjectMeta(name="a", namespace="n", uid=SETS),
         spec=StatefulSetSpec(replicas=replicas, persistent_volume_claim_retention_policy=policy),

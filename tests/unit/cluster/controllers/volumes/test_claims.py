@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from quintant.api.core import (
-    ClaimVolume,
-    DataSource,
-    DataSourceRef,
-    HostPath,
+    HostPathVolumeSource,
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
-    Resources,
+    PersistentVolumeClaimVolumeSource,
+    ResourceRequirements,
+    TypedLocalObjectReference,
+    TypedObjectReference,
     Volume,
 )
 from quintant.api.events import Event
@@ -219,7 +219,7 @@ async def test_released_volume_waits_for_an_administrator(cluster: InProcessClus
 
 
 async def test_nobody_deletes_files_of_the_host(cluster: InProcessCluster) -> None:
-    made = volume(csi=None, host_path=HostPath(path="/srv"))
+    made = volume(csi=None, host_path=HostPathVolumeSource(path="/srv"))
     await cluster.create(
         replace(made, spec=replace(made.spec, persistent_volume_reclaim_policy="Delete"))
     )
@@ -256,7 +256,9 @@ async def test_bound_volume_stays_until_its_claim_is_gone(cluster: InProcessClus
 
 
 def _mount(name: str) -> Volume:
-    return Volume(name="v", persistent_volume_claim=ClaimVolume(claim_name=name))
+    return Volume(
+        name="v", persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=name)
+    )
 
 
 @pytest.mark.parametrize("grows", [True, False])
@@ -265,7 +267,7 @@ async def test_bound_claim_grows_if_its_class_can(cluster: InProcessCluster, gro
     await cluster.create(volume(storage_class_name="fast"))
     await cluster.create(claim(kind="fast"))
     found = await bound(cluster)
-    larger = Resources(requests={"storage": Quantity("2Gi")})
+    larger = ResourceRequirements(requests={"storage": Quantity("2Gi")})
     wanted = replace(found, spec=replace(found.spec, resources=larger))
     if grows:
         await cluster.client.patch(wanted, since=found)
@@ -276,8 +278,8 @@ async def test_bound_claim_grows_if_its_class_can(cluster: InProcessCluster, gro
 
 async def test_source_of_a_claim_is_told_in_both_ways(cluster: InProcessCluster) -> None:
     group = "snapshot.storage.k8s.io"
-    old = DataSource(kind="VolumeSnapshot", name="s", api_group=group)
-    new = DataSourceRef(kind="VolumeSnapshot", name="s", api_group=group)
+    old = TypedLocalObjectReference(kind="VolumeSnapshot", name="s", api_group=group)
+    new = TypedObjectReference(kind="VolumeSnapshot", name="s", api_group=group)
     given: list[dict[str, Any]] = [{"data_source": old}, {"data_source_ref": new}]
     for at, spec in enumerate(given):
         made = await cluster.create(claim(f"c{at}", **spec))

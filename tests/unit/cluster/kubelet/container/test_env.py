@@ -10,10 +10,10 @@ from quintant.api.container import (
     EnvSource,
     EnvVar,
     EnvVarSource,
-    FieldSelector,
     KeySelector,
+    ObjectFieldSelector,
     ResourceFieldSelector,
-    Resources,
+    ResourceRequirements,
 )
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.pod import Pod, PodSpec
@@ -57,7 +57,7 @@ def given(*env: EnvVar, **more: object) -> dict[str, str]:
 
 
 def field(path: str) -> EnvVar:
-    source = EnvVarSource(field_ref=FieldSelector(field_path=path))
+    source = EnvVarSource(field_ref=ObjectFieldSelector(field_path=path))
     return EnvVar(name="X", value_from=source)
 
 
@@ -127,7 +127,9 @@ def test_resources_of_the_container(resource: str, divisor: str | None, value: s
         resource=resource, divisor=Quantity(divisor) if divisor else None
     )
     variable = EnvVar(name="X", value_from=EnvVarSource(resource_field_ref=selector))
-    resources = Resources(limits={"cpu": Quantity("500m")}, requests={"memory": Quantity("64Mi")})
+    resources = ResourceRequirements(
+        limits={"cpu": Quantity("500m")}, requests={"memory": Quantity("64Mi")}
+    )
     assert given(variable, resources=resources)["X"] == value
 
 

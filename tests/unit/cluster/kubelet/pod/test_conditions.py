@@ -9,7 +9,7 @@ import pytest
 
 from quintant.api.container import Container
 from quintant.api.meta import Condition, ObjectMeta, condition_of
-from quintant.api.pod import Pod, PodSpec, PodStatus, ReadinessGate
+from quintant.api.pod import Pod, PodReadinessGate, PodSpec, PodStatus
 from quintant.cluster.kubelet.container.lifecycle import (
     ContainerLifecycle,
     ExitStatus,
@@ -69,7 +69,7 @@ def test_a_pod_that_is_over_is_not_ready_to_start_anything(phase: str, reason: s
 
 
 def test_gates_hold_back_the_pod_but_not_its_containers() -> None:
-    gates = (ReadinessGate(condition_type="x"), ReadinessGate(condition_type="y"))
+    gates = (PodReadinessGate(condition_type="x"), PodReadinessGate(condition_type="y"))
     shut = (Condition(type="y", status="False"),)
     found = told(pod(known=shut, readiness_gates=gates), main=UP)
     assert found["ContainersReady"].status == "True"

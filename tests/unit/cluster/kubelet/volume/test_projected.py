@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.container import FieldSelector
+from quintant.api.container import ObjectFieldSelector
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.pod import Pod, PodSpec
 from quintant.api.volume import (
-    ClaimVolume,
-    ConfigMapVolume,
-    DownwardFile,
-    DownwardVolume,
-    EmptyDir,
+    ConfigMapVolumeSource,
+    DownwardAPIVolumeFile,
+    DownwardAPIVolumeSource,
+    EmptyDirVolumeSource,
     KeyToPath,
-    SecretVolume,
+    PersistentVolumeClaimVolumeSource,
+    SecretVolumeSource,
     Volume,
 )
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
@@ -57,7 +57,7 @@ PROJECTED = Volume(
 
 
 def test_every_key_is_a_file() -> None:
-    volume = Volume(name="v", config_map=ConfigMapVolume(name="c"))
+    volume = Volume(name="v", config_map=ConfigMapVolumeSource(name="c"))
     assert volume_files(volume, ABOUT, CONTENTS) == {
         "a": ProjectedFile(b"1"),
         "b": ProjectedFile(b"2"),
@@ -67,7 +67,9 @@ def test_every_key_is_a_file() -> None:
 
 def test_items_choose_paths_and_modes() -> None:
     items = (KeyToPath(key="p", path="deep/pass", mode=0o400),)
-    volume = Volume(name="v", secret=SecretVolume(secret_name="s", items=items, default_mode=0o600))
+    volume = Volume(
+        name="v", secret=SecretVolumeSource(secret_name="s", items=items, default_mode=0o600)
+    )
     assert volume_files(volume, ABOUT, CONTENTS) == {"deep/pass": ProjectedFile(b"pass", 0o400)}
 
 
@@ -81,24 +83,26 @@ def test_a_projected_volume_is_all_of_its_parts() -> None:
 
 
 def test_fields_of_the_pod_are_files() -> None:
-    item = DownwardFile(path="l", field_ref=FieldSelector(field_path="metadata.labels"))
-    volume = Volume(name="v", downward_api=DownwardVolume(items=(item,)))
+    item = DownwardAPIVolumeFile(
+        path="l", field_ref=ObjectFieldSelector(field_path="metadata.labels")
+    )
+    volume = Volume(name="v", downward_api=DownwardAPIVolumeSource(items=(item,)))
     assert volume_files(volume, ABOUT, CONTENTS) == {"l": ProjectedFile(b'a="1"')}
 
 
 def test_other_volumes_are_plain_folders() -> None:
-    assert volume_files(Volume(name="v", empty_dir=EmptyDir()), ABOUT, CONTENTS) is None
+    assert volume_files(Volume(name="v", empty_dir=EmptyDirVolumeSource()), ABOUT, CONTENTS) is None
 
 
 @pytest.mark.parametrize(
     ("volume", "complaint"),
     [
-        (Volume(name="v", config_map=ConfigMapVolume(name="x")), 'configmap "x" not found'),
-        (Volume(name="v", secret=SecretVolume(secret_name="x")), 'secret "x" not found'),
+        (Volume(name="v", config_map=ConfigMapVolumeSource(name="x")), 'configmap "x" not found'),
+        (Volume(name="v", secret=SecretVolumeSource(secret_name="x")), 'secret "x" not found'),
         (
             Volume(
                 name="v",
-                secret=SecretVolume(secret_name="s", items=(KeyToPath(key="q", path="q"),)),
+                secret=SecretVolumeSource(secret_name="s", items=(KeyToPath(key="q", path="q"),)),
             ),
             "references non-existent secret key: q",
         ),
@@ -110,12 +114,14 @@ def test_what_is_missing_is_told(volume: Volume, complaint: str) -> None:
 
 
 def test_what_is_optional_may_be_missing() -> None:
-    volume = Volume(name="v", config_map=ConfigMapVolume(name="x", optional=True))
+    volume = Volume(name="v", config_map=ConfigMapVolumeSource(name="x", optional=True))
     assert volume_files(volume, ABOUT, CONTENTS) == {}
 
 
 def test_references_and_tokens_are_listed() -> None:
-    claim = Volume(name="d", persistent_volume_claim=ClaimVolume(claim_name="disk"))
+    claim = Volume(
+        name="d", persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name="disk")
+    )
     spec = PodSpec(volumes=(PROJECTED, claim))
     assert set(volume_references(spec)) == {
         ("ConfigMap", "c"),

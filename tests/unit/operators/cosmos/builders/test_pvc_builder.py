@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from quintant.api.quantity import Quantity, parse_quantity
-from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
-from quintant.api.volume import ClaimStatus, PersistentVolumeClaim
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
+from quintant.api.volume import PersistentVolumeClaim, PersistentVolumeClaimStatus
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.pvc_builder import (
@@ -30,7 +30,7 @@ GI = 2**30
 def bound(capacity: str, name: str = "pvc-hub-0") -> PersistentVolumeClaim:
     return PersistentVolumeClaim(
         metadata=ObjectMeta(name=name),
-        status=ClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}),
+        status=PersistentVolumeClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}),
     )
 
 
@@ -76,7 +76,7 @@ def snapshot(
     name: str, at: str, ready: bool = True, size: str | None = "250Gi", **labels: str
 ) -> VolumeSnapshot:
     restore = Quantity(size) if size else None
-    status = SnapshotStatus(creation_time=at, ready_to_use=ready, restore_size=restore)
+    status = VolumeSnapshotStatus(creation_time=at, ready_to_use=ready, restore_size=restore)
     return VolumeSnapshot(metadata=ObjectMeta(name=name, labels=labels), status=status)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from quintant.api.snapshot import SnapshotError, SnapshotStatus, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotError, VolumeSnapshotStatus
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.plan.pre_upgrade import PreUpgrade, plan_pre_upgrade
@@ -28,7 +28,7 @@ def planned(images: dict[str, str], *snapshots: VolumeSnapshot, **status: Any) -
 def copy(age: int = 0, **status: Any) -> VolumeSnapshot:
     made = timestamp(NOW - timedelta(minutes=age))
     meta = ObjectMeta(name="hub-before-100", creation_timestamp=made)
-    return VolumeSnapshot(metadata=meta, status=SnapshotStatus(**status))
+    return VolumeSnapshot(metadata=meta, status=VolumeSnapshotStatus(**status))
 
 
 def test_the_lowest_ordinal_goes_first_and_is_copied_when_it_is_gone() -> None:
@@ -49,7 +49,7 @@ def test_a_copy_is_made_once_and_waited_for() -> None:
 
 def test_it_goes_on_when_the_copy_is_ready_failed_or_late() -> None:
     assert planned({"hub-1": "v1"}, copy(ready_to_use=True)) == PreUpgrade()
-    assert planned({"hub-1": "v1"}, copy(error=SnapshotError(message="x"))) == PreUpgrade()
+    assert planned({"hub-1": "v1"}, copy(error=VolumeSnapshotError(message="x"))) == PreUpgrade()
     assert planned({"hub-1": "v1"}, copy(31, ready_to_use=False)) == PreUpgrade()
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from quintant.api.snapshot import SnapshotError, SnapshotStatus, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotError, VolumeSnapshotStatus
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api.status import FullNodeStatus, SnapshotCandidate
@@ -188,7 +188,7 @@ def test_no_copy_is_made_of_a_volume_without_a_name() -> None:
 
 
 def copy(**status: Any) -> VolumeSnapshot:
-    return VolumeSnapshot(metadata=ObjectMeta(name=NAME), status=SnapshotStatus(**status))
+    return VolumeSnapshot(metadata=ObjectMeta(name=NAME), status=VolumeSnapshotStatus(**status))
 
 
 def awaited(*snapshots: VolumeSnapshot, begun: datetime = NOW, **given: Any) -> SnapshotStep:
@@ -208,7 +208,7 @@ def test_a_copy_is_waited_for() -> None:
 def test_whatever_becomes_of_a_copy_the_pod_comes_back() -> None:
     good = awaited(copy(ready_to_use=True))
     assert (good.status.phase, good.result) == ("RestoringPod", "success")
-    bad = awaited(copy(error=SnapshotError(message="no space")))
+    bad = awaited(copy(error=VolumeSnapshotError(message="no space")))
     assert (bad.status.phase, bad.result, bad.status.failures) == ("RestoringPod", "failure", 1)
     assert "no space" in bad.problem[1]
     late = awaited(copy(ready_to_use=False), begun=NOW - timedelta(seconds=1801))
@@ -242,7 +242,7 @@ def test_the_newest_copies_are_kept() -> None:
     made = [
         VolumeSnapshot(
             metadata=ObjectMeta(name=f"s{day}"),
-            status=SnapshotStatus(creation_time=f"2026-01-0{day}T00:00:00Z"),
+            status=VolumeSnapshotStatus(creation_time=f"2026-01-0{day}T00:00:00Z"),
         )
         for day in (1, 3, 2, 5, 4)
     ]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from quintant.api.quantity import Quantity
-from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.api.full_node import CrashLoopRebuild
 from quintant.operators.cosmos.self_healing.rules import (
@@ -23,7 +23,7 @@ WANTED = CrashLoopRebuild(restarts=3, window_seconds=600)
 CRASHING: Restarts = ((NOW - timedelta(minutes=5), 1), (NOW, 4))
 COPY = VolumeSnapshot(
     metadata=ObjectMeta(name="copy", labels={"a": "b"}),
-    status=SnapshotStatus(ready_to_use=True, restore_size=Quantity("1Gi"), creation_time="1"),
+    status=VolumeSnapshotStatus(ready_to_use=True, restore_size=Quantity("1Gi"), creation_time="1"),
 )
 AUTO = {"claim": {"autoDataSource": {"volumeSnapshotSelector": {"a": "b"}}}}
 

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.api.batch import Job, JobCondition, JobStatus
 from quintant.api.quantity import Quantity
-from quintant.api.snapshot import SnapshotStatus, VolumeSnapshot
+from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
@@ -46,7 +46,7 @@ def owner(interval: str | None = None, **status: Any) -> StatefulJob:
 
 COPY = VolumeSnapshot(
     metadata=ObjectMeta(name="copy", labels={"a": "b"}),
-    status=SnapshotStatus(ready_to_use=True, restore_size=Quantity("7Gi"), creation_time="1"),
+    status=VolumeSnapshotStatus(ready_to_use=True, restore_size=Quantity("7Gi"), creation_time="1"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from quintant.api.core import ReadinessGate
+from quintant.api.core import PodReadinessGate
 from quintant.core.object import replace
 from quintant.operators.klight.api import JOINED, PeerPod, PeerSpec, PeerStatus
 from quintant.operators.klight.plan.actions import (
@@ -37,7 +37,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def gated() -> PeerPod:
     """A pod that is ready only as a member."""
-    spec = PeerSpec(readiness_gates=(ReadinessGate(condition_type=JOINED),))
+    spec = PeerSpec(readiness_gates=(PodReadinessGate(condition_type=JOINED),))
     return replace(peer("p").pod, spec=spec)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.api.meta import Condition, condition_of
-from quintant.api.pod import ContainerState, ContainerStatus, Waiting
+from quintant.api.pod import ContainerState, ContainerStateWaiting, ContainerStatus
 from quintant.core.clock import timestamp
 from quintant.core.errors import Cause
 from quintant.core.object import replace
@@ -124,7 +124,9 @@ def test_ports_that_cannot_be_known_are_not_missed(service: Service) -> None:
 
 
 def waiting() -> Any:
-    state = ContainerState(waiting=Waiting(reason="ImagePullBackOff", message="no such image"))
+    state = ContainerState(
+        waiting=ContainerStateWaiting(reason="ImagePullBackOff", message="no such image")
+    )
     return pod("p", False, container_statuses=(ContainerStatus(name="tunnel", state=state),))
 
 
