@@ -22,6 +22,7 @@ from foreign.errors import ProgramError
 BENCHMARKS = (
     "imports",
     "dependencies",
+    "environment",
     "handwritten",
     "workqueue",
     "tracing",

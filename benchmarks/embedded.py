@@ -72,8 +72,8 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     found: dict[str, Measured] = {}
     compile_dir(Path(quintant.__file__).parent, quiet=1)
     targets: dict[str, Callable[[], AbstractContextManager[Target]]] = {
-        ALONE: partial(_embedded, "--api-only"),
-        WHOLE: _embedded,
+        ALONE: partial(embedded, "--api-only"),
+        WHOLE: embedded,
         PAIR: _real,
     }
     for name, target in targets.items():
@@ -122,7 +122,7 @@ def _table(sizes: Sizes, found: dict[str, Measured]) -> Table:
 
 
 @contextmanager
-def _embedded(*options: str) -> Iterator[Target]:
+def embedded(*options: str) -> Iterator[Target]:
     with tempfile.TemporaryDirectory(prefix="quintant-bench-") as folder:
         path = Path(folder) / "kubeconfig"
         command = [sys.executable, "-m", "quintant", "up", *options]

@@ -33,7 +33,7 @@ def test_every_requirement_has_a_version_and_a_hash() -> None:
 def test_what_is_hashed_is_what_quintant_needs_in_the_versions_that_were_tested() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     declared = project["project"]["optional-dependencies"]
-    extras = [each for name in ("cosmos", "devices", "klight") for each in declared[name]]
+    extras = [each for name in ("cosmos", "devices", "klight", "otel") for each in declared[name]]
     needed = [*project["project"]["dependencies"], *extras, *project["build-system"]["requires"]]
     names = {canonical(re.split(r"[<>=;\[ ]", each)[0]) for each in needed}
     hashed = {canonical(name): version for name, version in PINNED.items()}
