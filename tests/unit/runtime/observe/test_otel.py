@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -228,3 +230,39 @@ async def test_the_console_needs_no_collector(capsys: pytest.CaptureFixture[str]
     told = json.loads(capsys.readouterr().out)
     assert told["name"] == "reconcile shop"
     assert told["resource"]["attributes"]["service.name"] == "shop"
+
+
+class Collector(BaseHTTPRequestHandler):
+    """Takes what is posted."""
+
+    taken: list[tuple[str, bytes]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.taken.append((self.path, body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.realtime
+async def test_spans_reach_a_collector_before_the_program_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        serving = Thread(target=server.serve_forever)
+        serving.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)  # the exporter reads it
+        tracer = tracer_from({"OTEL_EXPORTER_OTLP_ENDPOINT": address}, "shop")
+        assert tracer is not None
+        with tracer.reconcile("shop", Request("a", "default"), "1", ("created Shop default/a",)):
+            pass
+        await tracer.close()
+        server.shutdown()
+        serving.join()
+    [(path, body)] = Collector.taken
+    assert path == "/v1/traces"
+    assert b"reconcile shop" in body
