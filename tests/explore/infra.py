@@ -92,6 +92,10 @@ class _Infra(Scenario):
         assert set(model.infrastructures) == known - {""}, "an infrastructure without a Cluster"
 
     def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        if document.get("kind") in ("Cloud", "InfrastructureProvider"):
+            # Whoever deletes what is in use finds that it stays until it is not.
+            for name in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+                document["metadata"].pop(name, None)
         status = document.get("status") or {}
         status.pop("lastErrors", None)
         status.pop("fingerprint", None)  # of uids
@@ -148,6 +152,8 @@ class Heal(_Infra):
 
 class Delete(_Infra):
     """A Cluster is deleted."""
+
+    modes = _MODES
 
     async def script(self, world: ScenarioWorld) -> None:
         await self.start(world)
