@@ -30,3 +30,8 @@ def test_a_status_that_an_earlier_process_wrote_last_is_set_right() -> None:
 def test_what_somebody_edits_of_a_device_is_set_right(write: int) -> None:
     """Its ConfigMap, and the number of its replicas."""
     replay_run(DeviceLife, f"child-edited@w{write}")
+
+
+def test_a_late_status_is_set_right_though_its_answer_was_lost() -> None:
+    """By the time its watch event comes, the device was looked at, and all was well."""
+    replay_run(DeviceLife, "503@w3+rewind@e6+lost@w9~steps=2")

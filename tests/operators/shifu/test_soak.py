@@ -28,6 +28,9 @@ NOTICED_SECONDS = 150.0
 """After which a silent node was noticed, waited for, and emptied, and who has a better place by now
 has gone there: a leader looks at five rounds of figures before it moves anybody."""
 STILL_SECONDS = 60.0
+WINDOWS = 4
+"""Of which one is still. A device that was not ready in time on a node may go there again half an
+hour later, which may be in any of them."""
 LIVE = 2
 """Nodes that are spared: so there is always a place."""
 # Half a node's worth more than all devices need is free on any of them.
@@ -138,10 +141,14 @@ class Day:
     async def rest(self) -> None:
         """Wait until all was noticed, and see that all is well and stays so."""
         await self.testbed.cluster.advance(NOTICED_SECONDS)
-        await self.check()
-        self.testbed.cluster.faults.calls.clear()
-        await self.testbed.cluster.advance(STILL_SECONDS)
-        assert self.testbed.cluster.faults.seen(writes & ~kind(Lease)) == []
+        for _ in range(WINDOWS):
+            await self.check()
+            self.testbed.cluster.faults.calls.clear()
+            await self.testbed.cluster.advance(STILL_SECONDS)
+            written = self.testbed.cluster.faults.seen(writes & ~kind(Lease))
+            if not written:
+                break
+        assert written == []
         await self.check()
 
 

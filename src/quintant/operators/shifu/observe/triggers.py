@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from quintant.core.object import Object, Request
 from quintant.operators.shifu.builders.config import config_words, wanted_words
 from quintant.operators.shifu.builders.names import short_name
+from quintant.operators.shifu.observe.device_view import DeviceView
 from quintant.operators.shifu.observe.interned import device_text
 from quintant.operators.shifu.observe.reader import CONFIG_INDEX
 from quintant.operators.shifu.observe.topology import DEVICE_INDEX, Topology
@@ -21,7 +22,7 @@ from quintant.runtime.controller import predicates
 
 Child = ShifuDeployment | ShifuPod | ShifuService | ShifuConfig
 
-DEVICE_CHANGED: predicates.When[Device] = predicates.changed(
+DEVICE_CHANGED: predicates.When[DeviceView] = predicates.changed(
     lambda device: (device.spec, hint_aspects(device), _said(device))
 )
 """What of a device matters: not the generation, which upstream's agents move with every report."""
@@ -80,10 +81,15 @@ class Triggers:
         return [key for word in config_values(config) for key in index.keys(word)]
 
 
-def _said(device: Device) -> object:
-    """What others say in the status that a decision depends on."""
+def _said(device: DeviceView) -> object:
+    """What others say in the status that a decision depends on, and what we said.
+
+    That may change behind our back: by whoever edits it, or by a write of ours whose answer was
+    lost, and which was made before something that we know by now.
+    """
     status = device.status
-    return (status.phase == "", status.phase == "Unknown") if status is not None else None
+    phase = (status.phase == "", status.phase == "Unknown") if status is not None else None
+    return phase, device.said
 
 
 def _aspects(child: Child) -> object:
