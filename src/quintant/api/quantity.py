@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from functools import lru_cache
 from typing import NewType, TypeAlias, cast
 
 Quantity = NewType("Quantity", str)
@@ -18,6 +19,8 @@ SMALLEST_POWER = -9
 LARGEST_BINARY = Decimal(2**63 - 1)
 # The digits of 2**60 and of a billionth: more than any suffix or rounding adds to those written.
 SPARE_DIGITS = 30
+# Amounts that are kept at hand, and how long they may be: the same few are read again and again.
+RECENT, SHORT_DIGITS = 256, 16
 
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {
@@ -34,8 +37,14 @@ def parse_quantity(text: str | int) -> Decimal:
     if found is None:
         raise ValueError(f"{text!r} is not a quantity: expected a number such as 250m, 2 or 1.5Gi")
     sign, digits, suffix = found.groups()
-    size = _size(digits, suffix)
+    short = len(digits) <= SHORT_DIGITS and len(suffix) <= SHORT_DIGITS
+    size = (_size_seen if short else _size)(digits, suffix)
     return size.copy_negate() if sign == "-" else size
+
+
+@lru_cache(RECENT)
+def _size_seen(digits: str, suffix: str) -> Decimal:
+    return _size(digits, suffix)
 
 
 def _size(digits: str, suffix: str) -> Decimal:

@@ -101,7 +101,7 @@ def track_apply(
     last = managers.get(manager)
     wanted = field_set_of(config, kind.merge_schema).without(_apart(*_endpoint(kind, author)))
     managers[manager] = ManagedFields(wanted, author.time, kind.resource.api_version)
-    merged = _pruned(kind, merge(base, config, kind.merge_schema), managers, last)
+    merged = _pruned(kind, merge(base, config, kind.merge_schema), managers, last, wanted)
     compared = compare(base, merged, kind.merge_schema)
     others = {key: managed for key, managed in managers.items() if key != manager}
     free = None if force else fields_to_take_over(kind, live, author.manager)
@@ -197,10 +197,14 @@ def _before_apply(kind: Kind, live: JsonObject, author: FieldManager) -> Manager
 
 
 def _pruned(
-    kind: Kind, merged: JsonObject, managers: Managers, last: ManagedFields | None
+    kind: Kind,
+    merged: JsonObject,
+    managers: Managers,
+    last: ManagedFields | None,
+    wanted: FieldSet,
 ) -> JsonObject:
     """Without what the applier named before and nobody names now."""
-    if last is None:
+    if last is None or not last.fields - wanted:
         return merged
     owned = FieldSet()
     for managed in managers.values():

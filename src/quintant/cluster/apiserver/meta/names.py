@@ -6,9 +6,13 @@ A text is told everything that is wrong with it at once; one that is right, noth
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SUBDOMAIN_LIMIT = 253
 LABEL_LIMIT = 63
+KEY_LIMIT = SUBDOMAIN_LIMIT + 1 + LABEL_LIMIT
+RECENT = 1024
+"""Keys whose grammar is known: the same few are on every object."""
 
 _WORD = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_WORD}(\.{_WORD})*")
@@ -54,6 +58,8 @@ _KEY_TEXT = (
 
 def dns1123_subdomain_errors(text: str, unit: str = "characters") -> list[str]:
     """Why a text is no DNS subdomain, as most objects' names have to be."""
+    if len(text) <= SUBDOMAIN_LIMIT and _SUBDOMAIN.fullmatch(text):
+        return []  # as most are
     return [
         *_length(text, SUBDOMAIN_LIMIT, unit),
         *([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_TEXT]),
@@ -92,8 +98,17 @@ def path_segment_errors(text: str) -> list[str]:
 
 def qualified_name_errors(key: str) -> list[str]:
     """Why a text is no key of labels or annotations: a name, perhaps with a domain in front."""
-    if len(key) <= LABEL_LIMIT and _NAME.fullmatch(key):
+    if len(key) <= KEY_LIMIT and _is_qualified(key):
         return []  # as most are
+    return _qualified_name_errors(key)
+
+
+@lru_cache(RECENT)
+def _is_qualified(key: str) -> bool:
+    return not _qualified_name_errors(key)
+
+
+def _qualified_name_errors(key: str) -> list[str]:
     domain, slash, name = key.rpartition("/")
     if "/" in domain:
         return [_KEY_TEXT]

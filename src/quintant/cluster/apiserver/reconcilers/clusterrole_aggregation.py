@@ -6,6 +6,8 @@ it. Roles may select roles that are made of others themselves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -24,13 +26,20 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 PLURAL = "clusterroles"
 TABLE = f"{PLURAL}.{GROUP}"
 CONTROLLER = WriteOptions(manager="clusterrole-aggregation-controller", force=True)
+RECENT = 8
+"""Sets of roles whose aggregation is kept at hand: servers of tests begin with the same ones."""
 
 
 class _Gathered(msgspec.Struct, frozen=True, rename="camel"):
     cluster_role_selectors: tuple[dict[str, Any], ...] = ()
 
 
+class _RoleMeta(msgspec.Struct, frozen=True):
+    labels: dict[str, str] | None = None
+
+
 class _Role(msgspec.Struct, frozen=True, rename="camel"):
+    metadata: _RoleMeta
     rules: list[JsonObject] | None = None
     aggregation_rule: _Gathered | None = None
 
@@ -52,17 +61,13 @@ class ClusterRoleAggregation:
         if not self._stirred:
             return False
         self._stirred = False
-        roles = [(name, entry) for name, entry in self._store.table(TABLE).now.scan()]
-        for name, entry in roles:
-            role = stored_json.read(entry, _Role)
-            if role.aggregation_rule is None:
-                continue
-            rules = _union(name, role.aggregation_rule, roles)
-            if rules != role.rules:
-                self._write(writes, name, rules)
+        stored = self._store.table(TABLE).now.scan()
+        for name, rules in _outdated(tuple((name, entry.raw) for name, entry in stored)):
+            self._write(writes, name, rules)
         return True
 
-    def _write(self, writes: Writes, name: str, rules: list[JsonObject]) -> None:
+    def _write(self, writes: Writes, name: str, encoded: bytes) -> None:
+        rules = msgspec.json.decode(encoded)
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
         where = kind.resource
@@ -75,14 +80,28 @@ class ClusterRoleAggregation:
         self._stirred |= table.name == TABLE
 
 
-def _union(
-    name: str, gathered: _Gathered, roles: list[tuple[str, StoredEntry]]
-) -> list[JsonObject]:
+@lru_cache(RECENT)
+def _outdated(stored: tuple[tuple[str, bytes], ...]) -> tuple[tuple[str, bytes], ...]:
+    """Which aggregated roles, of all by name, have not the rules that they should; as JSON."""
+    roles = {name: stored_json.read(StoredEntry(raw, 0, {}, {}), _Role) for name, raw in stored}
+    wanted = {
+        name: _union(name, role.aggregation_rule, roles)
+        for name, role in roles.items()
+        if role.aggregation_rule is not None
+    }
+    return tuple(
+        (name, msgspec.json.encode(rules))
+        for name, rules in wanted.items()
+        if rules != roles[name].rules
+    )
+
+
+def _union(name: str, gathered: _Gathered, roles: Mapping[str, _Role]) -> list[JsonObject]:
     """The rules of the selected roles, in the order of their names, each once."""
     selectors = [from_object(selector) for selector in gathered.cluster_role_selectors]
     found: list[JsonObject] = []
-    for other, entry in roles:
-        if other != name and any(selector.matches(entry.labels) for selector in selectors):
-            rules = stored_json.read(entry, _Role).rules or []
-            found += [rule for rule in rules if rule not in found]
+    for other, role in roles.items():
+        labels = role.metadata.labels or {}
+        if other != name and any(selector.matches(labels) for selector in selectors):
+            found += [rule for rule in role.rules or () if rule not in found]
     return found

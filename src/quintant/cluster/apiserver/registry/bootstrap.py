@@ -6,7 +6,8 @@ did here. Left out are the roles of controllers that there are none of here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -111,17 +112,31 @@ _ROLES = {
 }
 
 
-def first_objects() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Group, plural and content of each object, in the order they are created."""
+class FirstObject(Struct, frozen=True):
+    """An object to create, if it is not there; its content is made then."""
+
+    group: str
+    plural: str
+    name: str
+    content: Callable[[], dict[str, Any]]
+
+
+def first_objects() -> Iterator[FirstObject]:
+    """Each object, in the order they are created."""
     for name in NAMESPACES:
-        yield "", "namespaces", {"metadata": {"name": name}}
+        yield FirstObject("", "namespaces", name, partial(_named, name))
     for name, (value, description) in _PRIORITIES.items():
-        said = {"value": value, "description": description}
-        yield "scheduling.k8s.io", "priorityclasses", {"metadata": {"name": name}, **said}
+        content = partial(_named, name, value=value, description=description)
+        yield FirstObject("scheduling.k8s.io", "priorityclasses", name, content)
     for name, role in _ROLES.items():
-        yield RBAC, "clusterroles", _cluster_role(name, role)
+        yield FirstObject(RBAC, "clusterroles", name, partial(_cluster_role, name, role))
         if role.groups:
-            yield RBAC, "clusterrolebindings", _binding(name, role.groups)
+            binding = partial(_binding, name, role.groups)
+            yield FirstObject(RBAC, "clusterrolebindings", name, binding)
+
+
+def _named(name: str, **more: object) -> dict[str, Any]:
+    return {"metadata": {"name": name}, **more}
 
 
 def _cluster_role(name: str, role: _Role) -> dict[str, Any]:

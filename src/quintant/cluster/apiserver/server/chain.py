@@ -102,10 +102,10 @@ class HandlerChain:
 
     def bootstrap(self) -> None:
         """Make what every cluster has from its first moment, unless it is there."""
-        for group, plural, obj in first_objects():
-            target = ObjectRef(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
+        for first in first_objects():
+            target = ObjectRef(_builtin(self._catalog, first.group, first.plural), name=first.name)
             if self._objects.read(target) is None:
-                self._writes.create(target, obj, SERVER)
+                self._writes.create(target, first.content(), SERVER)
         self.reload()
 
     def reload(self) -> None:

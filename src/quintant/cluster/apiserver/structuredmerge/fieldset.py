@@ -10,6 +10,7 @@ children (places below them are owned); an element may be both. Elements are spe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -19,16 +20,21 @@ Path = tuple[str, ...]
 _LEAF: Mapping[str, Any] = {}
 RUN = 20_000
 """Elements that are sorted at once: some milliseconds, in which no other thread gets a turn."""
+RECENT = 512
+"""Sets that are kept at hand: an object is written again and again by the same managers."""
+SHORT_BYTES = 2048
+"""Of a set that is: most are shorter, and longer ones would fill the memory."""
 
 
 class FieldSet:
     """A set of places in an object. Results share parts of operands: finished sets stay as is."""
 
-    __slots__ = ("children", "members")
+    __slots__ = ("_document", "children", "members")
 
     def __init__(self) -> None:
         self.members: set[str] = set()
         self.children: dict[str, FieldSet] = {}
+        self._document: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, *paths: Path) -> FieldSet:
@@ -41,26 +47,25 @@ class FieldSet:
     @classmethod
     def decode(cls, document: Mapping[str, Any]) -> FieldSet:
         """Read FieldsV1."""
-        found = cls()
-        for element, below in document.items():
-            if element == ".":
-                continue
-            if not below or "." in below:
-                found.members.add(element)
-            found.attach(element, cls.decode(below))
-        return found
+        raw = msgspec.json.encode(document)
+        return _decoded_before(raw) if len(raw) <= SHORT_BYTES else _decoded(document)
 
     def encode(self) -> dict[str, Any]:
-        """FieldsV1, its elements sorted."""
+        """FieldsV1, its elements sorted; the same document every time, and not to be changed."""
+        if self._document is None:
+            self._document = self._encoded()
+        return self._document
+
+    def _encoded(self) -> dict[str, Any]:
         document: dict[str, Any] = {}
         for element in _ordered([*self.members | self.children.keys()]):
             below = self.children.get(element)
             if below is None:
                 document[element] = _LEAF
             elif element in self.members:
-                document[element] = {".": _LEAF, **below.encode()}
+                document[element] = {".": _LEAF, **below._encoded()}
             else:
-                document[element] = below.encode()
+                document[element] = below._encoded()
         return document
 
     def __bool__(self) -> bool:
@@ -137,6 +142,23 @@ class FieldSet:
         return rest
 
 
+@lru_cache(RECENT)
+def _decoded_before(raw: bytes) -> FieldSet:
+    return _decoded(msgspec.json.decode(raw))
+
+
+def _decoded(document: Mapping[str, Any]) -> FieldSet:
+    found = FieldSet()
+    for element, below in document.items():
+        if element == ".":
+            continue
+        if not below or "." in below:
+            found.members.add(element)
+        if below:
+            found.attach(element, _decoded(below))
+    return found
+
+
 def field_element(name: str) -> str:
     """The element of a field or of a map's key."""
     return f"f:{name}"
@@ -176,5 +198,7 @@ def _json(value: Any) -> str:
 
 def _ordered(elements: list[str]) -> list[str]:
     """Elements in order: what is sorted in runs is merged in a moment."""
+    if len(elements) <= RUN:
+        return sorted(elements)
     runs = (sorted(elements[at : at + RUN]) for at in range(0, len(elements), RUN))
     return sorted(chain.from_iterable(runs))

@@ -75,12 +75,14 @@ def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
         left, right = index_items(old, schema), index_items(new, schema)
         for element in left | right:
             one, other = left.get(element, MISSING), right.get(element, MISSING)
-            _difference(found, element, one, other, schema.item())
+            if one is not other and one != other:
+                _difference(found, element, one, other, schema.item())
         return found
     before, after = old or {}, new or {}
     for name in before | after:
         one, other = before.get(name, MISSING), after.get(name, MISSING)
-        _difference(found, field_element(name), one, other, schema.child(name))
+        if one is not other and one != other:
+            _difference(found, field_element(name), one, other, schema.child(name))
     return found
 
 
@@ -91,7 +93,9 @@ def merge(live: Any, config: Any, schema: MergeSchema) -> Any:
     if isinstance(live, dict) and isinstance(config, dict) and not schema.atomic:
         merged = dict(live)
         for name, value in config.items():
-            merged[name] = merge(live.get(name, MISSING), value, schema.child(name))
+            if value is None or isinstance(value, dict | list):
+                value = merge(live.get(name, MISSING), value, schema.child(name))
+            merged[name] = value
         return merged
     if isinstance(live, list) and isinstance(config, list) and associative(schema):
         return [
@@ -147,8 +151,7 @@ def _claim(found: FieldSet, element: str, value: Any, schema: MergeSchema) -> li
 
 
 def _difference(found: Comparison, element: str, old: Any, new: Any, schema: MergeSchema) -> None:
-    if old is new or old == new:
-        return
+    """Note how two values differ that are not equal."""
     if not (_flat(old, schema) and _flat(new, schema)) and _alike(old, new):
         one, other = _present(old), _present(new)
         found.attach(element, compare(one, other, schema))
@@ -192,8 +195,9 @@ def _flat(value: Any, schema: MergeSchema) -> bool:
 
 def _alike(old: Any, new: Any) -> bool:
     """Whether both are maps or both are lists; nothing goes with either."""
-    sorts = {type(value) for value in (old, new) if value is not None and value is not MISSING}
-    return len(sorts) == 1
+    if old is None or old is MISSING:
+        return not (new is None or new is MISSING)
+    return new is None or new is MISSING or type(old) is type(new)
 
 
 def _present(value: Any) -> Any:

@@ -7,8 +7,8 @@ must change nothing, not even the time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import msgspec
 
@@ -56,6 +56,10 @@ class ObjectView:
     """Everything in a server's store."""
 
     server: ApiServer
+    _known: dict[tuple[type[Object], int], tuple[Kind, Object]] = field(
+        default_factory=dict, repr=False
+    )
+    """What was decoded so far, by the revision at which it was stored."""
 
     def all(self, kind: type[K], namespace: str = "") -> list[K]:
         """Every object of a kind, in one namespace or all."""
@@ -64,13 +68,21 @@ class ObjectView:
         if found is None:
             return []
         encoder = stored_json.ObjectEncoder(found)
-        objects = (codec.decode(kind, encoder.encode(e)) for _, e in self.entries(found.table))
+        objects = [self._decoded(kind, encoder, each) for _, each in self.entries(found.table)]
         return [each for each in objects if namespace in ("", each.metadata.namespace)]
 
     def find(self, kind: type[K], name: str, namespace: str = "default") -> K | None:
         """One object of a kind; None if it is absent."""
         spaced = namespace if resource_of(kind).namespaced else ""
         return next((it for it in self.all(kind, spaced) if it.metadata.name == name), None)
+
+    def _decoded(self, kind: type[K], encoder: stored_json.ObjectEncoder, entry: StoredEntry) -> K:
+        """An object, decoded once as long as nobody writes it, nor changes how it is shown."""
+        shown, known = self._known.get((kind, entry.rv), (None, None))
+        if shown is not encoder.kind:
+            known = codec.decode(kind, encoder.encode(entry))
+            self._known[kind, entry.rv] = (encoder.kind, known)
+        return cast(K, known)
 
     def entries(self, table: str) -> list[tuple[str, StoredEntry]]:
         """The entries of a table, by key."""

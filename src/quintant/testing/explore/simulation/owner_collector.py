@@ -35,6 +35,12 @@ class OwnerCollector:
     def __init__(self, server: ApiServer, admin: Transport) -> None:
         self._server, self._admin = server, admin
         self._gone = asyncio.Event()
+        self._tables = {
+            kind.table
+            for kind in server.catalog.tables()
+            if any(map(_concerns, server.store.table(kind.table).entries.values()))
+        }
+        """Those that have ever held an owner that waits, or what is owned: most never do."""
         server.store.subscribe(self._note)
 
     @property
@@ -54,13 +60,17 @@ class OwnerCollector:
                 await self._release(kind, meta)
 
     def _note(self, table: Table, change: Change) -> None:
-        if table.name not in IGNORED_TABLES and _matters(change):
+        if table.name in IGNORED_TABLES:
+            return
+        if change.cur is not None and _concerns(change.cur):
+            self._tables.add(table.name)
+        if _matters(change):
             self._gone.set()
 
     def _entries(self, mark: bytes) -> Iterator[tuple[Kind, StoredEntry]]:
         """What has some bytes in it, of every kind."""
         for kind in self._server.catalog.tables():
-            if kind.table in IGNORED_TABLES:
+            if kind.table not in self._tables or kind.table in IGNORED_TABLES:
                 continue
             for entry in self._server.store.table(kind.table).entries.values():
                 if mark in entry.raw:
@@ -113,6 +123,11 @@ class OwnerCollector:
         await self._admin.request(
             ApiRequest("DELETE", path, headers={"content-type": JSON}, body=body)
         )
+
+
+def _concerns(entry: StoredEntry) -> bool:
+    """Whether an object has an owner, or may be one that waits for its children."""
+    return OWNED in entry.raw or FOREGROUND.encode() in entry.raw
 
 
 def _matters(change: Change) -> bool:

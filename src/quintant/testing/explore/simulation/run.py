@@ -20,6 +20,7 @@ from quintant.testing.explore.injection.supervisor import CrashLoop
 from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import Effect
 from quintant.testing.explore.scenario import Scenario, check_managers
+from quintant.testing.explore.simulation.garbage import collected_afterwards
 from quintant.testing.explore.simulation.log_capture import captured_logs
 from quintant.testing.explore.simulation.normalise import Normalised
 from quintant.testing.explore.simulation.quiescence import NeverQuiet
@@ -65,7 +66,7 @@ class ScenarioRunner:
     def run(self, token: RunToken = RunToken()) -> RunRecord:
         """Make one run; ConfigError if the scenario itself is wrong."""
         least = logging.DEBUG if self.scenario.secrets else logging.INFO
-        with captured_logs(least) as logs:
+        with collected_afterwards(), captured_logs(least) as logs:
             record = apart(lambda: self._made(token))
         if record.violations and (why := logs.last_failure()):
             record.failing = self._without_secrets(why)

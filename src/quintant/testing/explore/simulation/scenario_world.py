@@ -11,6 +11,9 @@ from collections.abc import Callable, Coroutine, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Table
 from quintant.core.clock import Random, monotonic, seconds_of
@@ -139,7 +142,10 @@ class ScenarioWorld:
 
     async def run(self, manager: Manager) -> None:
         """Run a manager that is no part of what is tested: faults do not strike it."""
-        self._others.append(await self.cluster.run(manager))
+        environment = replace(
+            self.cluster.environment(), transport=InProcessTransport(self.cluster.server)
+        )
+        self._others.append(await self.cluster.run(manager, environment=environment))
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Have something done beside the script until its end: a modelled kubelet, a visitor."""
