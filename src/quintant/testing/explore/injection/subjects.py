@@ -19,7 +19,7 @@ def subject_of(at: ResourcePath) -> str:
 def write_text(call: ApiRequest, at: ResourcePath) -> str:
     """A write as a person reads it; never what is in it."""
     plural = f"{table_of(at)}/{at.sub}" if at.sub else table_of(at)
-    return f"{verb_of(call)} {plural} {_key(at)}".rstrip()
+    return f"{verb_of(call)} {plural} {_key(at)}".rstrip(" /")
 
 
 def _key(at: ResourcePath) -> str:
