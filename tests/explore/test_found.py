@@ -23,7 +23,7 @@ def test_an_old_list_after_a_restart_replaces_no_node() -> None:
 
 def test_a_status_that_an_earlier_process_wrote_last_is_set_right() -> None:
     """A Service is gone, and back before a process that starts again has heard of either."""
-    replay_run(PortalServiceBack, "stale@e19")
+    replay_run(PortalServiceBack, "stale@e17")
 
 
 @pytest.mark.parametrize("write", [2, 3])
