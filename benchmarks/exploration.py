@@ -60,7 +60,7 @@ class Figures(msgspec.Struct):
 
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure every scenario of every operator."""
-    rows, budgets = [], []
+    rows, budgets = [], list[Budget]()
     for path in sorted(SCENARIOS.glob("[!t_]*.py")):
         for target in _targets(path):
             name = target.rpartition(":")[2]
