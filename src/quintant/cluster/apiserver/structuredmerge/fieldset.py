@@ -20,9 +20,9 @@ Path = tuple[str, ...]
 _LEAF: Mapping[str, Any] = {}
 RUN = 20_000
 """Elements that are sorted at once: some milliseconds, in which no other thread gets a turn."""
-RECENT = 512
+RECENT = 256
 """Sets that are kept at hand: an object is written again and again by the same managers."""
-SHORT_BYTES = 2048
+SHORT_BYTES = 8192
 """Of a set that is: most are shorter, and longer ones would fill the memory."""
 
 

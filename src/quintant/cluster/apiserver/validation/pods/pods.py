@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import (
@@ -34,6 +37,8 @@ DEADLINES = range(1, 2**31)
 """Seconds that a pod may be allowed to run."""
 MOST_SERVERS = 3
 """Name servers of a pod: more are not looked at."""
+RECENT, SHORT_BYTES = 256, 8192
+"""Specs that are known to be right, and how long they may be: every status comes with its own."""
 _IDS = range(2**31)
 _NAMES = (
     ("serviceAccountName", dns1123_subdomain_errors),
@@ -78,6 +83,17 @@ def template_causes(path: str, template: JsonObject) -> Iterator[Cause]:
 
 def spec_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     """What is wrong with what a pod shall be, in the order of a real server."""
+    raw = msgspec.json.encode(spec)
+    if len(raw) > SHORT_BYTES or not _is_flawless(raw):
+        yield from _spec_causes(path, spec)
+
+
+@lru_cache(RECENT)
+def _is_flawless(raw: bytes) -> bool:
+    return not any(_spec_causes("spec", msgspec.json.decode(raw)))
+
+
+def _spec_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     yield from _run_causes(path, spec)
     yield from validate_enum(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
     yield from validate_enum(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
