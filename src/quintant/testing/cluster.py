@@ -129,6 +129,8 @@ class InProcessCluster:
     async def install(self, *kinds: type[Object]) -> None:
         """Put the definitions of custom kinds on the server; kinds of others take any field."""
         new = [kind for kind in kinds if _defined(kind) and kind not in self._installed]
+        if not new:
+            return
         self._installed |= set(new)
         await install_crds(self.admin, new)
         await install_external_kinds(self.admin, new)

@@ -109,6 +109,7 @@ class SchedulerWait:
         if self._path is None:
             self._path = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
             self._before = self._read(self._path)
+            return 0.0
         before, self._before = self._before, self._read(self._path)
         return self._before - before
 
