@@ -41,13 +41,12 @@ from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVol
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
-from quintant.testing.external_kinds import install_external_kinds
 from quintant.testing.faults.transport import FaultTransport
 from testbeds.cosmos import full_node
 from testbeds.cosmos_manifests import OWNED, PRIORITY, Plain, manifest, owned
 from testbeds.cosmos_real import is_settled
 from testbeds.cosmos_rights import UNUSED
-from testbeds.cosmos_unmanaged import NodesInSync, attended
+from testbeds.cosmos_unmanaged import NodesInSync, attended, snapshots_installed
 from testbeds.rights import (
     FORBIDDEN,
     rights_missing,
@@ -63,7 +62,6 @@ PROGRAM = OPERATORS["cosmos"]
 DEPLOYED = Path(__file__).parents[2] / "deploy/cosmos"
 BUSY, BINDING = "busy", "hub-vc-rb"
 REVISION = "app.kubernetes.io/revision"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 Kubectl = Callable[..., None]
 
 
@@ -187,14 +185,6 @@ async def operator(sent: FaultTransport) -> AsyncIterator[None]:
     controllers(manager, remote=NodesInSync("cosmoshub-4"))
     async with manager.running(Environment(sent, namespace=PROGRAM.namespace)):
         yield
-
-
-@asynccontextmanager
-async def snapshots_installed(client: Client) -> AsyncIterator[None]:
-    """VolumeSnapshots on a server that had none, and has none afterwards."""
-    await install_external_kinds(client.rest.transport, [VolumeSnapshot])
-    yield
-    await client.raw("DELETE", f"{DEFINITIONS}/{resource_of(VolumeSnapshot).full_name}")
 
 
 async def busy_day(client: Client) -> None:

@@ -23,9 +23,30 @@ from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.install_crds import install_definitions
 
 LOOK_SECONDS = 0.1
 _READY = {"type": "Ready", "status": "True"}
+_ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {
+        "name": "volumesnapshots.snapshot.storage.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, for tests only"},
+    },
+    "spec": {
+        "group": "snapshot.storage.k8s.io",
+        "names": {"kind": "VolumeSnapshot", "plural": "volumesnapshots"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1", "served": True, "storage": True, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": _ANY},
+            }
+        ],
+    },
+}  # fmt: skip
 
 
 class NodesInSync:
@@ -61,6 +82,15 @@ async def attended(client: Client, namespace: str) -> AsyncIterator[None]:
         attending.cancel()
 
 
+@asynccontextmanager
+async def snapshots_installed(client: Client) -> AsyncIterator[None]:
+    """VolumeSnapshots on a server that had none, and has none afterwards."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    await install_definitions(client.rest.transport, [_DEFINITION])
+    yield
+    await client.raw("DELETE", f"{definitions}/{_DEFINITION['metadata']['name']}")
+
+
 async def _attend(client: Client, namespace: str) -> None:
     kinds: tuple[type[Object], ...] = (Pod, PersistentVolumeClaim, VolumeSnapshot)
     while True:
@@ -88,7 +118,8 @@ async def _care(client: Client, obj: Object) -> None:
             status = {"phase": "Bound", "capacity": dict(size)}
             await _merge(client, obj, {"status": status}, "/status")
         case VolumeSnapshot() if obj.status is None or not obj.status.ready_to_use:
-            status = {"readyToUse": True, "restoreSize": "1Gi"}
+            moment = timestamp(SystemClock().now())
+            status = {"readyToUse": True, "restoreSize": "1Gi", "creationTime": moment}
             await _merge(client, obj, {"status": status}, "/status")
 
 

@@ -44,6 +44,7 @@ RETRY_SECONDS = 10.0
 """Until the next look at what no watch tells of: time that passes, definitions that come."""
 _MISSING_SECONDS = 30.0
 _MIN_AVAILABLE, _LIMIT, _TIMEOUT_SECONDS = 2, 3, 1800
+_MINUTES, _SECONDS = "%Y%m%d%H%M", "%Y%m%d%H%M%S"
 REASONS = (
     "MissingCRDs", "FindNextSnapshotTimeError", "FullNodeNotFound", "FindCandidateError",
     "VolumeSnapshotReadyError", "SnapshotWhileRunning", "DeletePodError", "RestorePodError",
@@ -236,15 +237,23 @@ def _await_pod(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotSt
 
 def _named(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotScheduleStatus:
     """The copy that is to be made, by name: after a crash it is made under the same."""
-    name = to_name(f"{view.schedule.metadata.name}-{view.now.strftime('%Y%m%d%H%M')}")
+    name = _copy_name(view, _MINUTES)
+    if any(each.metadata.name == name for each in view.snapshots):
+        name = _copy_name(view, _SECONDS)  # of a schedule that is quicker than minutes
     begun = LastSnapshot(name=name, started_at=timestamp(view.now))
     return replace(_to(before, "CreatingSnapshot"), last_snapshot=begun)
+
+
+def _copy_name(view: SnapshotView, form: str) -> str:
+    return to_name(f"{view.schedule.metadata.name}-{view.now.strftime(form)}")
 
 
 def _create(view: SnapshotView, before: SnapshotScheduleStatus) -> SnapshotStep:
     last, chosen = before.last_snapshot, before.candidate
     if last is None or chosen is None or not chosen.pvc_name:
         return _stay(_to(before, "RestoringPod"))
+    if _left(view, last) <= timedelta(0):
+        return _failed(before, f"VolumeSnapshot {last.name} could not be made")
     copy = build_snapshot(view.schedule, last.name, chosen)
     return SnapshotStep(_to(before, "WaitingForSnapshotCreation"), create=copy)
 
@@ -275,16 +284,25 @@ def _await_snapshot(view: SnapshotView, before: SnapshotScheduleStatus) -> Snaps
     found = next((each for each in view.snapshots if each.metadata.name == last.name), None)
     told = found.status if found is not None else None
     status = replace(before, last_snapshot=replace(last, status=told))
-    limit = view.schedule.spec.snapshot_timeout_seconds or _TIMEOUT_SECONDS
-    left = parse_timestamp(last.started_at) + timedelta(seconds=limit) - view.now
+    left = _left(view, last)
     if told is not None and told.ready_to_use:
         done = replace(_to(status, "RestoringPod"), last_success=timestamp(view.now), failures=None)
         return SnapshotStep(done, result="success")
     if told is not None and told.error is not None:
         return _failed(status, f"VolumeSnapshot {last.name}: {told.error.message or 'it failed'}")
     if left <= timedelta(0):
-        return _failed(status, f"VolumeSnapshot {last.name} was not ready within {limit} s")
+        limit = _limit(view).total_seconds()
+        return _failed(status, f"VolumeSnapshot {last.name} was not ready within {limit:g} s")
     return _stay(status, after=left.total_seconds())
+
+
+def _left(view: SnapshotView, last: LastSnapshot) -> timedelta:
+    """How long a copy may still take; its pod is away meanwhile."""
+    return parse_timestamp(last.started_at) + _limit(view) - view.now
+
+
+def _limit(view: SnapshotView) -> timedelta:
+    return timedelta(seconds=view.schedule.spec.snapshot_timeout_seconds or _TIMEOUT_SECONDS)
 
 
 def _failed(status: SnapshotScheduleStatus, said: str) -> SnapshotStep:

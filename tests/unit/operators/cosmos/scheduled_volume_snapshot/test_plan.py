@@ -191,6 +191,23 @@ def copy(**status: Any) -> VolumeSnapshot:
     return VolumeSnapshot(metadata=ObjectMeta(name=NAME), status=VolumeSnapshotStatus(**status))
 
 
+def test_a_second_copy_within_a_minute_has_a_name_of_its_own() -> None:
+    seen = view(
+        "WaitingForPodDeletion", status={"candidate": TARGET}, held=True, pod_gone=True,
+        snapshots=(copy(ready_to_use=True),),
+    )  # fmt: skip
+    last = step(seen).status.last_snapshot
+    assert last is not None
+    assert last.name == f"{NAME}00"
+
+
+def test_the_pod_comes_back_if_a_copy_is_refused_for_too_long() -> None:
+    begun = LastSnapshot(name=NAME, started_at=timestamp(NOW - timedelta(minutes=31)))
+    status = BEGUN | {"last_snapshot": begun}
+    phase, done = phases(view("CreatingSnapshot", status=status, held=True))
+    assert (phase, done.create, done.result) == ("RestoringPod", None, "failure")
+
+
 def awaited(*snapshots: VolumeSnapshot, begun: datetime = NOW, **given: Any) -> SnapshotStep:
     last = LastSnapshot(name=NAME, started_at=timestamp(begun))
     status = BEGUN | {"last_snapshot": last}
