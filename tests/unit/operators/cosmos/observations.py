@@ -7,12 +7,7 @@ from typing import Any
 
 from quintant.api.container import ResourceRequirements
 from quintant.api.meta import Condition
-from quintant.api.pod import (
-    ContainerState,
-    ContainerStateRunning,
-    ContainerStateWaiting,
-    ContainerStatus,
-)
+from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStateWaiting
 from quintant.api.quantity import Quantity
 from quintant.api.volume import (
     PersistentVolumeClaim,
@@ -24,9 +19,11 @@ from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api.views import (
     NodeContainer,
+    NodeContainerStatus,
     NodePod,
     NodePodSpec,
     NodePodStatus,
+    NodeProbe,
     NodeVolume,
     PodObject,
 )
@@ -68,7 +65,7 @@ def pod(at: int, state: str = "+", image: str = "old", **given: Any) -> NodePod:
             annotations={"app.kubernetes.io/ordinal": str(at)}, labels=given.get("labels", {}),
         ),
         spec=NodePodSpec(
-            containers=(NodeContainer(name="node", image=image, readiness_probe=Opaque(b"{}")),),
+            containers=(NodeContainer(name="node", image=image, readiness_probe=NodeProbe()),),
             volumes=(
                 NodeVolume(
                     name="vol-chain-home",
@@ -83,7 +80,9 @@ def pod(at: int, state: str = "+", image: str = "old", **given: Any) -> NodePod:
                 Condition(type="Ready", status=ready, last_transition_time=timestamp(NOW - HOUR)),
             ),
             container_statuses=(
-                ContainerStatus(name="node", state=waiting if given.get("waiting") else running),
+                NodeContainerStatus(
+                    name="node", state=waiting if given.get("waiting") else running
+                ),
             ),
         ),
     )  # fmt: skip

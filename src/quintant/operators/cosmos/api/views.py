@@ -6,18 +6,21 @@ Caches hold thousands of pods and ConfigMaps of 15 KB each; of theirs only what 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from sys import intern
 
 import msgspec
 
 from quintant.api.core import ConfigMap
 from quintant.api.meta import Condition
-from quintant.api.pod import ContainerStatus, Pod
+from quintant.api.pod import ContainerState, Pod
 from quintant.api.volume import PersistentVolumeClaimVolumeSource
-from quintant.core.object import Model, Object, Opaque
+from quintant.core.object import Model, Object, Opaque, replace
 from quintant.core.resource import projection
 from quintant.operators.cosmos.api import HOME_VOLUME, NODE_CONTAINER, NODE_KEY
 from quintant.runtime.apply import data_checksum
 from quintant.wire.comet import RPC_PORT
+
+READY, RPC = "Ready", "rpc"
 
 
 @projection(of=Pod)
@@ -34,13 +37,18 @@ class NodePort(Model):
     name: str = ""
 
 
+class NodeProbe(Model):
+    """A probe: that there is one is enough."""
+
+
 class NodeContainer(Model):
     """A container, as far as it is compared."""
 
     name: str
     image: str = ""
     ports: tuple[NodePort, ...] = ()
-    readiness_probe: Opaque | None = None
+    """Where its node is asked; no other is kept."""
+    readiness_probe: NodeProbe | None = None
 
 
 class NodeVolume(Model):
@@ -54,9 +62,17 @@ class NodePodSpec(Model):
     """What a node's pod runs."""
 
     containers: tuple[NodeContainer, ...] = ()
-    init_containers: tuple[NodeContainer, ...] = ()
     volumes: tuple[NodeVolume, ...] = ()
-    node_name: str = ""
+    """The one of its chain's home."""
+
+
+class NodeContainerStatus(Model):
+    """What became of a container."""
+
+    name: str
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
 
 
 class NodePodStatus(Model):
@@ -66,11 +82,34 @@ class NodePodStatus(Model):
     reason: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
     conditions: tuple[Condition, ...] = ()
-    container_statuses: tuple[ContainerStatus, ...] = ()
-    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[NodeContainerStatus, ...] = ()
+    init_container_statuses: tuple[NodeContainerStatus, ...] = ()
 
 
-@projection(of=Pod)
+class _PodWire(Object):
+    spec: NodePodSpec = NodePodSpec()
+    status: NodePodStatus = NodePodStatus()
+
+
+def _pod(wire: _PodWire) -> NodePod:
+    spec, status = wire.spec, wire.status
+    home = tuple(each for each in spec.volumes if each.name == HOME_VOLUME)
+    return NodePod(
+        metadata=wire.metadata,
+        spec=NodePodSpec(containers=tuple(map(_container, spec.containers)), volumes=home),
+        status=replace(
+            status, conditions=tuple(each for each in status.conditions if each.type == READY)
+        ),
+    )
+
+
+def _container(each: NodeContainer) -> NodeContainer:
+    # Thousands of pods have the same few names and images.
+    ports = tuple(port for port in each.ports if port.name == RPC)
+    return replace(each, name=intern(each.name), image=intern(each.image), ports=ports)
+
+
+@projection(of=Pod, wire=_PodWire, transform=_pod)
 class NodePod(Object):
     """A pod of a node, as it is cached."""
 
@@ -80,7 +119,7 @@ class NodePod(Object):
     @property
     def ready(self) -> bool:
         """Whether its Ready condition is True."""
-        return any(each.type == "Ready" and each.status == "True" for each in self.conditions)
+        return any(each.type == READY and each.status == "True" for each in self.conditions)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -105,7 +144,7 @@ class NodePod(Object):
         for container in self.spec.containers:
             if container.name == NODE_CONTAINER:
                 for port in container.ports:
-                    if port.name == "rpc":
+                    if port.name == RPC:
                         return port.container_port
         return RPC_PORT
 
