@@ -70,6 +70,7 @@ class NodeContainerStatus(Model):
     """What became of a container."""
 
     name: str
+    ready: bool = False
     restart_count: int = 0
     state: ContainerState = ContainerState()
     last_state: ContainerState = ContainerState()
