@@ -42,8 +42,8 @@ ADDRESS = "127.42.0.7"
 QUERY = dns.encode_query(7, dns.DnsQuestion(NAME, dns.A))
 
 _KEY = b"\x01\x02\x03\x04"
-SMALL = encode_frames(Opcode.BINARY, [b"z" * 1024] * 64, lambda: _KEY)
-LARGE = encode_frames(Opcode.BINARY, [b"z" * 65536], lambda: _KEY)
+SMALL = encode_frames(Opcode.BINARY, [(b"z" * 1024,)] * 64, lambda: _KEY)
+LARGE = encode_frames(Opcode.BINARY, [(b"z" * 65536,)], lambda: _KEY)
 MOST_BYTES = 1 << 20
 
 SCHEDULE = "30 6-16/4 * * mon-fri"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
+from typing import overload
 
 from quintant.http.framing import Framing
 from quintant.http.head import (
@@ -68,14 +69,16 @@ class BodyParser:
         """Whether the body is whole."""
         return self.state is _DONE
 
-    def feed(self, raw: bytes) -> bytes:
+    @overload
+    def feed(self, raw: bytes) -> bytes: ...
+    @overload
+    def feed(self, raw: bytes | memoryview) -> bytes | memoryview: ...
+    def feed(self, raw: bytes | memoryview) -> bytes | memoryview:
         """The content in the bytes that came next. ProtocolError if they are no body."""
         state = self.state
         if state is _COUNT:
             return self._counted(raw)
-        if state is _UNTIL:
-            return raw
-        return self._chunks(raw)
+        return raw if state is _UNTIL else self._chunks(bytes(raw))
 
     def end(self) -> bool:
         """The connection ended; whether the body is whole."""
@@ -83,9 +86,9 @@ class BodyParser:
             self.state = _DONE
         return self.done
 
-    def _counted(self, raw: bytes) -> bytes:
+    def _counted(self, raw: bytes | memoryview) -> bytes | memoryview:
         if len(raw) > self._left:
-            raw, self.rest = raw[: self._left], raw[self._left :]
+            raw, self.rest = raw[: self._left], bytes(raw[self._left :])
         self._left -= len(raw)
         if not self._left:
             self.state = _DONE
@@ -162,7 +165,7 @@ class BodyParser:
             self.state = _DONE
 
 
-def encode_chunk(content: bytes) -> bytes:
+def encode_chunk(content: bytes | memoryview) -> bytes:
     """Content as one chunk."""
     return b"%x\r\n%b\r\n" % (len(content), content)
 

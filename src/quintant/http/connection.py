@@ -98,13 +98,13 @@ class Connection(asyncio.Protocol):
         """Put back what belongs to the next request."""
         self._buffer[:0] = raw
 
-    def send(self, raw: bytes) -> None:
+    def send(self, raw: bytes | memoryview) -> None:
         """Send, however much waits to be read already."""
         if self._lost:
             raise Disconnected
         self.transport.write(raw)
 
-    async def write(self, raw: bytes) -> None:
+    async def write(self, raw: bytes | memoryview) -> None:
         """Send, and wait until there is room for more."""
         self.send(raw)
         if self._full:

@@ -17,8 +17,8 @@ PROTOCOL = "portal-tunnel.v1"
 """The WebSocket subprotocol."""
 PATH = "/relay"
 VERSION = 1
-CHUNK_BYTES = 32 * 1024
-"""What is sent in one DATA frame: small enough that no stream waits long for another."""
+CHUNK_BYTES = 64 * 1024
+"""What is sent in one DATA frame, at most: small enough that no stream waits long for another."""
 WINDOW_BYTES = 32 * 1024
 """The credit that a stream begins with, each way; a reader that keeps up grants more."""
 STREAMS = 16_384
@@ -62,7 +62,7 @@ class FrameKind(IntEnum):
     STATUS = 11
 
 
-DATA = FrameKind.DATA.value
+DATA = int(FrameKind.DATA)
 """What nearly every frame is; Python 3.11 calls a function for each `FrameKind.DATA`."""
 
 
@@ -123,6 +123,15 @@ class RequestRates(msgspec.Struct, frozen=True):
     """For each address."""
     app: RequestRate | None = None
     """For all together."""
+
+
+class DataFrame(NamedTuple):
+    """A piece of a stream: of megabytes that are passed on, and looked at by nobody."""
+
+    stream: int
+    payload: memoryview
+    """Of the message that it came in; nothing is copied."""
+    fin: bool
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -189,8 +198,13 @@ def encode(frame: Frame) -> bytes:
 
 
 def data(stream: int, payload: bytes | memoryview, fin: bool = False) -> bytes:
-    """A DATA frame as bytes: the hot path."""
-    return b"".join((_HEADER.pack(DATA, FIN if fin else 0, 0, stream), payload))
+    """A DATA frame as bytes."""
+    return b"".join((data_header(stream, fin), payload))
+
+
+def data_header(stream: int, fin: bool) -> bytes:
+    """What stands before the payload of a DATA frame."""
+    return _HEADER.pack(DATA, FIN if fin else 0, 0, stream)
 
 
 def decode(raw: bytes | bytearray | memoryview) -> Frame:
@@ -200,7 +214,7 @@ def decode(raw: bytes | bytearray | memoryview) -> Frame:
         raise MalformedFrame(f"a message of {len(raw)} bytes")
     kind, flags, zero, stream = _HEADER.unpack_from(raw)
     frame = Frame(kind, stream, bytes(memoryview(raw)[_HEADER.size :]), flags)
-    if kind >= EXTENSION or (kind == DATA and stream and not zero and not flags & ~FIN):
+    if kind >= EXTENSION:
         return frame
     rule = _RULES.get(kind)
     if rule is None:
@@ -212,6 +226,16 @@ def decode(raw: bytes | bytearray | memoryview) -> Frame:
     if (stream == 0) is not rule.whole:
         raise MalformedFrame(f"{FrameKind(kind).name} on stream {stream}")
     return frame
+
+
+def read_data(raw: bytes) -> DataFrame | None:
+    """The DATA in a message; None if it is another frame, or none at all, as `decode` will say."""
+    if not 0 <= len(raw) - _HEADER.size <= _MOST:
+        return None
+    kind, flags, zero, stream = _HEADER.unpack_from(raw)
+    if kind != DATA or zero or flags & ~FIN or not stream:
+        return None
+    return DataFrame(stream, memoryview(raw)[_HEADER.size :], bool(flags))
 
 
 def document(frame: Frame, type: type[T]) -> T:

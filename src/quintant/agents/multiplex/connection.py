@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from quintant.agents.multiplex.mask import Bytes
 from quintant.agents.multiplex.session import ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import MessageHandler
+from quintant.agents.multiplex.websocket import Parts
 from quintant.wire.portal import Close, Reason
 
 GREETING_SECONDS = 5.0
@@ -43,7 +43,7 @@ class MessageTransport(Protocol):
     @property
     def full(self) -> bool: ...
     def attach(self, handler: MessageHandler) -> None: ...
-    def send(self, payloads: Sequence[bytes]) -> bool: ...
+    def send(self, payloads: Sequence[Parts]) -> bool: ...
     async def close(self, reason: Reason) -> None: ...
     def abort(self) -> None: ...
 
@@ -55,8 +55,8 @@ class FramedSession(Protocol):
     def state(self) -> SessionState: ...
     @property
     def backlog(self) -> int: ...
-    def receive(self, raw: Bytes) -> None: ...
-    def emit(self) -> bytes | None: ...
+    def receive(self, raw: bytes) -> None: ...
+    def emit(self) -> Parts | None: ...
     def ping(self, stamp: bytes) -> None: ...
     def lose(self, why: str) -> None: ...
 
@@ -126,7 +126,7 @@ class MultiplexConnection:
 
     # What the socket calls.
 
-    def message(self, payload: Bytes) -> None:
+    def message(self, payload: bytes) -> None:
         self._heard = self._loop.time()
         if self._session is not None and not self._ended.done():
             try:
@@ -151,13 +151,13 @@ class MultiplexConnection:
         """Send what there is, as far as there is room."""
         self._scheduled = False
         session, size = self._session, 0
-        parts: list[bytes] = []
+        messages: list[Parts] = []
         if session is None or self._socket.full:
             return
-        while size < BATCH_BYTES and (raw := session.emit()) is not None:
-            parts.append(raw)
-            size += len(raw)
-        if parts and not self._socket.send(parts):
+        while size < BATCH_BYTES and (message := session.emit()) is not None:
+            messages.append(message)
+            size += len(message[-1])
+        if messages and not self._socket.send(messages):
             self._stalled_since = self._loop.time()
         elif size >= BATCH_BYTES:
             self.wake()

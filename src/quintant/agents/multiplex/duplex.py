@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 
 from quintant.agents.multiplex.stream import ByteStream
 from quintant.wire.portal import Fault
+
+LARGE_BYTES = 16 * 1024
+"""From here on it costs more to copy pieces together than to pass each on."""
 
 
 class StreamReset(Exception):
@@ -22,7 +26,7 @@ class DuplexStream:
     def __init__(self, stream: ByteStream) -> None:
         self.stream = stream
         stream.sink = self
-        self._parts: list[bytes] = []
+        self._parts: deque[bytes | memoryview] = deque()
         self._over = False
         self._broken: StreamReset | None = None
         self._reader: asyncio.Future[None] | None = None
@@ -33,8 +37,11 @@ class DuplexStream:
         """Whether nothing came that nobody read: such a stream may carry another request."""
         return not (self._parts or self._over or self._broken)
 
-    async def read(self) -> bytes:
-        """What came since, at least one byte; nothing at the end. StreamReset if it was reset."""
+    async def read(self) -> bytes | memoryview:
+        """What came since, at least one byte; nothing at the end. StreamReset if it was reset.
+
+        What is large is given as it came, piece by piece, and not copied.
+        """
         while not self._parts:
             if self._broken is not None:
                 raise self._broken
@@ -42,8 +49,10 @@ class DuplexStream:
                 return b""
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
-        raw = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        self._parts.clear()
+        raw: bytes | memoryview = self._parts.popleft()
+        if len(raw) < LARGE_BYTES:
+            raw = b"".join((raw, *self._parts))
+            self._parts.clear()
         self.stream.consumed(len(raw))
         return raw
 
@@ -71,7 +80,7 @@ class DuplexStream:
 
     def accepted(self) -> None: ...
 
-    def received(self, payload: bytes) -> None:
+    def received(self, payload: bytes | memoryview) -> None:
         self._parts.append(payload)
         _wake(self._reader)
 

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.websocket import Parts
 
 
 class Outgoing:
@@ -35,10 +36,10 @@ class Outgoing:
         self._turns.append(stream)
         self._wake()
 
-    def emit(self) -> bytes | None:
+    def emit(self) -> Parts | None:
         """The next message to send, if there is one."""
         if self._control:
-            return self._control.popleft()
+            return (self._control.popleft(),)
         while self._turns:
             stream = self._turns.popleft()
             stream.waiting = False

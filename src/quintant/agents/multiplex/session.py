@@ -14,14 +14,14 @@ from typing import Protocol
 
 from quintant.agents.multiplex.outgoing import Outgoing
 from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.websocket import Parts
 from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.wire.portal import (
-    DATA,
     EXTENSION,
-    FIN,
     STREAMS,
     WINDOW_BYTES,
     Close,
+    DataFrame,
     Farewell,
     Fault,
     Frame,
@@ -29,12 +29,13 @@ from quintant.wire.portal import (
     MalformedFrame,
     Opening,
     credit_frame,
-    data,
+    data_header,
     decode,
     document,
     encode,
     open_frame,
     read_credit,
+    read_data,
     read_open,
     read_reset,
     reset_frame,
@@ -62,6 +63,9 @@ class SessionState(Enum):
     OPEN = "streams come and go"
     DRAINING = "streams only go"
     CLOSED = "nothing"
+
+
+_OPEN = SessionState.OPEN
 
 
 class SessionEvent(Enum):
@@ -149,27 +153,27 @@ class MultiplexSession:
     @property
     def room(self) -> bool:
         """Whether another stream may be opened."""
-        return self.state is SessionState.OPEN and len(self.streams) < self.limit
+        return self.state is _OPEN and len(self.streams) < self.limit
 
     @property
     def backlog(self) -> int:
         """How many control frames wait to be sent."""
         return self._outgoing.backlog
 
-    def receive(self, raw: bytes | bytearray | memoryview) -> None:
+    def receive(self, raw: bytes) -> None:
         """Take a message; ProtocolViolation if the peer must not have sent it."""
         try:
-            frame = decode(raw)
-            if frame.kind == DATA and frame.stream in self.streams:
-                self._data(self.streams[frame.stream], frame)  # What nearly every frame is.
-            elif frame.kind < EXTENSION:
+            piece = read_data(raw)  # What nearly every frame is.
+            if piece is not None and (stream := self.streams.get(piece.stream)) is not None:
+                self._data(stream, piece)
+            elif (frame := decode(raw)).kind < EXTENSION:
                 self._receive(frame)
         except MalformedFrame as error:
             raise ProtocolViolation(str(error)) from None
         if self.held > MEMORY_BYTES:
             relieve(self.streams.values())
 
-    def emit(self) -> bytes | None:
+    def emit(self) -> Parts | None:
         """The next message to send, if there is one."""
         return self._outgoing.emit()
 
@@ -192,8 +196,8 @@ class MultiplexSession:
     def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
         self.control(reset_frame(stream.id, code, text))
 
-    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> bytes:
-        return data(stream.id, piece, fin)
+    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> Parts:
+        return data_header(stream.id, fin), piece
 
     def ready(self, stream: MultiplexStream) -> None:
         self._outgoing.ready(stream)
@@ -260,8 +264,8 @@ class MultiplexSession:
         else:
             raise ProtocolViolation("OPEN_ACK from the relay")
 
-    def _data(self, stream: MultiplexStream, frame: Frame) -> None:
-        if not stream.on_data(frame.payload, bool(frame.flags & FIN)):
+    def _data(self, stream: MultiplexStream, piece: DataFrame) -> None:
+        if not stream.on_data(piece.payload, piece.fin):
             stream.reset(Fault.FLOW, "more than the credit")
             raise ProtocolViolation(f"more on stream {stream.id} than its credit")
 

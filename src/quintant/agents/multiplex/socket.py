@@ -17,6 +17,7 @@ from quintant.agents.multiplex.websocket import (
     FrameReader,
     Key,
     Opcode,
+    Parts,
     WebSocketError,
     WebSocketMessage,
     encode_close,
@@ -96,7 +97,7 @@ class WebSocket(asyncio.BufferedProtocol):
         elif early:
             self._take(handler, self._reader.feed(early))
 
-    def send(self, payloads: Sequence[bytes]) -> bool:
+    def send(self, payloads: Sequence[Parts]) -> bool:
         """Send binary messages, all at once; whether there is room for more."""
         if not self._closing and self._transport is not None:
             self._transport.write(encode_frames(Opcode.BINARY, payloads, self._key))
@@ -119,7 +120,7 @@ class WebSocket(asyncio.BufferedProtocol):
     def _say_close(self, payload: bytes) -> None:
         if not self._closing and self._transport is not None:
             self._closing = True
-            self._transport.write(encode_frames(Opcode.CLOSE, (payload,), self._key))
+            self._transport.write(encode_frames(Opcode.CLOSE, ((payload,),), self._key))
 
     # What the transport calls.
 
@@ -186,7 +187,7 @@ class WebSocket(asyncio.BufferedProtocol):
             handler.nonsense("a text message")
         elif op == Opcode.PING and not (self.full or self._closing) and self._transport is not None:
             # Only the last ping needs an answer: those who do not read get none.
-            self._transport.write(encode_frames(Opcode.PONG, (payload,), self._key))
+            self._transport.write(encode_frames(Opcode.PONG, ((payload,),), self._key))
 
 
 _LOST = Reason(0, "connection lost")

@@ -13,12 +13,13 @@ from collections import deque
 from enum import Enum
 from typing import Protocol
 
+from quintant.agents.multiplex.websocket import Parts
 from quintant.wire.portal import CHUNK_BYTES, Fault
 
 GROWTH = 32
 """How many times its first window a stream may have: 1 MiB, or 20 MB/s over a path of 50 ms."""
 HIGH_BYTES = 128 * 1024
-"""Above this a stream's source is stopped: four chunks, enough to keep a writer busy."""
+"""Above this a stream's source is stopped: two chunks, enough to keep a writer busy."""
 
 
 class StreamState(Enum):
@@ -58,7 +59,7 @@ class StreamSink(Protocol):
     def accepted(self) -> None:
         """The other end reached what the stream leads to."""
 
-    def received(self, payload: bytes) -> None:
+    def received(self, payload: bytes | memoryview) -> None:
         """Bytes came; tell the stream when they are `consumed`."""
 
     def ended(self) -> None:
@@ -103,7 +104,7 @@ class Outbox(Protocol):
     def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
         """Tell the other end that the stream is given up, and why."""
 
-    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> bytes:
+    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> Parts:
         """The message that carries a piece of a stream, and that nothing follows."""
 
     def ready(self, stream: MultiplexStream) -> None:
@@ -190,7 +191,7 @@ class MultiplexStream:
         self.window += more
         return more
 
-    def chunk(self) -> bytes | None:
+    def chunk(self) -> Parts | None:
         """The next DATA frame, if the credit allows one."""
         piece = self._piece()
         fin = self._finishing and not self.pending
@@ -210,7 +211,7 @@ class MultiplexStream:
 
     # What the session calls when frames arrive.
 
-    def on_data(self, payload: bytes, fin: bool) -> bool:
+    def on_data(self, payload: bytes | memoryview, fin: bool) -> bool:
         """Bytes arrived; whether the credit allowed them."""
         self.allowance -= len(payload)
         if self.allowance < 0 or self.state in (_GOT, _CLOSED):
@@ -283,7 +284,7 @@ class _Nobody:
     """The sink of a stream that nobody reads yet, or any more."""
 
     def accepted(self) -> None: ...
-    def received(self, payload: bytes) -> None: ...
+    def received(self, payload: bytes | memoryview) -> None: ...
     def ended(self) -> None: ...
     def failed(self, code: int, text: str) -> None: ...
     def writable(self) -> None: ...

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-from quintant.agents.multiplex.mask import apply_mask
+from quintant.agents.multiplex.mask import Bytes, apply_mask
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES = 16
@@ -28,6 +28,9 @@ _CONTROL_BYTES = 125
 BUFFER_BYTES = 16 * 1024
 """That a reader begins with; it grows to what comes at once."""
 Key = Callable[[], bytes]
+Parts = tuple[Bytes, ...]
+"""A message that nobody put together yet; all parts but the last have a multiple of four bytes, so
+that a mask begins anew with each."""
 
 
 class Opcode(IntEnum):
@@ -153,17 +156,19 @@ class FrameReader:
         return WebSocketMessage(op, payload)
 
 
-def encode_frames(op: Opcode, payloads: Iterable[bytes], key: Key | None) -> bytes:
+def encode_frames(op: Opcode, payloads: Iterable[Parts], key: Key | None) -> bytes:
     """Messages of one sort as bytes; with a `key` for each, as a client has to write them."""
-    parts: list[bytes] = []
-    for payload in payloads:
-        header = _start(op, len(payload), _MASKED if key else 0)
+    written: list[Bytes] = []
+    for parts in payloads:
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        written.append(_start(op, size, _MASKED if key else 0))
         if key is None:
-            parts += (header, payload)
+            written += parts
         else:
             fresh = key()
-            parts += (header, fresh, apply_mask(payload, fresh))
-    return b"".join(parts)
+            written.append(fresh)
+            written += [apply_mask(part, fresh) for part in parts]
+    return b"".join(written)
 
 
 def encode_close(code: int, reason: bytes) -> bytes:

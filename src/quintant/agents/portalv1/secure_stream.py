@@ -104,12 +104,13 @@ class SecureStream:
 
     def accepted(self) -> None: ...
 
-    def received(self, payload: bytes) -> None:
+    def received(self, payload: bytes | memoryview) -> None:
+        raw = bytes(payload)
         try:
             if self._reader is None:
-                self._agree(payload)
+                self._agree(raw)
             else:
-                self._read(self._reader, payload)
+                self._read(self._reader, raw)
         except HandshakeFailed as failure:
             self._give_up(Fault.REFUSED if failure.refused else Fault.PROTOCOL, str(failure))
         except (TooLong, BadRecord) as failure:
@@ -189,7 +190,7 @@ class _Nobody:
     """The sink of a stream that nobody reads yet."""
 
     def accepted(self) -> None: ...
-    def received(self, payload: bytes) -> None: ...
+    def received(self, payload: bytes | memoryview) -> None: ...
     def ended(self) -> None: ...
     def failed(self, code: int, text: str) -> None: ...
     def writable(self) -> None: ...

@@ -20,6 +20,7 @@ from quintant.agents.multiplex.session import (
     step,
 )
 from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.websocket import Parts
 from quintant.agents.multiplex.window import GROWTH_BYTES, MEMORY_BYTES
 from quintant.agents.portalv1.yamux import (
     WINDOW_BYTES,
@@ -108,7 +109,7 @@ class YamuxSession:
         self._stamps = {self._pings: stamp}  # Only the last one matters.
         self._control(YamuxKind.PING, YamuxFlag.SYN, 0, self._pings)
 
-    def emit(self) -> bytes | None:
+    def emit(self) -> Parts | None:
         """The next message to send, if there is one."""
         return self._outgoing.emit()
 
@@ -135,8 +136,8 @@ class YamuxSession:
     def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
         self._control(YamuxKind.WINDOW, YamuxFlag.RST, stream.id, 0)
 
-    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> bytes:
-        return encode_data(stream.id, piece, fin)
+    def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> Parts:
+        return (encode_data(stream.id, piece, fin),)
 
     def ready(self, stream: MultiplexStream) -> None:
         self._outgoing.ready(stream)

@@ -175,13 +175,13 @@ class Exchange:
         self.state = _STREAMING
         with self._visitor.deadline.within(self._limits.idle) as idle:
             raw, self._buffer = self._buffer, b""
-            content = body.feed(raw) if raw else b""
+            content: bytes | memoryview = body.feed(raw) if raw else b""
             await self._visitor.write(start + _framed(content, chunked, body))
             while not body.done:
-                raw = await self._duplex.read()
+                piece = await self._duplex.read()
                 idle.move(self._limits.idle)
-                content = body.feed(raw) if raw else b""
-                if not raw and not body.end():
+                content = body.feed(piece) if piece else b""
+                if not piece and not body.end():
                     raise ResponseCut("the Service ended within its answer", self._unframed)
                 await self._visitor.write(_framed(content, chunked, body))
         self._buffer = body.rest
@@ -225,7 +225,7 @@ class Exchange:
 _NONE = Framing(FramingKind.NONE)
 
 
-def _framed(content: bytes, chunked: bool, body: BodyParser) -> bytes:
+def _framed(content: bytes | memoryview, chunked: bool, body: BodyParser) -> bytes | memoryview:
     if not chunked:
         return content
     chunk = encode_chunk(content) if content else b""

@@ -122,7 +122,9 @@ def _passed(head: RequestHead | ResponseHead, without: frozenset[bytes]) -> list
     if named := head.words(b"connection"):
         without |= frozenset(named) - _KEPT
     return [
-        each for each in head.fields if each[0].lower() not in without and not _disguised(each[0])
+        each
+        for each in head.fields
+        if each[0].lower() not in without and not (b"_" in each[0] and _disguised(each[0]))
     ]
 
 

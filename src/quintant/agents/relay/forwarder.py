@@ -99,16 +99,20 @@ class Forwarder:
             return await self._refuse(request, responses.too_fast(*fast))
         if request.upload is not None and not head.all(b"expect"):
             await request.upload.begin()
-        began = asyncio.get_running_loop().time()
-        admitted = await self._queue.admitted(app, lambda: self._fits(app, address))
-        self._metrics.waited(asyncio.get_running_loop().time() - began)
-        if not admitted:
+        if not self._fits(app, address) and not await self._admitted(app, address):
             return await self._refuse(request, self._full(app))
         try:
             with self._shares.hold(app, address):
                 return await self._try(request)
         finally:
             self._queue.left(app)
+
+    async def _admitted(self, app: str, address: str) -> bool:
+        """Wait for a stream; whether there is one in time."""
+        began = asyncio.get_running_loop().time()
+        admitted = await self._queue.admitted(app, lambda: self._fits(app, address))
+        self._metrics.waited(asyncio.get_running_loop().time() - began)
+        return admitted
 
     def _fits(self, app: str, address: str) -> bool:
         """Whether there is a stream for an address; an app without tunnels is told so at once."""

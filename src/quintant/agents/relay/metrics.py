@@ -50,9 +50,8 @@ class RelayMetrics:
         self._requests.labels(f"{status // 100}xx").inc()
 
     def waited(self, seconds: float) -> None:
-        """A visitor waited for a stream, or did not have to."""
-        if seconds > 0:
-            self._queue_seconds.observe(seconds)
+        """A visitor waited for a stream."""
+        self._queue_seconds.observe(seconds)
 
     def stalled(self, seconds: float) -> None:
         """A tunnel left, after its writer waited so long."""

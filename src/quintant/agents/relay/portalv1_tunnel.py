@@ -157,8 +157,8 @@ class _ControlStream:
 
     def accepted(self) -> None: ...
 
-    def received(self, payload: bytes) -> None:
-        self._frames.feed(payload)
+    def received(self, payload: bytes | memoryview) -> None:
+        self._frames.feed(bytes(payload))
         self._stream.consumed(len(payload))
         try:
             while (message := self._frames.next()) is not None:

@@ -29,6 +29,7 @@ from quintant.wire.portal import (
 )
 
 Join = Callable[["MultiplexTunnel", Hello], Welcome]
+_OPEN = SessionState.OPEN
 
 
 class TunnelSession(Protocol):
@@ -70,7 +71,7 @@ class TunnelConnection(ABC):
     @property
     def live(self) -> bool:
         """Whether it takes visitors."""
-        return self.session.state is SessionState.OPEN
+        return self.session.state is _OPEN
 
     @property
     def room(self) -> bool:

@@ -119,7 +119,7 @@ class PortalV1RelaySession:
                     raw = await duplex.read()
                     if not raw:
                         raise BadLease("the relay does not answer the lease")
-                    frames.feed(raw)
+                    frames.feed(bytes(raw))
             duplex.finish()
             return read_update_response(message)
         except BaseException:

@@ -69,7 +69,7 @@ class ServiceStream(asyncio.Protocol):
         self.stream, self._done = stream, done
         stream.sink = self
         self._transport: asyncio.Transport | None = None
-        self._early: list[bytes] = []
+        self._early: list[bytes | memoryview] = []
         self._finished = self._served = False
         self._full = False
         self._owed = 0
@@ -84,7 +84,7 @@ class ServiceStream(asyncio.Protocol):
 
     def accepted(self) -> None: ...
 
-    def received(self, payload: bytes) -> None:
+    def received(self, payload: bytes | memoryview) -> None:
         if self._transport is None:
             self._early.append(payload)
             return

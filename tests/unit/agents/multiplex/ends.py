@@ -24,7 +24,7 @@ class Ear(Generic[S]):
     def accepted(self) -> None:
         self.took = True
 
-    def received(self, payload: bytes) -> None:
+    def received(self, payload: bytes | memoryview) -> None:
         self.got += payload
         self.held += len(payload)
 
@@ -87,6 +87,6 @@ def pump(one: End, other: End) -> None:
     while moved:
         moved = False
         for source, target in ((one, other), (other, one)):
-            while (raw := source.session.emit()) is not None:
-                target.session.receive(raw)
+            while (parts := source.session.emit()) is not None:
+                target.session.receive(b"".join(parts))
                 moved = True

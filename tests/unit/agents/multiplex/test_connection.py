@@ -14,6 +14,7 @@ from quintant.agents.multiplex.connection import (
 )
 from quintant.agents.multiplex.session import SessionState
 from quintant.agents.multiplex.socket import MessageHandler
+from quintant.agents.multiplex.websocket import Parts
 from quintant.wire.portal import (
     Close,
     Frame,
@@ -42,8 +43,8 @@ class Wire:
     def attach(self, handler: MessageHandler) -> None:
         self.ear = handler
 
-    def send(self, payloads: Sequence[bytes]) -> bool:
-        self.sent.append([decode(raw) for raw in payloads])
+    def send(self, payloads: Sequence[Parts]) -> bool:
+        self.sent.append([decode(b"".join(parts)) for parts in payloads])
         return not self.full
 
     async def close(self, reason: Reason) -> None:

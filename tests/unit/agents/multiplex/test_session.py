@@ -58,8 +58,8 @@ def test_no_schedule_loses_reorders_or_oversteps_the_credit(draw: st.DataObject)
         handler.stream.send(payload)
         sent[handler.stream.id] += payload
         for _ in range(draw.draw(st.integers(0, 5))):
-            if (raw := relay.session.emit()) is not None:
-                tunnel.session.receive(raw)
+            if (parts := relay.session.emit()) is not None:
+                tunnel.session.receive(b"".join(parts))
         for far in tunnel.ears.values():
             assert far.held <= far.stream.window
             far.consume(draw.draw(st.integers(0, 300)))
@@ -151,9 +151,7 @@ def test_more_than_the_credit_ends_the_connection() -> None:
     with pytest.raises(ProtocolViolation) as caught:
         tunnel.session.receive(data(1, b"x" * 11))
     assert caught.value.code is Close.BAD_FRAME
-    raw = tunnel.session.emit()
-    assert raw is not None
-    assert decode(raw).kind == FrameKind.RST
+    assert decode(b"".join(tunnel.session.emit() or ())).kind == FrameKind.RST
 
 
 def test_streams_take_turns_of_one_chunk() -> None:
@@ -161,11 +159,8 @@ def test_streams_take_turns_of_one_chunk() -> None:
     one, other = relay.open(), relay.open()
     one.stream.send(b"x" * (3 * CHUNK_BYTES))
     other.stream.send(b"y")
-    while decode(raw := relay.session.emit() or b"").kind == FrameKind.OPEN:
-        pass
-    order = [decode(raw).stream]
-    while (raw := relay.session.emit() or b"") != b"":
-        order.append(decode(raw).stream)
+    frames = [decode(b"".join(parts)) for parts in iter(relay.session.emit, None)]
+    order = [frame.stream for frame in frames if frame.kind == FrameKind.DATA]
     assert order == [1, 3, 1, 1]
 
 
@@ -175,9 +170,7 @@ def test_control_frames_overtake_data() -> None:
     relay.session.emit()
     near.stream.send(b"x")
     relay.session.leave(Farewell("restart"))
-    raw = relay.session.emit()
-    assert raw is not None
-    assert decode(raw).kind == FrameKind.GOAWAY
+    assert decode(b"".join(relay.session.emit() or ())).kind == FrameKind.GOAWAY
 
 
 def test_a_reset_is_told_and_frees_the_stream_on_both_ends() -> None:
@@ -286,7 +279,7 @@ def test_extensions_are_ignored() -> None:
 def test_a_ping_is_answered_with_its_bytes() -> None:
     _, tunnel = joined()
     tunnel.session.receive(encode(Frame(FrameKind.PING, 0, b"12345678")))
-    assert decode(tunnel.session.emit() or b"") == Frame(FrameKind.PONG, 0, b"12345678")
+    assert decode(b"".join(tunnel.session.emit() or ())) == Frame(FrameKind.PONG, 0, b"12345678")
 
 
 def test_states_only_go_forward() -> None:

@@ -64,7 +64,7 @@ class Heard:
 
 def said(op: Opcode, payload: bytes) -> bytes:
     """What a client sends."""
-    return encode_frames(op, [payload], lambda: MASK)
+    return encode_frames(op, [(payload,)], lambda: MASK)
 
 
 @pytest.fixture
@@ -83,14 +83,14 @@ async def test_messages_are_told_as_they_come(line: Line) -> None:
     socket, heard = await server(line)
     socket.data_received(said(Opcode.BINARY, b"one") + said(Opcode.BINARY, b"two"))
     assert heard.told == [b"one", b"two"]
-    assert socket.send([b"three", b"four"])
+    assert socket.send([(b"three",), (b"four",)])
     assert [message.payload for message in line.messages()] == [b"three", b"four"]
 
 
 async def test_a_client_masks_what_it_sends(line: Line) -> None:
     socket = WebSocket(lambda: MASK)
     socket.connection_made(line)
-    socket.send([b"secret"])
+    socket.send([(b"secret",)])
     assert b"secret" not in line.raw
     assert line.messages(masked=True) == [WebSocketMessage(Opcode.BINARY, b"secret")]
 
@@ -103,7 +103,7 @@ async def test_what_follows_a_head_at_once_is_not_lost(line: Line) -> None:
     await asyncio.sleep(0)
     socket.data_received(head[:10])
     await asyncio.sleep(0)
-    socket.data_received(head[10:] + encode_frames(Opcode.BINARY, [b"early"], None))
+    socket.data_received(head[10:] + encode_frames(Opcode.BINARY, [(b"early",)], None))
     assert await waiting == head
     socket.attach(heard)
     assert heard.told == [b"early"]
@@ -134,7 +134,7 @@ async def test_a_close_is_answered_and_told(line: Line) -> None:
     assert heard.told == [reason]
     assert line.messages()[0].op == Opcode.CLOSE
     assert line.closed
-    socket.send([b"too late"])
+    socket.send([(b"too late",)])
     assert len(line.messages()) == 1
 
 
@@ -144,7 +144,7 @@ async def test_a_ping_is_answered_unless_nobody_reads(line: Line) -> None:
     socket.pause_writing()
     socket.data_received(said(Opcode.PING, b"2") * 1000)
     assert line.messages() == [WebSocketMessage(Opcode.PONG, b"1")]
-    assert not socket.send([b"x"])
+    assert not socket.send([(b"x",)])
 
 
 async def test_room_is_told(line: Line) -> None:

@@ -9,6 +9,7 @@ from quintant.agents.multiplex.connection import Keepalive, MultiplexConnection
 from quintant.agents.multiplex.session import SessionState
 from quintant.agents.multiplex.socket import MessageHandler
 from quintant.agents.multiplex.stream import ByteStream
+from quintant.agents.multiplex.websocket import Parts
 from quintant.agents.portalv1.handshake import Ambient
 from quintant.agents.portalv1.identity import PortalCredential
 from quintant.agents.relay.name_registry import NameRegistry
@@ -35,9 +36,9 @@ class Wire:
         for raw in early:
             handler.message(raw)
 
-    def send(self, payloads: Sequence[bytes]) -> bool:
-        for raw in payloads:
-            asyncio.get_running_loop().call_soon(self._carry, raw)
+    def send(self, payloads: Sequence[Parts]) -> bool:
+        for parts in payloads:
+            asyncio.get_running_loop().call_soon(self._carry, b"".join(parts))
         return True
 
     def _carry(self, raw: bytes) -> None:

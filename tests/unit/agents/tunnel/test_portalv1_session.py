@@ -94,7 +94,7 @@ async def test_what_speaks_neither_protocol_is_named_as_that() -> None:
     ended = asyncio.get_running_loop().create_task(session.run())
     await asyncio.sleep(0.1)
     assert isinstance(far, Wire)
-    far.send([b"HELLO, THIS IS ANOTHER PROTOCOL"])
+    far.send([(b"HELLO, THIS IS ANOTHER PROTOCOL",)])
     reason = await ended
     assert PROTOCOL in reason.msg
     assert "no yamux" in reason.msg

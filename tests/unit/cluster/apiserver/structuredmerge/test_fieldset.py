@@ -33,18 +33,6 @@ def test_reading_what_was_written_gives_the_same_set(paths: frozenset[Path]) -> 
 
 
 @given(PATH_SETS, PATH_SETS)
-def test_what_was_read_before_is_still_what_was_written(
-    one: frozenset[Path], other: frozenset[Path]
-) -> None:
-    written = field_set(one).encode()
-    read, minus = FieldSet.decode(written), field_set(other)
-    for made in (read | minus, read & minus, read - minus, read.without(minus)):
-        made.encode()
-    assert FieldSet.decode(written) == field_set(one)
-    assert FieldSet.decode(written).encode() == written
-
-
-@given(PATH_SETS, PATH_SETS)
 def test_union_intersection_and_difference_are_those_of_sets(
     one: frozenset[Path], other: frozenset[Path]
 ) -> None:
