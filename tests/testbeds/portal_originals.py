@@ -153,7 +153,7 @@ class V1Visitor:
         raw = b""
         while b"\r\n\r\n" not in raw:
             raw += await duplex.read()
-        await duplex.write(encode_frames(Opcode.TEXT, (text.encode(),), lambda: os.urandom(4)))
+        await duplex.write(encode_frames(Opcode.TEXT, ((text.encode(),),), lambda: os.urandom(4)))
         raw = raw.partition(b"\r\n\r\n")[2]
         while len(raw) < 2 + len(text):
             raw += await duplex.read()
