@@ -167,7 +167,7 @@ class BodyParser:
 
 def encode_chunk(content: bytes | memoryview) -> bytes:
     """Content as one chunk."""
-    return b"%x\r\n%b\r\n" % (len(content), content)
+    return b"".join((b"%x\r\n" % len(content), content, b"\r\n"))
 
 
 def encode_end(trailers: Sequence[Field]) -> bytes:
