@@ -34,7 +34,7 @@ COMMANDS = {
     "infra": "Look at Clusters, and at what a change of one would do.",
     "klight": "Run the klight controller, or look at its networks.",
     "logs": "Show what a pod prints, or the first one of a Deployment.",
-    "manifests": "Print what kubectl apply needs to install a module or file.",
+    "manifests": "Print what kubectl apply needs to install a program.",
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "run": "Run the controllers of a module or file until Ctrl-C.",

@@ -56,7 +56,7 @@ def command(
     watched: tuple[str, ...],
     monitoring: bool,
 ) -> None:
-    """Print what kubectl apply needs to install an operator of ours, a module or a file.
+    """Print what kubectl apply needs to install a program.
 
     The roles hold what the controllers declare, and nothing else. Webhooks are expected behind a
     Service with the manager's name. Pods keep to the restricted Pod Security level.
