@@ -92,12 +92,18 @@ def _packages(environment: Path) -> dict[str, float]:
 
 
 def _idle(python: Path) -> float:
+    """Megabytes of an operator whose kinds are installed, as they are in a cluster."""
     with embedded("--api-only") as target:
-        words = ("run", str(GREETER), "--install-crds", "--kubeconfig", str(target.kubeconfig))
-        ports = ("--metrics", "127.0.0.1:0", "--probes", "127.0.0.1:0")
-        command = [str(python), "-m", "quintant", *words, *ports]
-        apart = {name: "" for name in os.environ if name.startswith("PYTHON")}
-        with running_command(command, env=apart) as process:
-            time.sleep(IDLE_SECONDS)
-            assert process.poll() is None, "the operator ended"
-            return usage(process.pid).rss / MEGABYTE
+        _resident(python, target.kubeconfig, "--install-crds")
+        return _resident(python, target.kubeconfig)
+
+
+def _resident(python: Path, kubeconfig: Path, *options: str) -> float:
+    words = ("run", str(GREETER), "--kubeconfig", str(kubeconfig), *options)
+    ports = ("--metrics", "127.0.0.1:0", "--probes", "127.0.0.1:0")
+    command = [str(python), "-m", "quintant", *words, *ports]
+    apart = {name: "" for name in os.environ if name.startswith("PYTHON")}
+    with running_command(command, env=apart) as process:
+        time.sleep(IDLE_SECONDS)
+        assert process.poll() is None, "the operator ended"
+        return usage(process.pid).rss / MEGABYTE
