@@ -19,6 +19,9 @@ _TRY = "another port or address (--help names the options), or end the program t
 GARBAGE_OBJECTS = 10_000
 """How many more there are before cycles are looked for: a request makes dozens, and frees them."""
 
+KEPT_BYTES = 2 * 1024 * 1024
+"""The size of blocks up to which freed memory stays with the process, and twice of it in all."""
+
 
 def run(work: Work, *, small: bool = False) -> None:
     """Do some work; its event is set by SIGTERM and SIGINT.
@@ -28,6 +31,8 @@ def run(work: Work, *, small: bool = False) -> None:
     _allow_files()
     gc.freeze()  # What was imported stays.
     gc.set_threshold(GARBAGE_OBJECTS)
+    if not small:
+        _keep_memory()
     with asyncio.Runner(loop_factory=None if small else loop_factory()) as runner:
         try:
             runner.run(_until_signalled(work))
@@ -50,6 +55,13 @@ def _taken(errors: BaseExceptionGroup[OSError]) -> OSError | None:
 def say(what: str, **facts: object) -> None:
     """One line of the log: what happened, as JSON."""
     print(json.dumps({"event": what, **facts}), file=sys.stderr, flush=True)
+
+
+def _keep_memory() -> None:
+    """Let what a download needs be used again: otherwise each megabyte is hundreds of pages that
+    the system takes back and clears anew. glibc keeps as much as the largest block that it was ever
+    given back; others do as they like."""
+    bytes(KEPT_BYTES)
 
 
 def _allow_files() -> None:
