@@ -48,7 +48,7 @@ Plain = dict[str, Any]
 
 @dataclass
 class Replicas:
-    """Processes of the operator; the first one that lives is the leader."""
+    """Processes of the operator, one of which leads: whoever was faster when a lease had ended."""
 
     kubeconfig: Path
     living: list[tuple[Process, Path]] = field(default_factory=list)
@@ -68,18 +68,23 @@ class Replicas:
 
     async def led(self) -> None:
         """Wait until there is a leader."""
-        log = self.living[0][1]
 
         async def leads() -> bool:
-            return LEADS in log.read_bytes()
+            return any(map(_leads, self.living))
 
         await eventually(leads)
 
     async def kill(self) -> None:
-        """Kill the leader."""
-        process, _ = self.living.pop(0)
+        """Kill the leader, or anybody if there is none."""
+        found = next(filter(_leads, self.living), self.living[0])
+        self.living.remove(found)
+        process, _ = found
         process.kill()
         await process.wait()
+
+
+def _leads(replica: tuple[Process, Path]) -> bool:
+    return LEADS in replica[1].read_bytes()
 
 
 @asynccontextmanager
