@@ -141,8 +141,8 @@ def _attack_table(load: Load, ways: Sequence[TunnelProgram], say: Say) -> Table:
     return Table(
         "Visitors beside half-sent requests of one address",
         f"One address has none, {ATTACK} and then {load.visits:,} POSTs under way of which it sent "
-        "the head and some bytes, by length and in chunks in turn, and sends no more. Meanwhile "
-        f"{CONNECTIONS} visitors of other addresses ask {load.requests:,} times.",
+        "the head and some bytes, by length and in chunks in turn, and sends no more. A second "
+        f"later {CONNECTIONS} visitors of other addresses ask {load.requests:,} times.",
         ("", *heads),
         rows,
         budgets,

@@ -36,6 +36,8 @@ OPENING = 100
 """WebSockets that are being opened at any time."""
 SETTLE_SECONDS = 2.0
 """In which nothing happens, so that the memory of idle WebSockets can be read."""
+STANDING_SECONDS = 1.0
+"""For half-sent requests to be where they stay: it is not their coming that is measured."""
 ASKED = 100
 """One of so many WebSockets is asked, in the end, whether it still works."""
 PATIENCE_SECONDS = 60.0
@@ -99,6 +101,7 @@ async def sockets(port: int, count: int, active: int, tell: Callable[[bytes], ob
 async def beside(port: int, half_sent: int, requests: int) -> VisitFigures:
     """Visitors beside requests of one address that are only begun."""
     attack = [await _half(port, number) for number in range(half_sent)]
+    await asyncio.sleep(STANDING_SECONDS)
     each = requests // CONNECTIONS
     many = await asyncio.gather(*(_regular(port, at, each) for at in range(CONNECTIONS)))
     for writer in attack:
