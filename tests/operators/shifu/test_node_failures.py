@@ -123,6 +123,21 @@ async def test_f4_a_pod_that_hangs_on_a_dead_node_is_deleted_by_force(
     assert "Evacuated" in await testbed.reasons()
 
 
+async def test_a_node_that_did_not_work_out_is_better_than_a_dead_one(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.node("n1")
+    await testbed.device("camera")
+    await testbed.placed("camera", "n1")
+    await testbed.node("n2")
+    assert testbed.topology is not None
+    testbed.topology.avoid(Request("camera", "devices"), "n2", 1800.0)
+
+    await testbed.fault("n1", "dead")
+
+    await testbed.placed("camera", "n2", within=GRACE + 15)
+
+
 async def test_f5_when_most_nodes_vanish_together_evacuation_waits_and_not_for_ever() -> None:
     options = replace_options(guard_expires=120.0)
     async with opened(options) as testbed:

@@ -15,7 +15,7 @@ from quintant.operators.shifu.builders.resources import memory_request
 from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
 from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.observe.wakes import URGENT, WakeSource
-from quintant.operators.shifu.plan.device import EVACUATED
+from quintant.operators.shifu.plan.device import EVACUATED, place_somewhere
 from quintant.operators.shifu.plan.evacuation import (
     Evacuee,
     GuardPhase,
@@ -107,7 +107,8 @@ class Evacuator:
             if device is None:
                 continue
             hints = resolve_hints(device)
-            found = topology.place(topology.request(device, hints, memory_request(device, hints)))
+            want = topology.request(device, hints, memory_request(device, hints))
+            found = place_somewhere(topology.place, want)
             if isinstance(found, NoPlacement):
                 topology.unplaced[each.key] = found.message
             else:

@@ -135,7 +135,7 @@ def _first(observed: Observed, place: Place, options: Options) -> Choice:
     intent = observed.intent
     if intent is not None:
         return Choice(intent.decision.node, intent.decision, intent.cause)
-    found = place(observed.want)
+    found = place_somewhere(place, observed.want)
     if isinstance(found, NoPlacement):
         return Choice(refused=found)
     return Choice(found.node, found, PLACED)
@@ -180,7 +180,8 @@ def _again(observed: Observed, place: Place, options: Options) -> Choice:
 def _replaced(observed: Observed, place: Place, cause: str) -> Choice:
     ours = observed.deployment
     assert ours is not None, "asked of those alone that have one"
-    found = place(observed.want)
+    want = observed.want
+    found = place_somewhere(place, want) if cause == EVACUATED else place(want)
     if isinstance(found, NoPlacement):
         return Choice(ours.node, refused=found)
     if found.node == ours.node:
@@ -212,6 +213,15 @@ def _rolled_back(observed: Observed, place: Place) -> Choice:
     reason = f"it was not ready in time on {ours.node}"
     decision = replace(found, kind=kind, reason=reason)
     return Choice(found.node, decision, ROLLED_BACK, avoid=(ours.node, ROLLED_BACK_SECONDS))
+
+
+def place_somewhere(place: Place, want: PlacementRequest) -> PlacementDecision | NoPlacement:
+    """Where a device goes that is nowhere: a node that did not work out before is better."""
+    found = place(want)
+    if isinstance(found, PlacementDecision) or not want.avoided:
+        return found
+    again = place(replace(want, avoided=frozenset()))
+    return again if isinstance(again, PlacementDecision) else found
 
 
 def _avoiding(want: PlacementRequest, node: str) -> PlacementRequest:
