@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from quintant.operators.infra.api import Cluster
@@ -223,6 +225,26 @@ async def test_infrastructure_deleted_behind_our_back_is_made_anew_once(
     await testbed.state("ONLINE")
     assert testbed.model.creations() == 2
     assert "InfrastructureGone" in await testbed.reasons()
+
+
+@pytest.mark.parametrize("fault", [{"page": (500, b"")}, {"password": "another"}], ids=str)
+async def test_look_that_is_refused_during_a_creation_makes_no_second_one(
+    testbed: InfraTestbed, fault: dict[str, Any]
+) -> None:
+    testbed.model.faults.prepare = 400
+    await testbed.provider()
+    await testbed.cloud()
+    await testbed.make()
+    await testbed.cluster.eventually(
+        Cluster, "one", until=lambda it: bool(it.status and it.status.cluster_id)
+    )
+    for name, value in fault.items():
+        setattr(testbed.model.faults, name, value)
+    await testbed.state("FAILING_RECONCILIATION", within=60)
+    await testbed.cluster.advance(120)
+    testbed.model.faults.page, testbed.model.faults.password = None, ""
+    await testbed.state("ONLINE", within=900)
+    assert testbed.model.creations() == 1
 
 
 PAGES = {

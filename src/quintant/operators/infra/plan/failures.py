@@ -129,7 +129,7 @@ def _hopeless(seen: Observed, failure: Failure) -> PassDecision:
 
 
 def _tried(seen: Observed, failure: Failure) -> PassDecision:
-    operation = seen.status.operation
+    operation = _refusable(seen)
     attempt = (operation.attempt if operation is not None else seen.memory.failures) + 1
     internal = failure.kind is ErrorClass.INTERNAL
     most = INTERNAL_ATTEMPTS if internal else REJECTED_ATTEMPTS
@@ -148,7 +148,7 @@ def _held_back(
     seen: Observed, failure: Failure, claims: tuple[ConditionClaim, ...], wait: float | None
 ) -> PassDecision:
     """The operation waits; without a time, until something changes."""
-    operation = seen.status.operation
+    operation = _refusable(seen)
     fields: dict[str, object] = {"last_errors": with_error(seen, failure)}
     if operation is not None and operation.type != "Delete":
         waits = rejected(operation, seen, wait or 0.0)
@@ -158,6 +158,12 @@ def _held_back(
         _answered(seen), failed_with=_fingerprint(seen), failures=seen.memory.failures + 1
     )
     return PassDecision(StatusChange(fields, (reachable(seen), *claims)), after=wait, memory=memory)
+
+
+def _refusable(seen: Observed) -> Operation | None:
+    """The operation that a failure is about: not one that was accepted, which only looks follow."""
+    operation = seen.status.operation
+    return None if operation is not None and operation.phase == "Submitted" else operation
 
 
 def _answered(seen: Observed) -> ClusterMemory:

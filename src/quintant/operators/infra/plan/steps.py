@@ -104,6 +104,10 @@ def elsewhere(seen: Observed) -> bool:
 def _continued(seen: Observed, operation: Operation) -> Step:
     """An operation that was begun."""
     created = bool(seen.status.cluster_id)
+    if created and operation.type == "Create":
+        # Whatever became of a creation whose id is known: there is no second one.
+        ready = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
+        return Step.SAVE if ready else Step.WAIT
     begun = {"Create": Step.CREATE, "Update": Step.UPDATE}.get(operation.type, Step.RECONFIGURE)
     if operation.phase in ("Prepared", "Verifying"):
         return begun
