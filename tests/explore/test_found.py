@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explore.cosmos import NodesLive
-from explore.infra import Update
+from explore.infra import DeleteEarly, Update
 from explore.portal import PortalServiceBack
 from explore.shifu import DeviceLife
 from quintant.testing import replay_run
@@ -15,6 +15,11 @@ from quintant.testing import replay_run
 def test_an_old_list_after_a_restart_brings_no_creation_back(event: int) -> None:
     """The token of a creation is not to be found any more once the cluster was updated."""
     replay_run(Update, f"rewind@e{event}~steps=2")
+
+
+def test_a_secret_that_was_held_and_let_go_is_as_if_never_touched() -> None:
+    """Who is deleted before it is begun holds no credentials, and who is begun lets them go."""
+    replay_run(DeleteEarly, "timeout@w5")
 
 
 def test_an_old_list_after_a_restart_replaces_no_node() -> None:

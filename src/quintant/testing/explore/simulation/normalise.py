@@ -19,6 +19,8 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
 from quintant.testing.explore.simulation.objects import ObjectView, StoredMeta, metadata
 
@@ -51,9 +53,19 @@ def normalised(
             made[title] = {"deleted": True}
             continue
         document = last(words.of(stored_json.unpack(kind, entry)))
+        before = _entry_in(base, kind, key, metas[title].uid)
+        if before is not None and document == last(words.of(stored_json.unpack(kind, before))):
+            # What was changed and changed back is as if nobody had touched it.
+            continue
         if document is not None:
             made[names.get(title, title)] = document
     return made
+
+
+def _entry_in(base: Snapshot, kind: Kind, key: str, uid: str) -> StoredEntry | None:
+    """That very object as it was in a snapshot."""
+    found = base.tables[kind.table].entries.get(key) if kind.table in base.tables else None
+    return found if found is not None and metadata(found).uid == uid else None
 
 
 def _numbered(metas: dict[str, StoredMeta]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant import ObjectMeta, owned
+from quintant import ObjectMeta, owned, replace
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Secret, Service, ServicePort, ServiceSpec
 from quintant.client.rest import MERGE
@@ -44,6 +44,16 @@ async def test_contents_do() -> None:
     one = await world_of(ConfigMap(metadata=named("c"), data={"a": "1"}))
     two = await world_of(ConfigMap(metadata=named("c"), data={"a": "2"}))
     assert list(differences(one, two)) == ['configmaps default/c.data.a is "2", and should be "1"']
+
+
+async def test_what_was_changed_back_counts_as_untouched(cluster: InProcessCluster) -> None:
+    before = await cluster.create(ConfigMap(metadata=named("c"), data={"a": "1"}))
+    base = cluster.server.snapshot()
+    changed = await cluster.client.patch(replace(before, data={"a": "2"}), since=before)
+    found = normalised(ObjectView(cluster.server), base, lambda document: document)
+    assert list(found) == ["configmaps default/c"]
+    await cluster.client.patch(replace(changed, data={"a": "1"}), since=changed)
+    assert normalised(ObjectView(cluster.server), base, lambda document: document) == {}
 
 
 async def test_the_uid_of_an_owner_is_told_in_words(cluster: InProcessCluster) -> None:
