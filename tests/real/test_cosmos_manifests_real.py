@@ -8,6 +8,7 @@ not installed there, until a test does.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -38,6 +39,7 @@ from quintant.operators import OPERATORS
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.stateful_job.api import StatefulJob
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
@@ -70,14 +72,23 @@ def kubectl(real_cluster: RealCluster) -> Iterator[Kubectl]:
     """kubectl with the operator installed by it."""
     program = provide(os.environ, (KUBECTL,)) / KUBECTL
 
-    def run(*words: str) -> None:
+    def run(*words: str, given: str = "", must: bool = True) -> None:
         line = (str(program), "--kubeconfig", str(real_cluster.kubeconfig), *words)
-        ran = subprocess.run(line, check=False, capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
+        ran = subprocess.run(line, check=False, capture_output=True, text=True, input=given)
+        assert ran.returncode == 0 or not must, ran.stderr
 
     run("apply", "-k", str(DEPLOYED))
     yield run
+    # No operator and no controller is left that would let go of what is deleted.
+    free = ("--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+    run("patch", "scheduledvolumesnapshots", "hourly", "-n", NAMESPACE, *free, must=False)
     run("delete", "--wait=false", "-k", str(DEPLOYED))
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PROGRAM.namespace}}
+    place = f"/api/v1/namespaces/{PROGRAM.namespace}/finalize"
+    run("replace", "--raw", place, "-f", "-", given=json.dumps(home))
+    kinds = (CosmosFullNode, ScheduledVolumeSnapshot, StatefulJob)
+    crds = [f"crd/{resource_of(kind).full_name}" for kind in kinds]
+    run("wait", "--for=delete", "--timeout=60s", *crds)
 
 
 @pytest_asyncio.fixture
