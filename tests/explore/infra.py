@@ -92,9 +92,6 @@ class _Infra(Scenario):
         assert set(model.infrastructures) == known - {""}, "an infrastructure without a Cluster"
 
     def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
-        if document.get("kind") == "Secret" and document["metadata"]["name"] == "im-cred":
-            # Ours only if a Cluster was bound for long enough to need it.
-            return None
         if document.get("kind") in ("Cloud", "InfrastructureProvider"):
             # Whoever deletes what is in use finds that it stays until it is not.
             for name in ("deletionTimestamp", "deletionGracePeriodSeconds"):

@@ -22,6 +22,11 @@ def test_a_secret_that_was_held_and_let_go_is_as_if_never_touched() -> None:
     replay_run(DeleteEarly, "timeout@w5")
 
 
+def test_an_old_list_after_a_restart_holds_no_secret_for_ever() -> None:
+    """By an old status nothing was held, and so nothing was let go."""
+    replay_run(DeleteEarly, "stale@e8")
+
+
 def test_an_old_list_after_a_restart_replaces_no_node() -> None:
     replay_run(NodesLive, "rewind@e15")
 

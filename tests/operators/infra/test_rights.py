@@ -10,9 +10,13 @@ from testbeds.infra import InfraTestbed, template
 
 Right = tuple[str, str]
 """A resource and a verb."""
-KINDS = ("clouds", "globalclouds", "infrastructureproviders", "globalinfrastructureproviders")
+PROVIDERS = ("infrastructureproviders", "globalinfrastructureproviders")
+KINDS = ("clouds", "globalclouds", *PROVIDERS)
 UNUSED: dict[Right, str] = {
-    **{(each, "get"): "comes with a watch: for reads that a cache cannot answer" for each in KINDS},
+    **{
+        (each, "get"): "comes with a watch: for reads that a cache cannot answer"
+        for each in PROVIDERS
+    },
     **{
         (f"{each}/finalizers", "update"): "asked for by servers with"
         " OwnerReferencesPermissionEnforcement, of who sets an owner reference"

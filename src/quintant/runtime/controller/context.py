@@ -108,12 +108,14 @@ class Context(Struct, Generic[K_co], frozen=True):
 
     async def update_status(
         self: Context[Custom[S, St]], change: Callable[[St | None], St]
-    ) -> None:
+    ) -> St | None:
         """Change a status that other controllers of this process write too; none is lost.
 
-        `change` gets the newest status and may run again, so it must be pure.
+        `change` gets the newest status and may run again, so it must be pure. Returns the status as
+        it is stored, or None if the object is gone.
         """
-        await self.statuses.update(type(self.obj), self.request, change)
+        stored = await self.statuses.update(type(self.obj), self.request, change)
+        return stored.status if stored is not None else None
 
     async def owned(self, kind: type[K]) -> Sequence[K]:
         """The children of a kind that this object controls; the kind is declared with `.owns`."""

@@ -23,18 +23,20 @@ from quintant.runtime.controller.finalizer import add_finalizer, remove_finalize
 
 async def keep(ctx: Context[AnyCloud], seen: CloudObserved, secrets: SecretHolder) -> CloudStatus:
     """Write the status, and hold the Secrets; those that are held stand in it all the time."""
-    status, wanted, name = plan(seen), wanted_secrets(seen), holder(seen.cloud)
-    await ctx.set_status(status)
+    wanted, name = wanted_secrets(seen), holder(seen.cloud)
+    # By the newest status: an old one may lack what is held, and that would be held for ever.
+    status = await ctx.update_status(lambda before: plan(seen, before)) or plan(seen, None)
     # A cloud that nothing holds could go, and leave behind what it holds itself.
     for key in wanted if IN_USE in seen.cloud.metadata.finalizers else ():
         await secrets.hold(ctx.client, key, name)
-    for key in held_secrets(seen.cloud):
+    for key in status.held_secrets:
         if key not in wanted:
             await secrets.release(ctx.client, key, name)
-    if status.held_secrets != wanted:
-        status = replace(status, held_secrets=wanted)
-        await ctx.set_status(status)
-    return status
+    if status.held_secrets == wanted:
+        return status
+    kept = replace(status, held_secrets=wanted)
+    await ctx.update_status(lambda before: replace(before or kept, held_secrets=wanted))
+    return kept
 
 
 def holder(cloud: AnyCloud) -> str:

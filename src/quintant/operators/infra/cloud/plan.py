@@ -37,18 +37,20 @@ class CloudObserved:
     fingerprint: str = ""
 
 
-def plan(seen: CloudObserved) -> CloudStatus:
-    """The status of a cloud."""
-    claims = [_provider(seen), *_credentials(seen)]
-    claims += [_ready(claims), *users_claim(seen.users, _before(seen))]
+def plan(seen: CloudObserved, before: CloudStatus | None) -> CloudStatus:
+    """The status of a cloud, after another."""
+    said = before.conditions if before is not None else ()
+    held = before.held_secrets if before is not None else ()
+    claims = [_provider(seen), *_credentials(seen, said)]
+    claims += [_ready(claims), *users_claim(seen.users, said)]
     generation = seen.cloud.metadata.generation
-    conditions = set_conditions(_before(seen), claims, generation=generation, now=seen.now)
+    conditions = set_conditions(said, claims, generation=generation, now=seen.now)
     return CloudStatus(
         observed_generation=generation,
         state="ONLINE",
         bound_clusters=len(seen.users),
         fingerprint=seen.fingerprint,
-        held_secrets=tuple(sorted({*held_secrets(seen.cloud), *wanted_secrets(seen)})),
+        held_secrets=tuple(sorted({*held, *wanted_secrets(seen)})),
         conditions=conditions,
     )
 
@@ -92,10 +94,6 @@ def next_look(conditions: tuple[Condition, ...], now: datetime, interval: float)
     return min(max(passed, LEAST_SECONDS), interval)
 
 
-def _before(seen: CloudObserved) -> tuple[Condition, ...]:
-    return seen.cloud.status.conditions if seen.cloud.status is not None else ()
-
-
 def _provider(seen: CloudObserved) -> ConditionClaim:
     if seen.unresolved is not None and seen.provider is None:
         return claim(PROVIDER_READY, False, seen.unresolved.reason, seen.unresolved.message)
@@ -109,13 +107,13 @@ def _provider(seen: CloudObserved) -> ConditionClaim:
     return claim(PROVIDER_READY, True, "Ready", "the provider is ready")
 
 
-def _credentials(seen: CloudObserved) -> list[ConditionClaim]:
+def _credentials(seen: CloudObserved, before: tuple[Condition, ...]) -> list[ConditionClaim]:
     if seen.unresolved is not None:
         reason, said = seen.unresolved.reason, seen.unresolved.message
         return [claim(CREDENTIALS_VALID, False, reason, said)] if seen.provider else []
     if seen.failure is not None and seen.failure.kind is ErrorClass.TRANSIENT:
         # Nobody was asked: what was known stays known.
-        if condition_of(_before(seen), CREDENTIALS_VALID) is not None:
+        if condition_of(before, CREDENTIALS_VALID) is not None:
             return []
         return [claim(CREDENTIALS_VALID, None, seen.failure.reason, seen.failure.message)]
     if seen.failure is not None:
