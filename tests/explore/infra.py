@@ -99,6 +99,8 @@ class _Infra(Scenario):
         status = document.get("status") or {}
         status.pop("lastErrors", None)
         status.pop("fingerprint", None)  # of uids
+        # A cloud that was made anew under its name is the same place.
+        (status.get("runningOn") or {}).pop("uid", None)
         if status.get("clusterID"):
             # One that was made anew has another.
             status["clusterID"] = "an infrastructure"
