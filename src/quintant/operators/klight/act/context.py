@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -58,28 +58,30 @@ class JoinContext:
         self, peers: Sequence[PeerView], within: float
     ) -> list[tuple[PeerView, PeerHealth]]:
         """How several peers are, asked at once."""
-        calls = [self.peers.check(peer.address, within) for peer in peers]
-        return list(zip(peers, await self._each(calls), strict=True))
+        return await self._each(self.peers.check, peers, within)
 
     async def statuses(
         self, peers: Sequence[PeerView], within: float
     ) -> list[tuple[PeerView, StatusResponse | None]]:
         """How several peers of our own are, asked at once; None for any other, and for silence."""
-        calls = [self.peers.status(peer.address, within) for peer in peers]
-        return list(zip(peers, await self._each(calls), strict=True))
+        return await self._each(self.peers.status, peers, within)
 
     async def newest(
         self, peers: Sequence[PeerView], within: float
     ) -> list[tuple[PeerView, bytes]]:
         """What was written last to several peers, asked at once."""
-        calls = [self.peers.newest(peer.address, within) for peer in peers]
-        return list(zip(peers, await self._each(calls), strict=True))
+        return await self._each(self.peers.newest, peers, within)
 
-    async def _each(self, calls: Sequence[Awaitable[T]]) -> list[T]:
-        async def one(call: Awaitable[T]) -> T:
+    async def _each(
+        self,
+        ask: Callable[[str, float], Awaitable[T]],
+        peers: Sequence[PeerView],
+        within: float,
+    ) -> list[tuple[PeerView, T]]:
+        async def one(peer: PeerView) -> tuple[PeerView, T]:
             async with self.limit:
-                return await call
+                return peer, await ask(peer.address, within)
 
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(call)) for call in calls]
+            tasks = [group.create_task(one(peer)) for peer in peers]
         return [task.result() for task in tasks]
