@@ -26,6 +26,7 @@ DOCUMENTS = (".json.gz", ".json", ".tar.gz", ".tar.gzip", ".tar", ".zip")
 SNAPSHOTS = (".tar.lz4", ".tar.zst", ".tar.gzip", ".tar.gz", ".tar")
 _END = 1024
 """Zero bytes with which every tar ends."""
+_MODE, _EXECUTABLE = 0o644, 0o111
 _WINDOW = 2**31
 """Snapshots are packed with long windows, to find what repeats far away."""
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile)
@@ -70,13 +71,43 @@ def extract_all(archive: Path, kind: str, folder: Path) -> None:
         stream.finish()
 
 
+# By hand: the filters of tarfile came with Python 3.11.4, and Debian 12 has 3.11.2.
 def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    if why := _refusal(member, folder):
+        raise NodeToolError(_REFUSED, f"the entry {member.name} {why}")
+    target = folder / member.name
+    (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)
+    if member.issym() or member.islnk():
+        target.unlink(missing_ok=True)
+    if member.issym():
+        target.symlink_to(member.linkname)
+    elif member.islnk():
+        target.hardlink_to(folder / member.linkname)
+    elif content := tar.extractfile(member):
+        with content, target.open("wb") as made:
+            shutil.copyfileobj(content, made)
+        target.chmod(_MODE | member.mode & _EXECUTABLE)
+
+
+def _refusal(member: tarfile.TarInfo, folder: Path) -> str:
+    """Why an entry is not unpacked; nothing if it may be."""
     if member.name.startswith("/"):
-        raise NodeToolError(_REFUSED, f"the entry {member.name} has an absolute path")
-    try:
-        tar.extract(member, folder, filter="data")
-    except tarfile.FilterError as error:
-        raise NodeToolError(_REFUSED, str(error)) from None
+        return "has an absolute path"
+    if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
+        return "is neither a file, a folder nor a link"
+    target = folder / member.name
+    if not _is_below(folder, target):
+        return "would be outside of the folder"
+    if member.issym() and not _is_below(folder, target.parent / member.linkname):
+        return "is a link that leads out of the folder"
+    if member.islnk() and not _is_below(folder, folder / member.linkname):
+        return "is a link that leads out of the folder"
+    return ""
+
+
+def _is_below(folder: Path, path: Path) -> bool:
+    """Whether a path ends below a folder, by whatever links are there."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 _REFUSED = "cannot use the archive"

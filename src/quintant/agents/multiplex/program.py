@@ -36,20 +36,18 @@ def run(work: Work, *, small: bool = False) -> None:
     with asyncio.Runner(loop_factory=None if small else loop_factory()) as runner:
         try:
             runner.run(_until_signalled(work))
-        except* OSError as errors:
-            if (taken := _taken(errors)) is None:
+        except (OSError, BaseExceptionGroup) as error:
+            if (taken := _taken(error)) is None:
                 raise
             sys.exit(f"cannot listen\nbecause: {taken.strerror}\ntry: {_TRY}")
 
 
-def _taken(errors: BaseExceptionGroup[OSError]) -> OSError | None:
+def _taken(error: BaseException) -> OSError | None:
     """The error of a port that somebody else has, or that nobody may have."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(_taken, error.exceptions)), None)
     wrong = (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL)
-    for each in errors.exceptions:
-        found = _taken(each) if isinstance(each, BaseExceptionGroup) else each
-        if found is not None and found.errno in wrong:
-            return found
-    return None
+    return error if isinstance(error, OSError) and error.errno in wrong else None
 
 
 def say(what: str, **facts: object) -> None:

@@ -44,5 +44,5 @@ def test_another_error_is_not_hidden() -> None:
     async def fail(stopped: asyncio.Event) -> None:
         raise FileNotFoundError("tokens.json")
 
-    with pytest.raises(ExceptionGroup):
+    with pytest.raises(FileNotFoundError):
         run(fail, small=True)

@@ -37,7 +37,7 @@ class FaultStages:
 
     def urgent(self, *, last: bool = False) -> bool:
         """Whether what follows next does not wait until the world is quiet."""
-        found = next((each for each in self._waiting if self._due(each, last=last)), None)
+        found = self._next(last=last)
         return found is not None and found.urgent
 
     def left(self, *, last: bool = False) -> bool:
@@ -46,10 +46,15 @@ class FaultStages:
 
     def take(self, *, last: bool = False) -> FaultStage | None:
         """What follows now that the world is quiet; with `last`, whatever is left."""
-        found = next((each for each in self._waiting if self._due(each, last=last)), None)
+        found = self._next(last=last)
         if found is not None:
             self._waiting.remove(found)
         return found
+
+    def _next(self, *, last: bool) -> FaultStage | None:
+        due = [each for each in self._waiting if self._due(each, last=last)]
+        # While somebody has an old view, finalizers may not have run, and names are taken.
+        return next((each for each in due if each.urgent), due[0] if due else None)
 
     def _due(self, stage: FaultStage, *, last: bool) -> bool:
         return last or stage.step <= self._trace.steps
