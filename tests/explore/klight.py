@@ -39,18 +39,23 @@ class PeerNetwork(RemoteModel):
 
     def __init__(self, own: bool) -> None:
         self.peers, self._own = ModelledPeers(), own
-        self._lives: dict[str, str] = {}
+        self._pods: dict[str, str] = {}
 
-    def start(self, address: str, life: str) -> None:
-        """Let a peer run; another life is another peer at the same address."""
-        if self._lives.get(address) != life:
+    def start(self, address: str, pod: str) -> None:
+        """Let the peer of a pod run; that of another pod is another one at the same address."""
+        if self._pods.get(address) != pod:
             self.stop(address)
-            self._lives[address] = life
+            self._pods[address] = pod
             self.peers.add(address, own=self._own)
+
+    def restart(self, address: str) -> None:
+        """Let a peer lose its memory: another life in the same pod."""
+        self.peers.kill(address)
+        self.peers.add(address, own=self._own)
 
     def stop(self, address: str) -> None:
         """End a peer."""
-        if self._lives.pop(address, None) is not None:
+        if self._pods.pop(address, None) is not None:
             self.peers.kill(address)
 
     @property
@@ -256,7 +261,7 @@ class KlightRestart(_Klight):
         await super().script(world)
         network, address = network_of(world), address_of("p3")
         pod = await world.client.get(Pod, "p3", "default")
-        network.start(address, f"{pod.metadata.uid} again")
+        network.restart(address)
         since = timestamp(world.cluster.clock.now())
         await world.set_status(pod, running(pod, since, life=2))
         await world.quiet()

@@ -6,6 +6,7 @@ import pytest
 
 from explore.cosmos import NodesLive
 from explore.infra import DeleteEarly, Update
+from explore.klight import KlightRepair, KlightRestart
 from explore.portal import PortalServiceBack
 from explore.shifu import DeviceLife
 from quintant.testing import replay_run
@@ -45,3 +46,13 @@ def test_what_somebody_edits_of_a_device_is_set_right(write: int) -> None:
 def test_a_late_status_is_set_right_though_its_answer_was_lost() -> None:
     """By the time its watch event comes, the device was looked at, and all was well."""
     replay_run(DeviceLife, "503@w3+rewind@e6+lost@w9~steps=2")
+
+
+def test_a_request_for_a_repair_is_not_done_with_by_an_old_list() -> None:
+    """In it were two of five members, and so nothing to do."""
+    replay_run(KlightRepair, "rewind@e5+stale@e18")
+
+
+def test_a_peer_that_restarted_is_joined_whoever_hears_of_it_first() -> None:
+    """The kubelet of the scenario, last to hear, let the peer lose its memory once more."""
+    replay_run(KlightRestart, "crash-after@w13~seed=466~steps=2")

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from quintant.core.object import replace
+from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork
 from quintant.operators.klight.options import Options
-from testbeds.klight import KlightTestbed
+from quintant.testing import kind, verb
+from testbeds.klight import KlightTestbed, manager_with
 
 
 async def torn(testbed: KlightTestbed) -> None:
@@ -60,6 +62,28 @@ async def test_one_request_is_one_repair(testbed: KlightTestbed) -> None:
     await testbed.cluster.advance(25)
     after = len([call for call in testbed.peers.calls if call.method == "status"])
     assert after - before <= 4
+
+
+async def test_request_is_not_done_with_by_a_replica_that_is_behind(
+    testbed: KlightTestbed,
+) -> None:
+    """It has seen two of five members when it takes over, and hears of no others."""
+    first = await testbed.start(leader_elect=True)
+    await torn(testbed)
+    await testbed.cluster.advance(60)
+    await testbed.cluster.crash(first)
+    for name in ("p3", "p4", "p5"):
+        await testbed.label(name, None)
+    behind = manager_with(testbed.peers, leader_elect=True)
+    await testbed.cluster.run(behind, started=False)
+    await testbed.cluster.advance(1)
+    testbed.cluster.faults.stall(kind(PeerPod) & verb("watch"))
+    for name in ("p3", "p4", "p5"):
+        await testbed.label(name, "a")
+    await change(testbed)
+    await testbed.cluster.advance(60)
+    assert (await status(testbed)).repair_handled == "now"
+    assert [len(model.view) for model in testbed.alive()] == [5] * 5
 
 
 async def test_split_is_mended_at_once_where_that_is_wanted(testbed: KlightTestbed) -> None:

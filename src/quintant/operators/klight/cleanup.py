@@ -42,7 +42,7 @@ async def end_unlabelled(context: JoinContext, shown: LightNetwork | None) -> No
     """Find pods that are out of sight because their label was removed, and let them leave."""
     memory = context.memory
     leaving = {uid: pod.key for uid, pod in memory.leaving.items()}
-    expected = memory.members | leaving | _listed(shown)
+    expected = memory.members | leaving | listed(shown)
     memory.asked &= expected.keys()
     for uid, key in expected.items():
         if uid in memory.asked or await _seen(context, uid, key):
@@ -77,7 +77,7 @@ def marked(pod: PeerPod) -> bool:
     return any(key in pod.metadata.annotations for key in WRITTEN)
 
 
-def _listed(shown: LightNetwork | None) -> dict[str, Request]:
+def listed(shown: LightNetwork | None) -> dict[str, Request]:
     """The pods that the status shows: those known before this process began."""
     if shown is None or shown.status is None:
         return {}

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from quintant.core.object import Request
 from quintant.operators.klight.act.record_writer import RecordWriter
+from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.reader import ViewReader
@@ -50,9 +51,9 @@ class JoinContext:
     def writer(self) -> RecordWriter:
         return RecordWriter(self.ctx, self.memory)
 
-    async def observe(self) -> Observed:
-        """The network as the caches show it now."""
-        return await self.reader.observe()
+    async def observe(self, newer: Sequence[PeerPod] = ()) -> Observed:
+        """The network as the caches show it now; `newer` are pods that they may lack."""
+        return await self.reader.observe(newer)
 
     async def checks(
         self, peers: Sequence[PeerView], within: float

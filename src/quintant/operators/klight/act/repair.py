@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from quintant.operators.klight.act.context import JoinContext
+from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.cleanup import listed
 from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.join_result import Answer, JoinResult, join_result
@@ -15,8 +17,9 @@ STATUS_SECONDS = 2.0
 CHECK_SECONDS = 2.0
 
 
-async def repair(context: JoinContext, observed: Observed, shown: LightNetwork | None) -> None:
+async def repair(context: JoinContext, shown: LightNetwork | None) -> None:
     """Bring the parts of a network together, and say how it went."""
+    observed = await _observed(context, shown)
     told = await context.statuses(observed.stack, STATUS_SECONDS)
     ours = {peer.address: (peer, status) for peer, status in told if status is not None}
     lost, base = strays({address: seen_by(status) for address, (_, status) in ours.items()})
@@ -36,6 +39,18 @@ async def repair(context: JoinContext, observed: Observed, shown: LightNetwork |
         reason = "RepairFailed" if failed else "Repaired"
         note = context.memory.repaired
         context.ctx.event(shown, reason, note, type="Warning" if failed else "Normal")
+
+
+async def _observed(context: JoinContext, shown: LightNetwork | None) -> Observed:
+    """The network, with what the server knows of pods that its status shows and caches do not.
+
+    By caches that are behind, a request would be done with while those whom they lack stay apart.
+    """
+    observed = await context.observe()
+    members = {peer.uid for peer in observed.stack}
+    doubtful = [key for uid, key in listed(shown).items() if uid not in members]
+    found = [await context.ctx.client.find(PeerPod, *key, live=True) for key in doubtful]
+    return await context.observe([pod for pod in found if pod is not None])
 
 
 async def _serving(context: JoinContext, peers: Sequence[PeerView]) -> list[PeerView]:

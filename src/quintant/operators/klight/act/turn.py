@@ -46,4 +46,4 @@ async def run_steps(context: JoinContext, observed: Observed) -> None:
     await JoinTurn(context, await context.observe()).run()
     memory = context.memory
     if wanted(shown, context.options.repair, memory.missing, bool(memory.forked)):
-        await repair(context, await context.observe(), shown)
+        await repair(context, shown)

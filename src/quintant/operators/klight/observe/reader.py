@@ -86,11 +86,13 @@ class ViewReader:
         namespace = self.options.home if spans else self.key.namespace
         return Request(object_name(self.key.name), namespace)
 
-    async def observe(self) -> Observed:
-        """The network as its pods show it."""
-        pods = await self._pods(BY_NETWORK, str(self.key))
+    async def observe(self, newer: Sequence[PeerPod] = ()) -> Observed:
+        """The network as its pods show it; `newer` are pods that caches may lack."""
+        cached = await self._pods(BY_NETWORK, str(self.key))
         recorded = await self._pods(BY_RECORD, str(self.key))
-        peers = [peer for pod in pods if (peer := self._peer(pod)) is not None]
+        labelled = [pod for pod in newer if network_of(pod, self.options) == self.key]
+        pods = {pod.metadata.uid: pod for pod in (*cached, *labelled)}
+        peers = [peer for pod in pods.values() if (peer := self._peer(pod)) is not None]
         owners = {peer.address: await self._pods(BY_ADDRESS, peer.address) for peer in peers}
         leavers = [pod for pod in recorded if not self._mine(pod)]
         return view(self.key, peers, leavers, owners.__getitem__)
