@@ -24,9 +24,9 @@ async def torn(testbed: KlightTestbed) -> None:
         model.view, model.contents = list(part), [f"of {part[0]}"]
 
 
-async def change(testbed: KlightTestbed, **spec: Any) -> None:
+async def change(testbed: KlightTestbed, request: str = "now", **spec: Any) -> None:
     shown = await testbed.shown()
-    meta = replace(shown.metadata, annotations={REPAIR: "now"})
+    meta = replace(shown.metadata, annotations={REPAIR: request})
     changed = replace(shown, metadata=meta, spec=replace(shown.spec, **spec))
     await testbed.cluster.client.patch(changed, since=shown)
 
@@ -62,6 +62,19 @@ async def test_one_request_is_one_repair(testbed: KlightTestbed) -> None:
     await testbed.cluster.advance(25)
     after = len([call for call in testbed.peers.calls if call.method == "status"])
     assert after - before <= 4
+
+
+async def test_request_to_a_paused_network_waits_until_it_goes_on(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2")
+    await change(testbed)
+    await testbed.cluster.advance(5)
+    await change(testbed, "again", paused=True)
+    await testbed.cluster.advance(30)
+    assert (await status(testbed)).repair_handled == "now"
+    await change(testbed, "again", paused=False)
+    await testbed.cluster.advance(30)
+    assert (await status(testbed)).repair_handled == "again"
 
 
 async def test_request_is_not_done_with_by_a_replica_that_is_behind(

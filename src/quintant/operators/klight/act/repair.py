@@ -11,7 +11,7 @@ from quintant.operators.klight.lightnetwork.api import LightNetwork
 from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.join_result import Answer, JoinResult, join_result
 from quintant.operators.klight.plan.probe import seen_by
-from quintant.operators.klight.plan.repair import strays, summary
+from quintant.operators.klight.plan.repair import requested, strays, summary
 
 STATUS_SECONDS = 2.0
 CHECK_SECONDS = 2.0
@@ -32,6 +32,7 @@ async def repair(context: JoinContext, shown: LightNetwork | None) -> None:
     failed = sum(join_result(answer) is not JoinResult.JOINED for answer in answers.values())
     silent = len(told) - len(ours) - len(others)
     result, context.memory.repaired = summary(len(answers), failed, silent)
+    context.memory.handled = requested(shown)
     context.metrics.repairs.labels(result).inc()
     context.ctx.log.info("repaired", network=str(context.key), strays=len(answers), failed=failed)
     context.memory.missing, context.memory.newest, context.memory.forked = {}, {}, ""

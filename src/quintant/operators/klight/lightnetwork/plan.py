@@ -19,7 +19,6 @@ from quintant.operators.klight.observe.memory import Memory
 from quintant.operators.klight.observe.view import Observed, PeerView
 from quintant.operators.klight.plan.candidates import PACE_SECONDS
 from quintant.operators.klight.plan.probe import split_off
-from quintant.operators.klight.plan.repair import requested
 from quintant.operators.klight.rules import EVERYWHERE
 
 STACK_SHOWN = 50
@@ -59,7 +58,7 @@ def status_of(
         head_id=memory.head or None,
         height=memory.height or None,
         last_join=stack[0].record.joined_at if stack and stack[0].record else None,
-        repair_handled=requested(shown) if memory.repaired else before.repair_handled,
+        repair_handled=before.repair_handled if memory.handled is None else memory.handled,
         peers=tuple(_peers(observed, memory))[:PEERS_SHOWN],
         conditions=_conditions(shown, phase, why, written, memory, now),
     )

@@ -89,6 +89,8 @@ class Memory:
     """The chain of the contact."""
     repaired: str = ""
     """How the last repair ended."""
+    handled: str | None = None
+    """The request that it followed; None before the first one."""
 
     def wait(self, uid: str, incarnation: str, now: float) -> Wait:
         """What is known of a waiting pod; a new incarnation begins anew."""

@@ -87,7 +87,12 @@ def test_status_has_the_numbers_and_as_much_of_the_stack_as_fits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "handled"), [(Memory(), "monday"), (Memory(repaired="nothing to do"), "tuesday")]
+    ("memory", "handled"),
+    [
+        (Memory(), "monday"),
+        (Memory(repaired="nothing to do", handled="monday"), "monday"),
+        (Memory(repaired="nothing to do", handled="tuesday"), "tuesday"),
+    ],
 )
 def test_request_for_a_repair_is_handled_once_there_was_one(memory: Memory, handled: str) -> None:
     before = LightNetworkStatus(repair_handled="monday")
