@@ -5,8 +5,9 @@ from __future__ import annotations
 from quintant.api.core import Secret
 from quintant.operators.infra.api import Cloud, Cluster, InfrastructureProvider
 from quintant.testing import GrantedAccount
-from quintant.testing.faults.match import RequestMatch, kind
+from quintant.testing.faults.match import kind
 from testbeds.infra import InfraTestbed, template
+from testbeds.rights import without_streams
 
 Right = tuple[str, str]
 """A resource and a verb."""
@@ -24,7 +25,6 @@ UNUSED: dict[Right, str] = {
     },
 }
 """Rights that are granted, and that nothing here makes use of, with the reason for each."""
-STREAMED = RequestMatch(lambda call: "sendInitialEvents" in call.query)
 LEASES = {("leases", "create"), ("leases", "get"), ("leases", "patch")}
 
 
@@ -51,7 +51,7 @@ async def busy_week(testbed: InfraTestbed) -> None:
         Secret, "one-kubeconfig", until=lambda it: it.data == secret.data
     )
     # A server that cannot stream a first state is asked for it by pages.
-    with testbed.cluster.faults.answer(422, when=STREAMED):
+    with testbed.cluster.faults.answer(422, when=without_streams):
         await testbed.restart()
         await testbed.cluster.advance(70)
     for name in ("one", "two"):

@@ -23,9 +23,9 @@ from quintant.runtime.controller.finalizer import add_finalizer, remove_finalize
 
 async def keep(ctx: Context[AnyCloud], seen: CloudObserved, secrets: SecretHolder) -> CloudStatus:
     """Write the status, and hold the Secrets; those that are held stand in it all the time."""
-    wanted, name = wanted_secrets(seen), holder(seen.cloud)
     # By the newest status: an old one may lack what is held, and that would be held for ever.
     status = await ctx.update_status(lambda before: plan(seen, before)) or plan(seen, None)
+    wanted, name = wanted_secrets(seen, status.held_secrets), holder(seen.cloud)
     # A cloud that nothing holds could go, and leave behind what it holds itself.
     for key in wanted if IN_USE in seen.cloud.metadata.finalizers else ():
         await secrets.hold(ctx.client, key, name)

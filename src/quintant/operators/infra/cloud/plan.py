@@ -50,7 +50,7 @@ def plan(seen: CloudObserved, before: CloudStatus | None) -> CloudStatus:
         state="ONLINE",
         bound_clusters=len(seen.users),
         fingerprint=seen.fingerprint,
-        held_secrets=tuple(sorted({*held, *wanted_secrets(seen)})),
+        held_secrets=tuple(sorted({*held, *wanted_secrets(seen, held)})),
         conditions=conditions,
     )
 
@@ -78,11 +78,14 @@ def held_secrets(cloud: AnyCloud) -> tuple[str, ...]:
     return cloud.status.held_secrets if cloud.status is not None else ()
 
 
-def wanted_secrets(seen: CloudObserved) -> tuple[str, ...]:
-    """The Secrets that a cloud should hold: with them its Clusters can be deleted."""
+def wanted_secrets(seen: CloudObserved, held: tuple[str, ...]) -> tuple[str, ...]:
+    """The Secrets that a cloud should hold: with them its Clusters can be deleted.
+
+    While nobody knows which those are, it keeps what it holds.
+    """
     if not seen.users:
         return ()
-    return seen.needed if seen.needed is not None else held_secrets(seen.cloud)
+    return seen.needed if seen.needed is not None else held
 
 
 def next_look(conditions: tuple[Condition, ...], now: datetime, interval: float) -> float:
