@@ -7,22 +7,18 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 K ?=
 COVERAGE ?=
-TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node tests/security tests/explore
-# Tests take twice as long where it is measured what they reach: only those of the runtime are.
-COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
-	tests/unit/test_docs.py tests/scenarios tests/examples
 # What `make explore` may take for all operators together: what does not fit is sampled, and counted.
 EXPLORE_SECONDS := 180
 # What pytest ends with when no test was selected.
 NOTHING_RAN := 5
-# Tests with processes wait more than they work: beside the others they take no time of their own.
-WAITING := tests/node tests/security tests/operators/klight tests/operators/portal
-MODELLED := $(filter-out $(WAITING),$(wildcard tests/operators/*))
-OTHERS := $(filter-out $(COVERING) tests/node tests/security tests/operators,$(TESTS)) $(addprefix --ignore=,$(COVERING))
-
+SELECTED := $(if $(K),-k "$(K)")
+# After pytest: a K that selects nothing is a mistake, and the folders that were searched are named.
+or_nothing_ran = || { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
+	echo "no test in" $(1) "is selected by K=$(K): nothing was run"; exit 1; }
 .DEFAULT_GOAL := help
-.PHONY: help demo test rest waiting modelled coverage test-real prepare foreign conformance interop lint format manifests \
-	generate tables bench soak explore properties crashtest fuzz mutants package python clean
+.PHONY: help demo test tests-of coverage test-real test-cluster prepare foreign conformance interop lint format manifests \
+	generate tables bench soak explore properties crashtest fuzz fuzz-bytes mutants package docs release-check \
+	image image-test python clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,24 +40,21 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) $(if $(COVERAGE),coverage waiting modelled) rest ## Run the tests (K=word selects, COVERAGE=1 measures too)
+test: $(READY) ## Run the tests, in parts side by side (K=word selects, COVERAGE=1 measures too)
+	@$(BIN)/python scripts/side_by_side.py $(if $(K),--select "$(K)") $(if $(COVERAGE),--coverage)
 
-rest: $(READY) # All tests, or with COVERAGE=1 those that no other part has: -j4 runs all parts at once
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
-
-waiting: $(READY)
-	@$(BIN)/python -m pytest -q $(WAITING)
-
-modelled: $(READY)
-	@$(BIN)/python -m pytest -q $(MODELLED)
+tests-of: $(READY) ## Run the tests of a module, an operator or a room (FILE=src/quintant/core/clock.py)
+	@tests=$$($(BIN)/python scripts/tests_of.py "$(FILE)") && \
+	$(BIN)/python -m pytest -q $(SELECTED) $$tests $(call or_nothing_ran,$$tests)
 
 coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
-	@$(BIN)/python -m pytest -q --cov=quintant.core --cov=quintant.client --cov=quintant.runtime \
-		--cov-report=term:skip-covered \
-		--cov-fail-under=95 $(COVERING)
+	@$(BIN)/python scripts/side_by_side.py --coverage --measured
 
 test-real: prepare ## Run the tests that need a real kube-apiserver or other real programs
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
+	@$(BIN)/python -m pytest -q $(SELECTED) tests/real $(call or_nothing_ran,tests/real)
+
+test-cluster: $(READY) ## Run every operator in real containers on a real cluster (root on Linux; FULL=1 disturbs it too)
+	@PYTHONPATH=scripts:tests $(BIN)/python -m realcluster test $(if $(FULL),--full) $(if $(K),--select "$(K)")
 
 foreign: $(READY) # Install what tests/real runs beside Kubernetes, unless it is in the cache
 	@PYTHONPATH=scripts $(BIN)/python -m foreign build im cometbft
@@ -70,31 +63,37 @@ prepare: $(READY) # Build a real Kubernetes, unless one is at hand: tests would 
 	@PYTHONPATH=scripts $(BIN)/python -m envtest prepare
 
 conformance: prepare ## Run every check on the embedded and on a real server, side by side
-	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(if $(K),-k "$(K)") \
-		tests/conformance
+	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(SELECTED) \
+		tests/conformance $(call or_nothing_ran,tests/conformance)
 
 interop: $(READY) ## Run programs of others against ours; what is heavy is built once (K=word)
-	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -rs $(if $(K),-k "$(K)") tests/interop \
-		|| { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
-		echo "nothing in tests/interop is called \"$(K)\": nothing was run"; }
+	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -rs $(SELECTED) tests/interop \
+		$(call or_nothing_ran,tests/interop)
 
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators \
-		tests/explore tests/interop/test_infra_replicas.py
+		tests/explore tests/interop/test_infra_replicas.py $(call or_nothing_ran,the long scenarios)
 
 explore: $(READY) ## Disturb every operator at every point (K=greeter, BUDGET=600, FULL=1 without one)
 	@PYTHONPATH=tests $(BIN)/quintant explore $(if $(FULL),,--budget $(or $(BUDGET),$(EXPLORE_SECONDS))) \
 		$(ARGS) $(filter-out $(wildcard tests/explore/test_*.py tests/explore/conftest.py),$(wildcard tests/explore/$(or $(K),*).py))
 
-properties: $(READY) ## Try other examples of every property than make test does (EXAMPLES=2000)
-	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)) && \
-	QUINTANT_EXAMPLES=$(or $(EXAMPLES),1000) $(BIN)/python -m pytest -q $$files
+properties: $(READY) ## Try other examples of every property than make test does, and more damage (EXAMPLES=2000)
+	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)); \
+	damaged=$$(find $(or $(K),tests/operators) -path 'tests/operators/*' -name 'test_damaged_*.py'); \
+	[ "$$files$$damaged" ] || { echo "no property in $(K): nothing was run"; exit 1; }; \
+	[ -z "$$files" ] || QUINTANT_EXAMPLES=$(or $(EXAMPLES),1000) $(BIN)/python -m pytest -q $$files || exit 1; \
+	[ -z "$$damaged" ] || QUINTANT_SOAK=1 $(BIN)/python -m pytest -q $$damaged
 
 crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
 	@PYTHONPATH=scripts $(BIN)/python -m crashtest $(ARGS)
 
 fuzz: prepare ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
+
+fuzz-bytes: $(READY) ## Give mutated bytes to every parser of foreign bytes (INPUTS=1000000)
+	@QUINTANT_FUZZ_INPUTS=$(or $(INPUTS),1000000) $(BIN)/python -m pytest -q $(SELECTED) tests/security/test_fuzz.py \
+		$(call or_nothing_ran,tests/security/test_fuzz.py)
 
 mutants: $(READY) ## Make mistakes in the embedded server and in exploration, and see that tests notice each
 	@PYTHONPATH=scripts $(BIN)/python -m mutants $(ARGS)
@@ -107,16 +106,16 @@ lint: $(READY) ## Check format, style, types, layers and generated files
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy src scripts tests benchmarks examples
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python scripts/manifests.py --check
+	@PYTHONPATH=scripts $(BIN)/python -m manifests --check
 	@PYTHONPATH=scripts $(BIN)/python -m kinds --check
 
-manifests: $(READY) ## Write the generated files anew
-	@$(BIN)/python scripts/manifests.py
+manifests: $(READY) ## Write the generated files again
+	@PYTHONPATH=scripts $(BIN)/python -m manifests
 
-generate: manifests ## Write manifests and the types of Kubernetes' kinds anew
+generate: manifests ## Write manifests and the types of Kubernetes' kinds again
 	@PYTHONPATH=scripts $(BIN)/python -m kinds
 
-tables: $(READY) ## Write the tables of Kubernetes' kinds anew (needs Go and a real kube-apiserver)
+tables: $(READY) ## Write the tables of Kubernetes' kinds again (needs Go and a real kube-apiserver)
 	@PYTHONPATH=scripts $(BIN)/python -m tables
 
 format: $(READY) ## Format the code
@@ -125,6 +124,19 @@ format: $(READY) ## Format the code
 package: $(READY) ## Build the source archive, and from it the wheel, into dist/
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+docs: $(READY) ## Build the website of docs/ into build/site, to be opened as files or served
+	@PYTHONPATH=scripts $(BIN)/python -m docsite build/site
+
+release-check: package ## Check everything of a release that needs no credentials (TAG=v0.2.0)
+	@PYTHONPATH=scripts $(BIN)/python -m release check $(if $(TAG),--tag "$(TAG)")
+
+image: ## Build the container image with docker, podman or buildah (BASE=, IMAGE=, TARGET=, ENGINE=)
+	@PYTHONPATH=scripts:src $(or $(PYTHON),python3) -m image build $(if $(ENGINE),--engine "$(ENGINE)") \
+		$(if $(BASE),--base "$(BASE)") $(if $(IMAGE),--tag "$(IMAGE)") $(if $(TARGET),--target "$(TARGET)")
+
+image-test: $(READY) ## Build the image without a registry and run every program of it (Linux, root, minutes)
+	@PYTHONPATH=scripts $(BIN)/python -m image test $(if $(BASE),--base "$(BASE)")
 
 python: # Print the Python that set-up uses
 	@echo "$(PYTHON)"

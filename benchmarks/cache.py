@@ -73,7 +73,7 @@ def _metadata() -> Callable[[bytes], Any]:
 def _informed(kind: Any) -> Callable[[bytes], Any]:
     """As an informer does it."""
     from quintant.core import codec
-    from quintant.runtime.cache.interning import interner
+    from quintant.runtime.watch.interning import interner
 
     intern = interner(kind)
 

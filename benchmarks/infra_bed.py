@@ -30,22 +30,31 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance import cluster as embedded
+from quintant.core import codec
 from quintant.core.address import BindAddress
+from quintant.core.secret_hosts import url_host
 from quintant.operators.infra.api import (
     GROUP,
+    HOSTS,
+    INFRASTRUCTURE,
     VERSION,
     Cloud,
     Cluster,
     GlobalCloud,
     GlobalInfrastructureProvider,
+    InfrastructureClaim,
     InfrastructureProvider,
 )
+from quintant.operators.infra.builders import infrastructure_claim, provider_address
 from quintant.operators.infra.sample import template
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.install_crds import install_crds
 
 NAMESPACE = "default"
-KINDS = (Cluster, Cloud, GlobalCloud, InfrastructureProvider, GlobalInfrastructureProvider)
+KINDS = (
+    Cluster, Cloud, GlobalCloud, InfrastructureProvider, GlobalInfrastructureProvider,
+    InfrastructureClaim,
+)  # fmt: skip
 ROOT = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
 PLACES = {
@@ -200,8 +209,10 @@ class InfraBed:
     async def _copy(self, cluster: Plain, secret: Plain, name: str) -> None:
         kept = ("annotations", "labels", "finalizers")
         meta = {key: cluster["metadata"][key] for key in kept if key in cluster["metadata"]}
-        document = {"metadata": meta, "spec": cluster["spec"]}
+        noted = {**meta.get("annotations", {}), INFRASTRUCTURE: f"copy-{name}"}
+        document = {"metadata": {**meta, "annotations": noted}, "spec": cluster["spec"]}
         made = await self.post("clusters", name, document)
+        await self._claim(made, f"copy-{name}")
         ref = cluster["status"]["kubeconfigSecretRef"] | {"name": f"{name}-kubeconfig"}
         own = {"clusterID": f"copy-{name}", "kubeconfigSecretRef": ref}
         status = msgspec.json.encode({"status": cluster["status"] | own})
@@ -215,6 +226,12 @@ class InfraBed:
         meta = {"labels": labels, "annotations": annotations, "ownerReferences": [owner]}
         copied = {"metadata": meta, "data": secret["data"], "type": secret["type"]}
         await self.post("secrets", f"{name}-kubeconfig", copied)
+
+    async def _claim(self, made: Plain, id: str) -> None:
+        provider = await self.client.raw("GET", f"{ROOT}/infrastructureproviders/im")
+        address = provider_address(msgspec.json.decode(provider)["spec"]["im"]["url"])
+        cluster = codec.decode(Cluster, codec.encode(made))
+        await self.client.create(infrastructure_claim(cluster, address, id))
 
 
 def padded_template() -> Plain:
@@ -271,7 +288,8 @@ def _authority(way: Path) -> Path:
 
 async def _prepare(bed: InfraBed, url: str) -> None:
     labels = {"infra.quintant.dev/watch": "true"}
-    secret = {"metadata": {"labels": labels}, "stringData": {"username": "us", "password": "pw"}}
+    meta = {"labels": labels, "annotations": {HOSTS: url_host(url)}}
+    secret = {"metadata": meta, "stringData": {"username": "us", "password": "pw"}}
     await bed.post("secrets", "im", secret)
     im = {"url": url, "credentialsSecretRef": {"name": "im"}, "maxConcurrentRequests": 32}
     provider = {"spec": {"type": "im", "im": im}}

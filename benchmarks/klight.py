@@ -34,7 +34,7 @@ from quintant.cluster.instance.cluster import Cluster, ClusterConfig, run_cluste
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.install_crds import install_crds
 

@@ -19,12 +19,8 @@ from foreign.catalogue import SHIFU_CONTROLLER
 from foreign.errors import ProgramError
 from processes.running import running_command
 from processes.usage import MEGABYTE, usage
-from quintant.operators.shifu.plan.placement import (
-    NodeOffer,
-    NodeTable,
-    PlacementDecision,
-    PlacementRequest,
-)
+from quintant.operators.shifu.observed.placement import PlacementDecision, PlacementRequest
+from quintant.operators.shifu.plan.placement import NodeOffer, NodeTable
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint, distance
 from shifu_site.running import shown_site
@@ -89,7 +85,7 @@ def _placing(devices: int, nodes: int) -> Table:
 def _by_table(offers: list[NodeOffer], wants: list[PlacementRequest]) -> list[str]:
     table, found = NodeTable(offers), []
     for want in wants:
-        decided = table.place(want)
+        decided = table.find_placement(want)
         assert isinstance(decided, PlacementDecision)
         table.bind(decided.node, NEED)
         found.append(decided.node)

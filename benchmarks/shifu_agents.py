@@ -39,7 +39,7 @@ from quintant.core.address import BindAddress
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
-from quintant.operators.shifu.builders.accounts import agent_accounts
+from quintant.operators.shifu.builders.accounts import OURS, agent_accounts
 from quintant.runtime.cache.client import Client
 from shifu_site.world import DEVICES, OPTIONS, SHIFUS, bare_cluster, prepare
 
@@ -263,7 +263,7 @@ async def _site() -> AsyncIterator[Client]:
         cluster.server.tokens.add("root", admin("root"))
         client = Client(Rest(InProcessTransport(cluster.server, "root")), manager="bench")
         await prepare(client)
-        for obj in agent_accounts(OPTIONS):
+        for obj in agent_accounts(OPTIONS.shifu_namespace, OPTIONS.device_namespaces, OURS):
             await client.apply(obj)
         with TemporaryDirectory() as folder:
             way = Path(folder) / "kubeconfig"

@@ -18,13 +18,10 @@ from quintant.cluster.instance.cluster import Cluster
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.object import Request
 from quintant.operators.shifu.api.names import PLACED_NODE
-from quintant.operators.shifu.plan.evacuation import Evacuee, LostNode, leaving
-from quintant.operators.shifu.plan.placement import (
-    NodeOffer,
-    NodeTable,
-    PlacementDecision,
-    PlacementRequest,
-)
+from quintant.operators.shifu.observed.moves import LostNode
+from quintant.operators.shifu.observed.placement import PlacementDecision, PlacementRequest
+from quintant.operators.shifu.plan.evacuation import Evacuee, leaving
+from quintant.operators.shifu.plan.placement import NodeOffer, NodeTable
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.runtime.cache.client import Client
 from shifu_site.world import SHIFUS, bare_cluster, settle
@@ -73,7 +70,7 @@ def _decide(devices: int) -> float:
     began = time.process_time()
     table = NodeTable(offers)
     for _ in leaving(evacuees, {LOST: LostNode(0.0)}, 100.0):
-        found = table.place(want)
+        found = table.find_placement(want)
         assert isinstance(found, PlacementDecision)
         table.bind(found.node, NEED)
     return time.process_time() - began

@@ -16,8 +16,8 @@ from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
 from quintant import KeyContext, Manager, Request
-from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.observe import logs
+from quintant.runtime.source.sources import SourceContext
 from quintant.testing import InProcessCluster
 
 ABSENT, OFF, DROPPED, ON = "not installed", "off", "on, sampled out", "on"

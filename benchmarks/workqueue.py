@@ -11,8 +11,8 @@ import uvloop
 from benchmarks.report import Table
 from benchmarks.sizes import Sizes
 from quintant.core.object import Request
-from quintant.runtime.controller.workqueue import Workqueue
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.workqueue.workqueue import Workqueue
 
 METHOD = (
     "{count:,} distinct keys through the queue of one controller that counts for /metrics, in one "

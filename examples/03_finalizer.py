@@ -1,7 +1,7 @@
 """An outside system: every Record is kept at a DNS provider, and nothing is left there.
 
-The provider is behind a Protocol, so that a test can pass its own. A finalizer holds each Record
-until its names are gone. A name is written down before it is used, so that a crash leaks nothing.
+The provider is behind a Protocol: a test passes its own. A finalizer holds each Record until its
+names are gone. A name is written down before it is used: neither a crash nor an old view leaks one.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import os
 from typing import Protocol
 from urllib import request as http
 
-from quintant import Context, Custom, Manager, Model, Request, resource, when
+from quintant import Context, Custom, Manager, Model, resource, when
 from quintant.metrics import Gauge
 
 
@@ -45,30 +45,31 @@ class HttpZone:
         await asyncio.to_thread(http.urlopen, http.Request(f"{self.url}/{name}", method="DELETE"))
 
 
+def used(status: RecordStatus | None, wanted: str) -> RecordStatus:
+    """The status with one more name, the wanted one first."""
+    return RecordStatus(names=tuple(dict.fromkeys((wanted, *(status.names if status else ())))))
+
+
 def records(zone: Zone) -> Manager:
     published = Gauge("dns_records_published", "Published, or not yet.", ["key"])
 
     async def reconcile(record: Record, ctx: Context[Record]) -> None:
-        wanted, known = record.spec.name, record.status.names if record.status else ()
-        old = tuple(name for name in known if name != wanted)
-        await ctx.set_status(RecordStatus(names=(*old, wanted)))
+        wanted = record.spec.name
+        noted = await ctx.record(lambda status: used(status, wanted))
         await zone.put(wanted, record.spec.address)
-        for name in old:
+        for name in noted.names[1:]:
             await zone.remove(name)
-        await ctx.set_status(RecordStatus(names=(wanted,)))
+        await ctx.record(lambda status: RecordStatus(names=(wanted,)))
         published.labels(str(record.key)).set(1)
 
     async def clean(record: Record, ctx: Context[Record]) -> None:
         for name in record.status.names if record.status else ():
             await zone.remove(name)
 
-    def forget(request: Request) -> None:
-        published.remove(str(request))
-
     manager = Manager("dns")
     manager.add_collectors(published)
     declared = manager.controls(Record, when=when.generation).finalize("demo.dev/dns", clean)
-    declared.on_deleted(forget).reconcile(reconcile)
+    declared.on_deleted(lambda key: published.remove(str(key))).reconcile(reconcile)
     return manager
 
 

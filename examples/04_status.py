@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from quintant import Context, Custom, Manager, Model, Result, Terminal, resource, when
 from quintant.api.meta import Condition, condition_of, set_condition
-from quintant.core.markers import list_map
+from quintant.core.schema.markers import list_map
 
 POLL_SECONDS = 30.0
 PATIENCE_SECONDS = 5.0

@@ -12,7 +12,11 @@ from msgspec import Meta
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, Result, control, resource
 from quintant.api.core import ConfigMap
+from quintant.runtime.apply import Policy
+from quintant.runtime.apply.drift import drifted
 
+# What somebody else edits of a ship is put right.
+SHIPS = Policy(drifted=drifted)
 # A ship of this name that is still being deleted is looked at again after so many seconds.
 PATIENCE_SECONDS = 2.0
 
@@ -48,7 +52,7 @@ def ship(fleet: Fleet, number: int) -> ConfigMap:
 
 async def reconcile(fleet: Fleet, ctx: Context[Fleet]) -> Result | None:
     existing = await ctx.owned(ConfigMap)
-    changes = await control(ctx.client, build(fleet), existing, by=fleet)
+    changes = await control(ctx.client, build(fleet), existing, by=fleet, policy=SHIPS)
     afloat = fleet.spec.ships - len(changes.waiting)
     await ctx.set_status(FleetStatus(afloat=afloat, ready=not changes.waiting))
     return Result(after=PATIENCE_SECONDS) if changes.waiting else None

@@ -1,10 +1,11 @@
-"""Write deploy/requirements.txt: what the image installs, pinned, with a hash for each platform.
+"""Write the lock files of the image: what it installs, pinned, with a hash for each platform.
 
     python scripts/hashes.py
 
-The versions are those of constraints.txt, the hashes those of the wheels that pip finds today for
-Linux on x86-64 and arm64, which are the platforms of the image. A wheel that is exchanged later
-does not install any more. Run it when constraints.txt changes; tests/security/test_image.py
+deploy/requirements.txt is what is in the image, deploy/build-requirements.txt what only its build
+needs. The versions are those of constraints.txt, the hashes those of the wheels that pip finds
+today for Linux on x86-64 and arm64, which are the platforms of the image. A wheel that is exchanged
+later does not install any more. Run it when constraints.txt changes; tests/security/test_image.py
 notices when it was not.
 """
 
@@ -18,7 +19,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TARGET = ROOT / "deploy" / "requirements.txt"
+RUNTIME = ROOT / "deploy" / "requirements.txt"
+BUILD = ROOT / "deploy" / "build-requirements.txt"
 PYTHON = "3.11"
 """Of the image's base."""
 EXTRAS = ("cosmos", "devices", "klight", "otel")
@@ -28,12 +30,15 @@ GLIBCS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28", "manylinux_2_34")
 HEADER = f"# Written by scripts/hashes.py for Linux on {' and '.join(MACHINES)}; do not edit.\n"
 
 
-def wanted() -> list[str]:
-    """What the image installs: Quintant's own requirements, and what builds it."""
+def wanted() -> dict[Path, list[str]]:
+    """What the image installs, by lock file: Quintant's own requirements, and what builds it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     declared = project["project"]["optional-dependencies"]
     extras = [each for name in EXTRAS for each in declared[name]]
-    return [*project["project"]["dependencies"], *extras, *project["build-system"]["requires"]]
+    return {
+        RUNTIME: [*project["project"]["dependencies"], *extras],
+        BUILD: project["build-system"]["requires"],
+    }
 
 
 def found(machine: str, requirements: list[str]) -> dict[str, str]:
@@ -60,17 +65,18 @@ def found(machine: str, requirements: list[str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the file."""
-    hashes: dict[str, set[str]] = {}
-    for machine in MACHINES:
-        for pin, digest in found(machine, wanted()).items():
-            hashes.setdefault(pin, set()).add(digest)
-    lines = [
-        " \\\n    ".join([pin, *(f"--hash=sha256:{each}" for each in sorted(digests))])
-        for pin, digests in sorted(hashes.items())
-    ]
-    TARGET.write_text(HEADER + "\n".join(lines) + "\n")
-    print(f"wrote {TARGET.relative_to(ROOT)}: {len(lines)} packages")
+    """Write both files."""
+    for target, requirements in wanted().items():
+        hashes: dict[str, set[str]] = {}
+        for machine in MACHINES:
+            for pin, digest in found(machine, requirements).items():
+                hashes.setdefault(pin, set()).add(digest)
+        lines = [
+            " \\\n    ".join([pin, *(f"--hash=sha256:{each}" for each in sorted(digests))])
+            for pin, digests in sorted(hashes.items())
+        ]
+        target.write_text(HEADER + "\n".join(lines) + "\n")
+        print(f"wrote {target.relative_to(ROOT)}: {len(lines)} packages")
 
 
 if __name__ == "__main__":

@@ -42,10 +42,11 @@ async def ours(port: int, pods: int) -> None:
     """The operator's own cache."""
     from quintant.core.clock import Random, SystemClock
     from quintant.core.object import Request
-    from quintant.operators.cosmos.cache.observe import CometCache, NodeTarget
+    from quintant.operators.cosmos.observed.comet import NodeTarget
     from quintant.operators.cosmos.remote import HttpNodes
-    from quintant.runtime.controller.sources import SourceContext
-    from quintant.runtime.controller.workqueue import Workqueue
+    from quintant.operators.cosmos.remote.comet import CometCache
+    from quintant.runtime.source.sources import SourceContext
+    from quintant.runtime.workqueue.workqueue import Workqueue
 
     cache, clock = CometCache(HttpNodes()), SystemClock()
     for number in range(pods // 3):

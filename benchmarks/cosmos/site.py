@@ -73,7 +73,7 @@ class Example(msgspec.Struct, frozen=True):
     """One CosmosFullNode at rest, and everything that the server had then."""
 
     snapshot: Snapshot
-    crd: CosmosFullNode
+    full_node: CosmosFullNode
     services: tuple[Service, ...]
     keys: dict[str, NodeKey]
     addresses: tuple[str, ...]
@@ -85,7 +85,7 @@ class Example(msgspec.Struct, frozen=True):
         given = PreviewInputs(
             Options().tools, keys, tuple(_renamed(each, name) for each in self.services)
         )
-        return child_revisions(_renamed(self.crd, name), given)
+        return child_revisions(_renamed(self.full_node, name), given)
 
 
 async def example() -> Example:
@@ -95,7 +95,7 @@ async def example() -> Example:
         configs = await world.client.list(NodeConfig, NAMESPACE)
         return Example(
             snapshot=world.cluster.server.snapshot(),
-            crd=world.full_nodes[NAME],
+            full_node=world.full_nodes[NAME],
             services=tuple(each for each in services if each.metadata.name.startswith(NAME)),
             keys={
                 each.metadata.name: parse_node_key(each.data.node_key)

@@ -33,9 +33,9 @@ from quintant.core.address import BindAddress
 from quintant.core.object import Object
 from quintant.core.yaml import load_all
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
 from quintant.operators.cosmos.api.views import NodePod
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.install_crds import install_crds
 
@@ -72,14 +72,14 @@ def full_node(name: str, replicas: int = 3, **spec: Any) -> Plain:
     }  # fmt: skip
 
 
-def is_settled(crd: CosmosFullNode) -> bool:
+def is_settled(full_node: CosmosFullNode) -> bool:
     """Whether nothing is to be done, and every node is ready; in sync, if nobody tells that."""
-    status = crd.status
-    if status is None or status.observed_generation != crd.metadata.generation:
+    status = full_node.status
+    if status is None or status.observed_generation != full_node.metadata.generation:
         return False
     ready = status.ready_replicas  # an operator of others may not say
     told = sum(each.in_sync is True for each in status.sync.values()) if ready is None else ready
-    return status.phase == "Complete" and told >= crd.spec.replicas
+    return status.phase == "Complete" and told >= full_node.spec.replicas
 
 
 class World:

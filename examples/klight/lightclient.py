@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ def main(arguments: Sequence[str]) -> None:
     made.add_argument("-file", type=Path, help="a file instead")
     made.add_argument("-every", type=float, default=1.0, help="seconds in between")
     given = made.parse_args(arguments)
+    # The first process of a container is not ended by a signal that it does not handle.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     place = File(given.file) if given.file is not None else Chain(given.lpAddress)
     asyncio.run(_repeat(place, given.verb, given.every))
 

@@ -9,6 +9,9 @@ from foreign.source_change import SourceChange
 
 _SCRIPTS = Path(__file__).parents[1]
 
+_ACTIONLINT = "github.com/rhysd/actionlint"
+ACTIONLINT = GoProgram("actionlint", _ACTIONLINT, "v1.7.12", f"{_ACTIONLINT}/cmd/actionlint")
+"""Reads workflows of hosted CI as their runner does."""
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
 _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
@@ -17,6 +20,8 @@ PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cm
 _FRP = "github.com/fatedier/frp"
 FRPS = GoProgram("frps", _FRP, "v0.65.0", f"{_FRP}/cmd/frps")
 FRPC = GoProgram("frpc", _FRP, "v0.65.0", f"{_FRP}/cmd/frpc")
+_HELM = "helm.sh/helm/v4"
+HELM = GoProgram("helm", _HELM, "v4.3.1", f"{_HELM}/cmd/helm")
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -106,22 +111,33 @@ IM = PythonProgram(
     "im", requirements(_SCRIPTS / "infrastructure_manager" / "requirements.txt"), complete=True
 )
 """Infrastructure Manager: GPL-3, so never imported, and without what its other clouds need."""
+CYCLONEDX = PythonProgram("cyclonedx", ("cyclonedx-python-lib[json-validation]==11.12.0",))
+"""CycloneDX' own library, with its schemas: what the image's SBOM is held to."""
 KR8S = PythonProgram("kr8s", ("kr8s==0.20.15",))
 KUBERNETES_ASYNCIO = PythonProgram("kubernetes_asyncio", ("kubernetes_asyncio==36.1.0",))
 LIGHTKUBE = PythonProgram("lightkube", ("lightkube==1.0.1",))
 PROMQL_PARSER = PythonProgram("promql-parser", ("promql-parser==0.11.0",))
 """Reads PromQL by Prometheus' grammar; its own promtool takes longer than a quarter of an hour."""
+TWINE = PythonProgram("twine", ("twine==7.0.0",))
+"""Reads archives as the package index does."""
+ZIZMOR = PythonProgram("zizmor", ("zizmor==1.32.0",))
+"""Looks for what is dangerous in workflows of hosted CI."""
+ZENSICAL = PythonProgram("zensical", ("zensical==0.0.73",))
+"""Makes the website of `docs/`."""
 
 PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
     program.name: program
     for program in (
+        ACTIONLINT,
         CHISEL,
         COMETBFT,
+        CYCLONEDX,
         DEVICESHIFU_HTTP,
         DEVICESHIFU_MQTT,
         DEVICESHIFU_SOCKET,
         FRPC,
         FRPS,
+        HELM,
         IM,
         KR8S,
         KUBERNETES_ASYNCIO,
@@ -133,5 +149,8 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         PROMQL_PARSER,
         SHIFU_CONTROLLER,
         SIMD,
+        TWINE,
+        ZENSICAL,
+        ZIZMOR,
     )
 }

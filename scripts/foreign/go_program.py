@@ -36,6 +36,8 @@ class GoProgram:
     """Modules that it needs in a newer version than it asks for, as `path version`."""
     changes: tuple[SourceChange, ...] = ()
     """Where it is built from other text than was published."""
+    main: str = ""
+    """A main package of ours that chooses from the module, in place of one of its own."""
 
     @property
     def variable(self) -> str:
@@ -69,16 +71,19 @@ class GoProgram:
             (work / "go.sum").write_bytes(sums.read_bytes())
         if self.changes:
             changed_copy(published, work / _COPY, self.changes)
+        if self.main:
+            (work / "main.go").write_text(self.main)
+        package = "." if self.main else self.package or self.module
         go.run(
             *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
-            *("-ldflags", linker_flags(module), "-o", str(target), self.package or self.module),
+            *("-ldflags", linker_flags(module), "-o", str(target), package),
             folder=work,
             title=f"building {self.name} {self.version}",
         )
         go.report(f"built {self.name} {self.version} in {time.monotonic() - started:.0f} s")
 
     def _folder(self, environ: Mapping[str, str]) -> Path:
-        parts = (self.name, self.version, digest(self.changes))
+        parts = (self.name, self.version, digest(self.changes, self.main))
         return cache_folder(environ) / "programs" / "-".join(filter(None, parts))
 
     def _go(self, environ: Mapping[str, str], report: Report) -> Go:

@@ -86,6 +86,11 @@ class Child:
             self._process.kill()
             self._process.wait()
 
+    def kill(self) -> None:
+        """End the program at once, without asking."""
+        self._process.kill()
+        self._process.wait()
+
     def tail(self) -> str:
         """The end of its log."""
         lines = self._log.read_text(errors="replace").splitlines()

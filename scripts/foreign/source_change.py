@@ -45,7 +45,7 @@ def changed_copy(source: Path, target: Path, changes: Iterable[SourceChange]) ->
         file.write_text(text.replace(change.old, change.new))
 
 
-def digest(changes: Iterable[SourceChange]) -> str:
-    """A few letters that differ where the changes do; none if there is no change."""
-    text = "\0".join(part for change in changes for part in change)
+def digest(changes: Iterable[SourceChange], main: str = "") -> str:
+    """A few letters that differ where changes or main package do; none if there is neither."""
+    text = "\0".join((*(part for change in changes for part in change), *filter(None, (main,))))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS] if text else ""

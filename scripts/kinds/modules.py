@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kinds.python_types import HANDWRITTEN, PACKAGE, embedded, home, imports, python_field
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
+from quintant.cluster.apiserver.go_types import MessageField, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import MessageField, MessageType
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "src" / PACKAGE.replace(".", "/")
@@ -87,8 +87,8 @@ def _messages() -> set[MessageType]:
     return set(found.values())
 
 
-def _mentioned(kind: tables.FieldType) -> Iterator[MessageType]:
-    if kind.kind is tables.FieldKind.MESSAGE:
+def _mentioned(kind: go_types.FieldType) -> Iterator[MessageType]:
+    if kind.kind is go_types.FieldKind.MESSAGE:
         yield kind.message
     if kind.of is not None:
         yield from _mentioned(kind.of)
@@ -176,7 +176,7 @@ def _decorator(kind: Kind) -> str:
 
 
 def _page(modules: Mapping[str, list[MessageType]], kinds: Mapping[str, Kind]) -> str:
-    parts = [INTRODUCTION.format(version=tables.release())]
+    parts = [INTRODUCTION.format(version=go_types.release())]
     for module in sorted(each for each in modules if each.startswith(PACKAGE)):
         parts.append(f"\n## `{module}`\n\n")
         parts += [_listed(each, kinds.get(each.name)) for each in modules[module]]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageField, MessageType
 
 PACKAGE = "quintant.api.kubernetes"
 HANDWRITTEN = {

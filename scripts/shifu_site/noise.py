@@ -5,15 +5,12 @@ from __future__ import annotations
 from random import Random
 
 from quintant.core.object import Request
-from quintant.operators.shifu.plan.placement import (
-    NodeOffer,
-    NodeTable,
-    PlacementDecision,
-    PlacementRequest,
-)
+from quintant.operators.shifu.observed.placement import PlacementDecision, PlacementRequest
+from quintant.operators.shifu.plan.placement import NodeOffer, NodeTable
 from quintant.operators.shifu.plan.reading import SmoothedReading
-from quintant.operators.shifu.plan.rescheduling import MoveLimits, Resident, plan_moves
+from quintant.operators.shifu.plan.rescheduling import Resident, plan_moves
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
+from quintant.operators.shifu.rules.limits import MoveLimits
 
 GIB = 1024 * MEBIBYTE
 NEED = 40 * MEBIBYTE
@@ -34,7 +31,7 @@ class NoisySite:
             NodeOffer(name, free=int(self.size[name] - self.base[name])) for name in self.size
         )
         for number in range(devices):
-            found = table.place(WANT)
+            found = table.find_placement(WANT)
             assert isinstance(found, PlacementDecision)
             table.bind(found.node, NEED)
             self.where[Request(f"d{number}", "devices")] = found.node

@@ -19,14 +19,14 @@ from quintant.operators.shifu.builders.config import generated_config
 from quintant.operators.shifu.builders.deployment import PlacedDevice, deployment
 from quintant.operators.shifu.builders.names import base_name, config_name
 from quintant.operators.shifu.builders.ports import service
-from quintant.operators.shifu.observe.device_view import ShifuDevice
-from quintant.operators.shifu.observe.reader import Observed, SeenNode
-from quintant.operators.shifu.observe.views import ShifuDeployment
+from quintant.operators.shifu.observed.device import Observed, SeenNode
+from quintant.operators.shifu.observed.device_view import ShifuDevice
+from quintant.operators.shifu.observed.placement import PlacementRequest
+from quintant.operators.shifu.observed.views import ShifuDeployment
 from quintant.operators.shifu.plan.conclusion import conclude
 from quintant.operators.shifu.plan.device import Choice, placement_digest
-from quintant.operators.shifu.plan.node_phase import NodePhase
-from quintant.operators.shifu.plan.placement import PlacementRequest
 from quintant.operators.shifu.rules.hints import resolve_hints
+from quintant.operators.shifu.rules.limits import NodePhase
 from quintant.runtime.apply import diff
 from shifu_site.world import DEVICES, OPTIONS, SHIFUS, bare_cluster, settle
 
@@ -124,8 +124,9 @@ def _status(device: ShifuDevice, raw: bytes, node: str) -> object:
         device, hints, PlacementRequest(0), SystemClock().now(), deployment=held,
         node=SeenNode(node, NodePhase.READY),
     )  # fmt: skip
-    said = conclude(observed, Choice(node), OPTIONS).over(None)
-    return replace(said, phase="Running")
+    change = conclude(observed, Choice(node), OPTIONS).change
+    assert change is not None
+    return replace(change(None), phase="Running")
 
 
 def _uid(raw: bytes) -> bytes:

@@ -14,7 +14,7 @@ from tables.join import join
 from tables.openapi import schemas
 
 ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "src/quintant/cluster/apiserver/tables/kubernetes.jsonl"
+TABLE = ROOT / "src/quintant/cluster/apiserver/go_types/kubernetes.jsonl"
 SAMPLES = ROOT / "tests/unit/cluster/samples.jsonl"
 
 

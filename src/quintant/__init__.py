@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from quintant.lazy import lazy
 
 if TYPE_CHECKING:
+    from quintant.api.events import PlannedEvent
     from quintant.client.config.config import Config
     from quintant.core import errors
     from quintant.core.clock import Clock, Random
@@ -25,26 +26,37 @@ if TYPE_CHECKING:
         replace,
     )
     from quintant.core.owner import has_owner, owned, with_labels
-    from quintant.core.preserve_unknown import PreserveUnknown
     from quintant.core.resource import Column, Scale, projection, resource
+    from quintant.core.schema.preserve_unknown import PreserveUnknown
     from quintant.runtime.apply import Policy, control
     from quintant.runtime.cache.client import Client
-    from quintant.runtime.cache.timeouts import Timers
-    from quintant.runtime.controller import predicates as when
     from quintant.runtime.controller.builder import Builder
-    from quintant.runtime.controller.context import Context, KeyContext, Reconciler
     from quintant.runtime.controller.controller import Controller
     from quintant.runtime.controller.declaration import by_index
-    from quintant.runtime.controller.result import DONE, Result
-    from quintant.runtime.controller.sources import every
-    from quintant.runtime.controller.status_writer import StatusWriter
     from quintant.runtime.manager.environment import Environment
     from quintant.runtime.manager.manager import Manager
     from quintant.runtime.observe.alerts import Alert
+    from quintant.runtime.reconcile.conclusion import Conclusion
+    from quintant.runtime.reconcile.context import Context, KeyContext, Reconciler
+    from quintant.runtime.reconcile.key_locks import KeyLocks
+    from quintant.runtime.reconcile.keyed_state import KeyedState
+    from quintant.runtime.reconcile.result import DONE, Result
+    from quintant.runtime.reconcile.status_writer import StatusWriter
+    from quintant.runtime.reconcile.steps import Steps
+    from quintant.runtime.source import predicates as when
+    from quintant.runtime.source.channel import Channel
+    from quintant.runtime.source.sources import every
+    from quintant.runtime.watch.timeouts import Timers
 
 _HOMES = {
+    "PlannedEvent": "quintant.api.events",
+    "KeyLocks": "quintant.runtime.reconcile.key_locks",
+    "Steps": "quintant.runtime.reconcile.steps",
+    "Channel": "quintant.runtime.source.channel",
+    "KeyedState": "quintant.runtime.reconcile.keyed_state",
+    "Conclusion": "quintant.runtime.reconcile.conclusion",
     "errors": "quintant.core.errors",
-    "when": "quintant.runtime.controller.predicates",
+    "when": "quintant.runtime.source.predicates",
     "Alert": "quintant.runtime.observe.alerts",
     "Builder": "quintant.runtime.controller.builder",
     "Random": "quintant.core.clock",
@@ -53,30 +65,30 @@ _HOMES = {
     "Column": "quintant.core.resource",
     "Config": "quintant.client.config.config",
     "ConfigError": "quintant.core.errors",
-    "Context": "quintant.runtime.controller.context",
+    "Context": "quintant.runtime.reconcile.context",
     "Controller": "quintant.runtime.controller.controller",
     "Custom": "quintant.core.object",
-    "DONE": "quintant.runtime.controller.result",
+    "DONE": "quintant.runtime.reconcile.result",
     "Environment": "quintant.runtime.manager.environment",
-    "KeyContext": "quintant.runtime.controller.context",
+    "KeyContext": "quintant.runtime.reconcile.context",
     "Manager": "quintant.runtime.manager.manager",
     "Metadata": "quintant.core.object",
     "Model": "quintant.core.object",
     "Object": "quintant.core.object",
     "ObjectMeta": "quintant.core.object",
     "Opaque": "quintant.core.object",
-    "PreserveUnknown": "quintant.core.preserve_unknown",
+    "PreserveUnknown": "quintant.core.schema.preserve_unknown",
     "Policy": "quintant.runtime.apply",
-    "Reconciler": "quintant.runtime.controller.context",
+    "Reconciler": "quintant.runtime.reconcile.context",
     "Request": "quintant.core.object",
-    "Result": "quintant.runtime.controller.result",
+    "Result": "quintant.runtime.reconcile.result",
     "Scale": "quintant.core.resource",
-    "StatusWriter": "quintant.runtime.controller.status_writer",
+    "StatusWriter": "quintant.runtime.reconcile.status_writer",
     "Terminal": "quintant.core.errors",
-    "Timers": "quintant.runtime.cache.timeouts",
+    "Timers": "quintant.runtime.watch.timeouts",
     "by_index": "quintant.runtime.controller.declaration",
     "control": "quintant.runtime.apply",
-    "every": "quintant.runtime.controller.sources",
+    "every": "quintant.runtime.source.sources",
     "has_owner": "quintant.core.owner",
     "owned": "quintant.core.owner",
     "projection": "quintant.core.resource",
@@ -89,9 +101,11 @@ __all__ = [
     "DONE",
     "Alert",
     "Builder",
+    "Channel",
     "Client",
     "Clock",
     "Column",
+    "Conclusion",
     "Config",
     "ConfigError",
     "Context",
@@ -99,12 +113,15 @@ __all__ = [
     "Custom",
     "Environment",
     "KeyContext",
+    "KeyLocks",
+    "KeyedState",
     "Manager",
     "Metadata",
     "Model",
     "Object",
     "ObjectMeta",
     "Opaque",
+    "PlannedEvent",
     "Policy",
     "PreserveUnknown",
     "Random",
@@ -113,6 +130,7 @@ __all__ = [
     "Result",
     "Scale",
     "StatusWriter",
+    "Steps",
     "Terminal",
     "Timers",
     "by_index",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from quintant.agents import AGENTS, main_of
+from quintant.agents import AGENTS, run_agent
 from quintant.extras import missing
 
 INTERRUPTED = 130
@@ -28,7 +28,7 @@ def main() -> None:
 
 def _run_agent(name: str, arguments: list[str]) -> None:
     try:
-        main_of(name)(arguments)
+        run_agent(name, arguments)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

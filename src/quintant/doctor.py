@@ -20,11 +20,10 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from importlib.util import find_spec
 
-import msgspec
-
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import JSON, ApiRequest, Transport
+from quintant.core import codec
 from quintant.core.clock import Clock
 from quintant.core.errors import QuintantError
 from quintant.version import KUBERNETES, QUINTANT
@@ -54,7 +53,7 @@ class Finding:
 
     subject: str
     verdict: Verdict
-    said: str
+    message: str
     hint: str = ""
 
 
@@ -88,8 +87,8 @@ async def cluster(clock: Clock, find: Callable[[], Config] = Config.discover) ->
         async with asyncio.timeout(SECONDS):
             return await reach(transport, config.server, clock)
     except TimeoutError:
-        said = f"{config.server} does not answer within {SECONDS:g} s"
-        return [Finding("cluster", Verdict.BAD, said, "is it running? quintant up starts one")]
+        message = f"{config.server} does not answer within {SECONDS:g} s"
+        return [Finding("cluster", Verdict.BAD, message, "is it running? quintant up starts one")]
     except QuintantError as error:
         first, _, rest = str(error).partition("\n")
         return [Finding("cluster", Verdict.BAD, first, rest)]
@@ -101,9 +100,9 @@ async def reach(transport: Transport, server: str, clock: Clock) -> list[Finding
     """How a cluster answers."""
     reply = await transport.request(ApiRequest("GET", "/version", headers={"accept": JSON}))
     if reply.status != 200:
-        said = f"{server} answers {reply.status}"
-        return [Finding("cluster", Verdict.BAD, said, "is it an API server?")]
-    version = msgspec.json.decode(reply.body).get("gitVersion", "unknown")
+        message = f"{server} answers {reply.status}"
+        return [Finding("cluster", Verdict.BAD, message, "is it an API server?")]
+    version = codec.decode_reply(reply.body, dict[str, object]).get("gitVersion", "unknown")
     found = [Finding("cluster", Verdict.GOOD, f"{server}, Kubernetes {version}")]
     if date := reply.headers.get("date"):
         found.append(_skew((parsedate_to_datetime(date) - clock.now()).total_seconds()))
@@ -126,8 +125,8 @@ async def _credentials(transport: Transport) -> Finding:
 def _skew(seconds: float) -> Finding:
     if abs(seconds) <= SKEW_SECONDS:
         return Finding("clock", Verdict.GOOD, "agrees with the cluster's")
-    said = f"{abs(seconds):.0f} s {'behind' if seconds > 0 else 'ahead of'} the cluster's"
-    return Finding("clock", Verdict.BAD, said, "set it: leases and tokens carry times")
+    message = f"{abs(seconds):.0f} s {'behind' if seconds > 0 else 'ahead of'} the cluster's"
+    return Finding("clock", Verdict.BAD, message, "set it: leases and tokens carry times")
 
 
 def _python() -> Finding:
@@ -155,10 +154,10 @@ def _loopback() -> Finding:
 
 def _files() -> Finding:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    said = f"{limit:,} at once"
+    message = f"{limit:,} at once"
     if limit < FEW_FILES:
-        return Finding("open files", Verdict.ODD, said, f"ulimit -n {FEW_FILES * 4}")
-    return Finding("open files", Verdict.GOOD, said)
+        return Finding("open files", Verdict.ODD, message, f"ulimit -n {FEW_FILES * 4}")
+    return Finding("open files", Verdict.GOOD, message)
 
 
 def _folder() -> Finding:

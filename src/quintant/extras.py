@@ -1,6 +1,6 @@
 """What is not installed with Quintant itself: which command needs it, and how to get it.
 
-An extra is asked for by name before anything of it is imported, so that whoever lacks it reads
+An extra is asked for by name before anything of it is imported, so that a user who lacks it reads
 three lines, and not a traceback from the middle of a module.
 """
 
@@ -14,7 +14,7 @@ CLUSTER = "cluster"
 EXTRAS = {
     CLUSTER: ("cel_expr_python", "re2", "rich"),
     "cosmos": ("lz4", "zstandard"),
-    "devices": ("aiomqtt", "asyncua", "pymodbus"),
+    "devices": ("asyncua", "pymodbus"),
     "klight": ("grpc",),
     "otel": ("opentelemetry",),
 }
@@ -22,13 +22,13 @@ EXTRAS = {
 
 NEEDED_BY = {
     "demo": CLUSTER,
+    "envtest": CLUSTER,
     "explore": CLUSTER,
     "klight": "klight",
     "klightpeer": "klight",
     "lightpeer": "klight",
     "mockdevice-modbus": "devices",
     "mockdevice-opcua": "devices",
-    "telemetryservice": "devices",
     "up": CLUSTER,
 }
 """The operators, agents and commands that need an extra, by their names."""

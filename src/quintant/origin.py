@@ -1,7 +1,7 @@
 """Where this Quintant was installed from: a wheel, or a folder with its source.
 
-Whoever lacks an extra is told to install it from there. A bare name would have pip take whatever an
-index has under it, which may be somebody else's.
+A user who lacks an extra is to install it from there. A bare name would have pip take whatever an
+index has under it, which may be a stranger's.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Origin:
 
 def origin_of(installed: Distribution) -> Origin:
     """What an installer noted of an installation (direct_url.json)."""
-    told = json.loads(installed.read_text("direct_url.json") or "{}")
-    url = urlsplit(told.get("url", ""))
+    document = json.loads(installed.read_text("direct_url.json") or "{}")
+    url = urlsplit(document.get("url", ""))
     if url.scheme != "file":
         return Origin()
-    return Origin(unquote(url.path), bool(told.get("dir_info", {}).get("editable")))
+    return Origin(unquote(url.path), bool(document.get("dir_info", {}).get("editable")))
 
 
 def install_hint(extra: str) -> str:

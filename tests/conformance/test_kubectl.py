@@ -355,3 +355,26 @@ async def test_autoscale_watches_over_a_deployment(kubectl: Kubectl) -> None:
     assert shown[:6] == ["app", "Deployment/app", "cpu:", "<unknown>/70%", "2", "5"]
     described = await kubectl("describe", "hpa", "app")
     assert "resource cpu on pods  (as a percentage of request):  <unknown> / 70%" in described
+
+
+BUDGET = """
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: a}
+spec: {minAvailable: 1, selector: {matchLabels: {app: a}}}
+"""
+
+
+async def test_applying_a_budget_again_changes_nothing_though_kubectl_says_so(
+    kubectl: Kubectl,
+) -> None:
+    """A budget's selector is replaced as a whole: kubectl always finds something to send."""
+    assert await kubectl("apply", "-f", "-", given=BUDGET) == (
+        "poddisruptionbudget.policy/a created\n"
+    )
+    before = await value(kubectl, "pdb/a", ".metadata.resourceVersion")
+    assert await kubectl("apply", "-f", "-", given=BUDGET) == (
+        "poddisruptionbudget.policy/a configured\n"
+    )
+    assert await value(kubectl, "pdb/a", ".metadata.resourceVersion") == before
+    assert await value(kubectl, "pdb/a", ".metadata.generation") == "1"

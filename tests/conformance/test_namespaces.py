@@ -11,6 +11,7 @@ import pytest_asyncio
 from conformance.controller_cluster import ControllerCluster
 from conformance.kubelet import LINGERING, READY
 from conformance.target import Target, causes, until
+from conformance.workloads import daemon_set
 from unit.cluster.api import JsonObject, config_map, pod
 
 SPACES = "/api/v1/namespaces"
@@ -69,6 +70,15 @@ async def test_everything_in_a_namespace_goes_with_it(space: Space) -> None:
     await space.until_gone()
     for plural in ("services", "configmaps", "serviceaccounts"):
         assert (await space.cluster.get(space.inside(plural)))["items"] == []
+
+
+async def test_a_namespace_goes_with_its_daemons(space: Space) -> None:
+    path = space.inside("daemonsets", api="apps/v1")
+    for name in "abc":
+        await space.cluster.create(path, daemon_set(name))
+    await space.cluster.delete(space.path)
+    await space.until_gone()
+    assert (await space.cluster.get(path))["items"] == []
 
 
 async def test_pods_go_first(cluster: ControllerCluster) -> None:

@@ -228,3 +228,5 @@ async def test_bound_claim_grows_if_its_class_can(storage: Storage, grows: bool)
             "only dynamically provisioned pvc can be resized and the storageclass that provisions "
             "the pvc must support resize"
         )
+        invalid = {**larger, "metadata": {"labels": {"a": "NOT A LABEL"}}}
+        await cluster.merge(path, invalid, code=422)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.target import Target, causes, definition
+from conformance.target import Target, causes, decoded, definition
 from unit.cluster.api import CRDS, Events, JsonObject, config_map
 
 SOON = 5.0
@@ -240,3 +240,45 @@ async def test_objects_of_a_definition_can_be_watched(target: Target) -> None:
         assert await events.told(SOON) == ("ADDED", "a")
         await target.delete(foos.path("a"))
         assert await events.told(SOON) == ("DELETED", "a")
+
+
+LARGEST = 2**64 - 1
+"""The largest revision that can be asked for."""
+
+
+@pytest.mark.parametrize("bookmarks", ["true", "false"])
+@pytest.mark.parametrize("revision", [10**9, LARGEST])
+async def test_a_watch_with_a_list_waits_for_no_revision_from_the_future(
+    target: Target, revision: int, bookmarks: str
+) -> None:
+    async with target.watch(
+        target.path("configmaps"),
+        resourceVersion=str(revision),
+        sendInitialEvents="true",
+        resourceVersionMatch="NotOlderThan",
+        allowWatchBookmarks=bookmarks,
+        timeoutSeconds="20",
+    ) as events:
+        event = await events.next(2 * SOON)
+    status = event["object"]
+    assert (event["type"], status["code"], status["reason"]) == ("ERROR", 504, "Timeout")
+    assert status["message"].startswith(f"Timeout: Too large resource version: {revision}, current")
+    assert status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+
+
+@pytest.mark.parametrize("revision", [LARGEST, 2**63])
+async def test_a_watch_from_the_future_begins_in_silence(target: Target, revision: int) -> None:
+    path, since = target.path("configmaps"), str(revision)
+    reply = await target.send("GET", path, watch="1", resourceVersion=since, timeoutSeconds="1")
+    assert (reply.status, reply.body) == (200, b"")
+
+
+@pytest.mark.parametrize("revision", [str(2**64), "9" * 30, "-1", "1e3"])
+async def test_a_watch_from_no_revision_says_so_as_go_does(target: Target, revision: str) -> None:
+    path = target.path("configmaps")
+    reply = await target.send("GET", path, watch="1", resourceVersion=revision)
+    why = "value out of range" if revision.isdigit() else "invalid syntax"
+    said = f'strconv.ParseUint: parsing "{revision}": {why}'
+    answer = decoded(reply.body)
+    assert (reply.status, answer["status"], "reason" in answer) == (500, "Failure", False)
+    assert answer["message"] == f'resourceVersion: Invalid value: "{revision}": {said}'

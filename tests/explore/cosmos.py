@@ -23,12 +23,12 @@ from quintant.core.object import replace
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api import ORDINAL
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.options import Options
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import (
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import (
     FullNodeRef,
     ScheduledVolumeSnapshot,
     SnapshotScheduleSpec,
 )
+from quintant.operators.cosmos.options import Options
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
 from quintant.testing.explore.injection.fault import FaultMode
@@ -134,7 +134,9 @@ class _Nodes(Scenario):
 
 
 def _full_node(**given: object) -> CosmosFullNode:
-    plain = full_node(metadata={"namespace": "default"}, **given)  # type: ignore[arg-type]
+    # Nothing gives addresses here, and for how long that is waited for is a question of time.
+    inside = {"maxP2PExternalAddresses": 0}
+    plain = full_node(metadata={"namespace": "default"}, service=inside, **given)  # type: ignore[arg-type]
     return codec.decode(CosmosFullNode, msgspec.json.encode(plain))
 
 

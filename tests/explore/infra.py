@@ -13,7 +13,14 @@ from quintant.api.core import Secret
 from quintant.core import codec
 from quintant.core.object import Object, Opaque, replace
 from quintant.operators.infra import controllers
-from quintant.operators.infra.api import Cloud, Cluster, InfrastructureProvider
+from quintant.operators.infra.api import (
+    HOSTS,
+    INFRASTRUCTURE,
+    Cloud,
+    Cluster,
+    InfrastructureClaim,
+    InfrastructureProvider,
+)
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import FaultMode, InProcessCluster, RemoteModel, Scenario, ScenarioWorld
@@ -69,7 +76,7 @@ class _Infra(Scenario):
         await cluster.install(*KINDS)
         meta = {"name": "im-cred", "namespace": "default"}
         labels = {"infra.quintant.dev/watch": "true"}
-        body = {"metadata": {**meta, "labels": labels}}
+        body = {"metadata": {**meta, "labels": labels, "annotations": {HOSTS: "im:8800"}}}
         body["stringData"] = {"username": "us", "password": PASSWORD}
         await cluster.create(codec.decode(Secret, codec.encode(body)))
         im = {"url": "http://im:8800", "credentialsSecretRef": {"name": "im-cred"}}
@@ -90,8 +97,18 @@ class _Infra(Scenario):
         model = self.im(world)
         known = {each.status.cluster_id for each in world.all(Cluster) if each.status}
         assert set(model.infrastructures) == known - {""}, "an infrastructure without a Cluster"
+        uids = {each.metadata.uid for each in world.all(Cluster)}
+        claims = [
+            each.spec for each in world.all(InfrastructureClaim) if each.spec.holder.uid in uids
+        ]
+        assert {each.infrastructure_id for each in claims} == known - {""}, "another's is claimed"
 
     def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        if document.get("kind") == "InfrastructureClaim":
+            return None  # named by an id; `settled` looks at them
+        noted = document["metadata"].get("annotations") or {}
+        if noted.get(INFRASTRUCTURE):
+            noted[INFRASTRUCTURE] = "an infrastructure"
         if document.get("kind") in ("Cloud", "InfrastructureProvider"):
             # Whoever deletes what is in use finds that it stays until it is not.
             for name in ("deletionTimestamp", "deletionGracePeriodSeconds"):

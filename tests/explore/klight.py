@@ -17,9 +17,9 @@ from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerSta
 from quintant.core.clock import timestamp
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED_VIA, LABEL
-from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork
+from quintant.operators.klight.api.lightnetwork import REPAIR, LightNetwork
+from quintant.operators.klight.observed.answers import Answer, Contents, PeerHealth
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.join_result import Answer, Contents, PeerHealth
 from quintant.operators.klight.rules import object_name
 from quintant.testing import FaultMode, RemoteModel, Scenario, ScenarioWorld, effect, named
 from quintant.wire.lightpeer import PORT

@@ -23,7 +23,7 @@ from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelCla
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.tunnel_class import controllers as control_classes
-from quintant.runtime.controller.follower import Unreachable
+from quintant.runtime.source.follower import Unreachable
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
 from testbeds.portal import PORT, exposing
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from quintant import Context, Custom, Manager, Model, Opaque, replace, resource
 from quintant.api.meta import Condition
-from quintant.core.markers import list_map
+from quintant.core.schema.markers import list_map
 from quintant.testing import (
     FaultMode,
     InProcessCluster,

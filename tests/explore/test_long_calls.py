@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from quintant import Context, Custom, Manager, Model, Result, replace, resource
 from quintant.api.coordination import Lease, LeaseSpec
-from quintant.runtime.controller.long_calls import LongCalls
+from quintant.runtime.source.long_calls import LongCalls
 from quintant.testing import RemoteModel, Scenario, ScenarioWorld, effect, explore_scenario, named
 
 # Longer than a reconcile may take.

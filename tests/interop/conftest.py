@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from foreign import ProgramError
+from foreign.catalogue import HELM
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from testbeds.dummy_manager import dummy_manager
+from testbeds.helm import Helm
 from testbeds.infra_real import provider_proxy, real_infra, small_cloud
 
 __all__ = ["dummy_manager", "provider_proxy", "real_infra", "small_cloud"]
@@ -28,6 +32,16 @@ def aloud(request: pytest.FixtureRequest) -> Aloud:
     capture = request.config.pluginmanager.getplugin("capturemanager")
     shown: Aloud = capture.global_and_fixture_disabled
     return shown
+
+
+@pytest.fixture
+def helm(aloud: Aloud, tmp_path: Path) -> Helm:
+    """Helm, built if it is not there."""
+    try:
+        with aloud():
+            return Helm(HELM.provide(os.environ), tmp_path)
+    except ProgramError as error:
+        pytest.skip(str(error))
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

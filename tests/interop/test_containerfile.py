@@ -66,7 +66,7 @@ def ordinarily(folder: Path, context: Path) -> str:
 
 def test_our_image_can_be_made_by_an_ordinary_user(folder: Path) -> None:
     context = folder / "context"
-    for name in ("src", "examples", "deploy"):
+    for name in ("src", "examples", "deploy", "scripts/image"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, context / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -76,6 +76,10 @@ def test_our_image_can_be_made_by_an_ordinary_user(folder: Path) -> None:
     assert "user 65532:65532" in said
     assert "Usage: quintant klight" in said
     assert "no pip" in said
+    assert (
+        '"bomFormat": "CycloneDX"'
+        in (folder / "scratch/root/opt/quintant/sbom.cdx.json").read_text()
+    )
 
 
 def test_the_image_of_a_new_project_can_be_made_by_an_ordinary_user(folder: Path) -> None:

@@ -338,12 +338,14 @@ def planned(validator: Validator) -> str:
     return call(validator.program, "query", "upgrade", "plan", *ways)
 
 
-def warned(crd: CosmosFullNode) -> str:
+def warned(full_node: CosmosFullNode) -> str:
     """Whether a planned upgrade is told that no version covers."""
-    conditions = crd.status.conditions if crd.status else ()
+    conditions = full_node.status.conditions if full_node.status else ()
     return next((each.status for each in conditions if each.type == "UpgradeMissing"), "")
 
 
-def told(crd: CosmosFullNode) -> str:
-    assert crd.status is not None
-    return next(each.message for each in crd.status.conditions if each.type == "UpgradeMissing")
+def told(full_node: CosmosFullNode) -> str:
+    assert full_node.status is not None
+    return next(
+        each.message for each in full_node.status.conditions if each.type == "UpgradeMissing"
+    )

@@ -29,7 +29,8 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_k
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
-from quintant.operators.infra.api import Cluster
+from quintant.core.secret_hosts import url_host
+from quintant.operators.infra.api import HOSTS, Cluster
 from quintant.runtime.manager.install_crds import install_crds
 from testbeds.infra import KINDS
 from testbeds.infra_real import machines_of
@@ -127,7 +128,8 @@ async def create(client: Client, kind: str, name: str, spec: Plain) -> None:
 async def prepare(client: Client, url: str) -> None:
     """A provider at a URL, as a user of its own, and a cloud."""
     labels = {"infra.quintant.dev/watch": "true"}
-    meta = ObjectMeta(name="im", namespace="default", labels=labels)
+    hosts = {HOSTS: url_host(url)}
+    meta = ObjectMeta(name="im", namespace="default", labels=labels, annotations=hosts)
     word = {"username": f"us-{uuid4().hex}", "password": "of replicas"}
     await client.apply(Secret(metadata=meta, string_data=word))
     im = {"url": url, "credentialsSecretRef": {"name": "im"}}

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import os
 import ssl
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -182,6 +183,19 @@ async def test_portal_tunnel_with_our_relay(
         await visit_in_every_way(visitor)
         answers = await asyncio.gather(*(visitor.get() for _ in range(50)))
         assert set(answers) == {HELLO}
+
+
+async def test_every_one_of_many_visitors_at_once_gets_through_portal_tunnel(
+    testbed: RelayTestbed, tmp_path: Path, aloud: Aloud
+) -> None:
+    program = provided(PORTAL_TUNNEL, aloud)
+    async with (
+        web_service() as service,
+        our_relay_with_their_tunnel(testbed, program, tmp_path, service) as (_, port),
+        visiting_by_http(port, "hello") as visitor,
+    ):
+        answers = await asyncio.gather(*(visitor.get() for _ in range(1000)))
+        assert Counter(answers) == {HELLO: 1000}
 
 
 async def test_trailers_pass_portal_programs(

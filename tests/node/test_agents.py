@@ -9,9 +9,9 @@ from typing import Any
 import patience
 from node.node_fixture import PATIENCE_SECONDS, NodeCluster
 from quintant.core.codec import to_plain
-from quintant.core.crd import crd
 from quintant.core.object import Custom, Model, ObjectMeta
 from quintant.core.resource import resource
+from quintant.core.schema.crd import crd
 from unit.cluster.api import Events
 
 AGENT = Path(__file__).with_name("api_agent.py")

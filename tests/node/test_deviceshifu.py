@@ -17,7 +17,7 @@ import msgspec
 
 import patience
 from node.node_fixture import PATIENCE_SECONDS, NodeCluster, fetch, ready
-from quintant.core.crd import crd
+from quintant.core.schema.crd import crd
 from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.builders.accounts import OURS
 from unit.cluster.api import JsonObject

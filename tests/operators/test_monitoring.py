@@ -205,7 +205,9 @@ def test_every_alert_has_a_section_of_its_name_and_no_section_lacks_its_alert() 
 @pytest.mark.parametrize("operator", sorted(OPERATORS))
 def test_prometheus_finds_the_pods_under_the_name_that_rules_select(operator: str) -> None:
     monitor, name = part(operator, "podmonitor"), OPERATORS[operator].name
-    deployed = next(yaml.safe_load_all((ROOT / f"deploy/{operator}/deployment.yaml").read_text()))
+    deployed = next(
+        yaml.safe_load_all((ROOT / f"deploy/{operator}/operator/deployment.yaml").read_text())
+    )
     template = deployed["spec"]["template"]
     labels = template["metadata"]["labels"]
     assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()

@@ -12,8 +12,8 @@ import pytest
 
 import quintant.api
 from quintant import Client, Object
-from quintant.core.openapi import model_schema
 from quintant.core.resource import Resource, resource_of
+from quintant.core.schema.openapi import model_schema
 
 Schema = dict[str, Any]
 

@@ -33,13 +33,14 @@ from quintant.api.rbac import RoleBinding
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.client.config.user import Impersonate
 from quintant.client.http.transport import HttpTransport
+from quintant.core.errors import BadRequest
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
 from quintant.operators import OPERATORS
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
@@ -114,11 +115,11 @@ async def change(
 
 async def children(client: Client, name: str, wanted: set[str]) -> None:
     """Wait until a CosmosFullNode owns exactly these."""
-    crd, found = await client.get(CosmosFullNode, name, NAMESPACE, live=True), set[str]()
+    full_node, found = await client.get(CosmosFullNode, name, NAMESPACE, live=True), set[str]()
     try:
         async with patience.within(60):
             while True:
-                found = await owned(client, crd)
+                found = await owned(client, full_node)
                 if found == wanted:
                     return
                 await asyncio.sleep(0.1)
@@ -169,6 +170,36 @@ def _shrunk(before: set[str]) -> set[str]:
         )
     }  # fmt: skip
     return before - gone
+
+
+GIB = 2**30
+NUMBERS = full_node(
+    claim={
+        "resources": {"requests": {"storage": 100 * GIB}},
+        "autoDataSource": {"matchInstance": True},
+    },
+    pod={"resources": {"requests": {"cpu": 2}}},
+    selfHeal={"pvcAutoScale": {"usedSpacePercentage": 80, "increaseQuantity": 5, "maxSize": GIB}},
+)  # fmt: skip
+"""Amounts as numbers, and a source without labels: all of it valid for the original."""
+MISSPELLED = [
+    full_node(pod={"containers": [{"name": "node", "imagePulPolicy": "Always"}]}),
+    full_node(pod={"volumes": [{"name": "a", "emptyDirr": {}}]}),
+    full_node(additionalVersionedPods=[{"name": "a", "containers": [], "hostNetwrk": True}]),
+]
+
+
+@pytest.mark.usefixtures("kubectl")
+async def test_a_field_that_pods_do_not_have_is_refused_and_numbers_are_amounts(
+    client: Client,
+) -> None:
+    await client.apply(Namespace(metadata=ObjectMeta(name="test")))
+    strict = "fieldValidation=Strict&dryRun=All"
+    path = f"/apis/cosmos.strange.love/v1/namespaces/test/cosmosfullnodes?{strict}"
+    await client.raw("POST", path, body=msgspec.json.encode(NUMBERS))
+    for misspelled in MISSPELLED:
+        with pytest.raises(BadRequest, match="unknown field"):
+            await client.raw("POST", path, body=msgspec.json.encode(misspelled))
 
 
 async def test_every_right_is_used_or_accounted_for_and_none_is_missing(
@@ -238,9 +269,9 @@ async def bound_back(client: Client) -> None:
     await until(client, RoleBinding, BINDING, lambda it: it.role_ref.name != "another")
 
 
-def has_phase(phase: str, crd: CosmosFullNode) -> bool:
-    status = crd.status
-    current = status is not None and status.observed_generation == crd.metadata.generation
+def has_phase(phase: str, full_node: CosmosFullNode) -> bool:
+    status = full_node.status
+    current = status is not None and status.observed_generation == full_node.metadata.generation
     return current and status is not None and status.phase == phase
 
 

@@ -72,10 +72,12 @@ def full_node() -> Plain:
     return {**kind, "metadata": meta, "spec": spec}
 
 
-def is_upgraded(crd: CosmosFullNode) -> bool:
+def is_upgraded(full_node: CosmosFullNode) -> bool:
     """Whether all nodes are in sync beyond the upgrade."""
-    heights = [each.height or 0 for each in crd.status.sync.values()] if crd.status else []
-    return is_settled(crd) and len(heights) == 2 and min(heights) > HEIGHT
+    heights = (
+        [each.height or 0 for each in full_node.status.sync.values()] if full_node.status else []
+    )
+    return is_settled(full_node) and len(heights) == 2 and min(heights) > HEIGHT
 
 
 async def test_every_node_is_replaced_once_it_wrote_its_upgrade_and_none_before(

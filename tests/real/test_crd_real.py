@@ -19,7 +19,8 @@ from quintant.client.rest import MERGE
 from quintant.client.transport import ApiRequest
 from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid
-from quintant.core.markers import (
+from quintant.core.resource import resource_of
+from quintant.core.schema.markers import (
     cel,
     default,
     deprecated,
@@ -33,8 +34,7 @@ from quintant.core.markers import (
     preserve_unknown,
     quantity,
 )
-from quintant.core.preserve_unknown import PreserveUnknown
-from quintant.core.resource import resource_of
+from quintant.core.schema.preserve_unknown import PreserveUnknown
 from quintant.runtime.manager.install_crds import install_crds
 
 NAMESPACE = "default"

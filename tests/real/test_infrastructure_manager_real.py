@@ -96,7 +96,8 @@ async def test_deletion_is_refused_while_machines_are_launched(
 async def test_machines_leak_if_an_infrastructure_is_deleted_before_they_are_launched(
     dummy_manager: InfrastructureManager, infrastructures: Infrastructures
 ) -> None:
-    dummy_manager.set_faults(DummyFaults(prepare_delay=1))
+    # Long enough for the deletion to come first on a busy machine, too.
+    dummy_manager.set_faults(DummyFaults(prepare_delay=5))
     id = await infrastructures.create(TEMPLATE)
     assert await infrastructures.state(id) == InfrastructureState("pending", {})
     assert (await infrastructures.delete(id)).status == 200

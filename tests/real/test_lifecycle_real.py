@@ -322,9 +322,9 @@ async def test_a_webhook_whose_program_is_gone_is_named_with_what_to_do(
     whole = next(each for each in PROGRAMS if each.name == "portal")
     program = replace(whole, left=(whole.main(),))
     installation = Installation(program, real_cluster.kubeconfig, client)
-    await installation.install(("-f", str(ROOT / "deploy/portal/crds.yaml")))
+    await installation.install(("-f", str(ROOT / "deploy/portal/crds/crds.yaml")))
     await installation.leave()
-    hooks = str(ROOT / "deploy/portal/webhooks.yaml")
+    hooks = str(ROOT / "deploy/portal/operator/webhooks.yaml")
     configuration = f"validatingwebhookconfiguration/portal-{HOOK}"
     await installation.kubectl("apply", "-f", hooks)
     try:

@@ -25,9 +25,9 @@ from quintant.api.core import Namespace, Service, ServicePort, ServiceSpec
 from quintant.api.meta import Condition, LabelSelector
 from quintant.client.http.transport import HttpTransport
 from quintant.core.errors import leaf_errors
-from quintant.core.markers import list_map
 from quintant.core.object import ObjectMeta, Opaque, replace
 from quintant.core.owner import owned
+from quintant.core.schema.markers import list_map
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,

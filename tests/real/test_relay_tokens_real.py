@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from envtest import RealCluster
 from quintant import Client, Config
-from quintant.agents.relay.tokens import digest
+from quintant.agents.relay.tunnel.tokens import digest
 from quintant.api.core import Namespace, Secret, ServiceAccount
 from quintant.api.rbac import GROUP, PolicyRule, Role, RoleBinding, RoleRef, Subject
 from quintant.core.object import ObjectMeta

@@ -9,7 +9,7 @@ from envtest import RealCluster
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.codec.protobuf import unwrap
-from quintant.cluster.apiserver.tables import find
+from quintant.cluster.apiserver.go_types import find
 from tables import files
 
 pytestmark = pytest.mark.realtime

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, resource
 from quintant.api.meta import Condition
-from quintant.core.markers import list_map
-from quintant.runtime.controller.finalizer import Cleanup
-from quintant.runtime.controller.predicates import Predicate
+from quintant.core.schema.markers import list_map
+from quintant.runtime.reconcile.finalizer import Cleanup
+from quintant.runtime.source.predicates import Predicate
 
 FINALIZER = "demo.dev/bucket"
 

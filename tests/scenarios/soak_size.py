@@ -1,10 +1,10 @@
-"""The size of the long scenarios: a tenth as a rule, the whole with `make soak`."""
+"""The size of the long scenarios: a twentieth as a rule, the whole with `make soak`."""
 
 from __future__ import annotations
 
 import os
 
-SHARE = 1 if os.environ.get("QUINTANT_SOAK") else 10
+SHARE = 1 if os.environ.get("QUINTANT_SOAK") else 20
 
 
 def sized(full: int) -> int:

@@ -18,8 +18,8 @@ from quintant.core.owner import owned
 from quintant.core.resource import resource
 from quintant.runtime.apply import NAME_TAKEN, Policy, control, controlled
 from quintant.runtime.apply.diff import ChildChanges
-from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
 from quintant.testing import InProcessCluster, named
 from quintant.testing.faults.match import kind, verb, watch, writes
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
@@ -16,9 +15,6 @@ from quintant.runtime.controller.hot_loops import HOT_RECONCILES, HOT_SECONDS
 from quintant.runtime.manager.health import ProbeKind
 from quintant.testing import InProcessCluster, advance, named, run
 from quintant.testing.loop import LoopStuck
-
-# Real seconds in which a livelock must have been noticed, on a machine that does much else.
-SOON = 60.0
 
 
 class Spec(Model):
@@ -57,11 +53,9 @@ def spinning(reconcile: Any) -> Manager:
 
 
 def stuck(test: Coroutine[Any, Any, None]) -> str:
-    """What the loop says of a test that makes no progress; it says it soon."""
-    began = time.monotonic()
+    """What the loop says of a test that makes no progress; it counts turns, and waits for none."""
     with pytest.raises(LoopStuck) as caught:
         run(test)
-    assert time.monotonic() - began < SOON
     return str(caught.value)
 
 

@@ -6,8 +6,8 @@ from quintant.api.core import ConfigMap
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
 from quintant.testing import InProcessCluster
 
 SPEC = VolumeSnapshotSpec(source=VolumeSnapshotSource(persistent_volume_claim_name="data"))

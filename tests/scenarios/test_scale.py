@@ -6,8 +6,6 @@ writes everything again though nothing differs.
 
 from __future__ import annotations
 
-import time
-
 from quintant import Context, Manager, ObjectMeta, Request, control
 from quintant.api.core import ConfigMap
 from quintant.testing import InProcessCluster, watch, writes
@@ -16,8 +14,6 @@ from scenarios.metrics_and_probes import sample
 
 OBJECTS = 10_000
 PARENTS = 500
-# Of one core, for the first look at all of them: a bound that says "not minutes".
-FIRST_PASS_SECONDS = 60
 RESYNC_HOURS = 10
 
 
@@ -54,13 +50,12 @@ async def test_thousands_of_objects_are_looked_at_once_for_a_single_request(
 ) -> None:
     for number in range(OBJECTS):
         await cluster.create(greeter(f"g{number}"))
-    look, began = Look(), time.process_time()
+    look = Look()
     engine = await cluster.run(look.manager())
     await cluster.advance(1)
 
     assert len(look.looks) == OBJECTS
     assert set(look.looks.values()) == {1}
-    assert time.process_time() - began < FIRST_PASS_SECONDS
     assert len(cluster.faults.seen()) == len(cluster.faults.seen(watch(Greeter))) == 1
     success = {"controller": "greeter", "result": "success"}
     assert sample(engine, "controller_runtime_reconcile_total", **success) == OBJECTS

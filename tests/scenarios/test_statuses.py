@@ -12,7 +12,7 @@ from quintant.core.object import Custom, Model, Request
 from quintant.core.resource import resource
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.status_writer import StatusWriter
+from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.testing import InProcessCluster, named
 from quintant.testing.faults.match import kind, verb, watch
 

@@ -24,8 +24,8 @@ from quintant.cluster.controllers import controllers
 from quintant.core.errors import Terminal
 from quintant.core.object import ObjectMeta, replace
 from quintant.keys.sensitive import Sensitive
-from quintant.runtime.controller import predicates
-from quintant.runtime.controller.finalizer import BLOCKED, RELEASE
+from quintant.runtime.reconcile.finalizer import BLOCKED, RELEASE
+from quintant.runtime.source import predicates
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
 from scenarios.finalizer_program import FINALIZER, Bucket, bucket, bucket_manager, provision
 

@@ -19,7 +19,7 @@ from quintant.core.clock import Clock, Random, monotonic
 from quintant.core.errors import LeadershipLost, leaf_errors
 from quintant.runtime.leader.lease import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.manager.environment import Environment
-from quintant.testing import InProcessCluster, kind, writes
+from quintant.testing import InProcessCluster, kind, verb, writes
 from quintant.testing.faults.transport import FaultTransport
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.soak_size import sized
@@ -30,6 +30,7 @@ FAILOVER_SECONDS = LEASE_SECONDS + 2
 WARM_SECONDS = 1.0
 EDIT_SECONDS = 0.25
 NAMES = [f"g{number}" for number in range(5)]
+leases = kind(Lease) & verb("create", "update", "patch")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Door:
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         reply = await self.server.request(call)
-        if writes(call) and reply.status < 300:
+        if (writes | leases)(call) and reply.status < 300:
             self.witness.note(self.name, call, reply)
         return reply
 

@@ -294,3 +294,31 @@ async def test_a_volume_does_not_take_the_place_of_a_programs_files(
         assert str(script) in command_line(pid)
         assert environment(pid)["PYTHONPATH"] == str(script.parent)
         assert not ran(trace)
+
+
+async def test_no_argument_of_a_pod_leads_an_agent_out_of_the_pod(
+    node: NodeCluster, tmp_path: Path
+) -> None:
+    """A snapshot unpacked into the folder of our code, or a folder of yours emptied."""
+    (tmp_path / "precious").write_text("mine")
+    container = {
+        "name": "main", "image": "quintant",
+        "args": ["agent", "cosmosnode", "clean", str(tmp_path)],
+        "env": [{"name": "QUINTANT_VOLUMES", "value": f'["{tmp_path}"]'}],
+    }  # fmt: skip
+    await node.create("a", containers=[container], restartPolicy="Never")
+    pod = await node.until("a", lambda pod: pod.get("status", {}).get("phase") == "Failed")
+    (status,) = pod["status"]["containerStatuses"]
+    assert "outside of the pod's root" in status["state"]["terminated"]["message"]
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+async def test_an_agent_uses_the_volumes_of_its_pod(node: NodeCluster) -> None:
+    main = {
+        "name": "main", "image": "quintant", "args": ["agent", "cosmosnode", "clean", "/data"],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }  # fmt: skip
+    volumes = [{"name": "data", "emptyDir": {}}]
+    await node.create("a", containers=[main], volumes=volumes, restartPolicy="Never")
+    pod = await node.until("a", lambda pod: pod.get("status", {}).get("phase") == "Succeeded")
+    assert pod["status"]["phase"] == "Succeeded"

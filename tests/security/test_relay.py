@@ -14,13 +14,13 @@ import pytest_asyncio
 
 import patience
 from quintant.agents.relay.certificates import ensure
-from quintant.agents.relay.exchange import ExchangeLimits
-from quintant.agents.relay.fields import ClientOrigin
 from quintant.agents.relay.relay import Relay
-from quintant.agents.relay.shares import AddressShares, share_address
-from quintant.agents.relay.tokens import digest, parse
-from quintant.agents.relay.upload import FIRST_BYTES, UploadLimits
-from quintant.agents.relay.visitor_queue import QueueLimits
+from quintant.agents.relay.tunnel.tokens import digest, parse
+from quintant.agents.relay.visitor.exchange import ExchangeLimits
+from quintant.agents.relay.visitor.fields import ClientOrigin
+from quintant.agents.relay.visitor.shares import AddressShares, share_address
+from quintant.agents.relay.visitor.upload import FIRST_BYTES, UploadLimits
+from quintant.agents.relay.visitor.visitor_queue import QueueLimits
 from quintant.http.head import parse_request_head
 from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, asked, opened, request, saying, visiting
 

@@ -11,7 +11,7 @@ from quintant import Manager
 from quintant.core.address import BindAddress
 
 ROOT = Path(__file__).parents[2]
-DEPLOYMENTS = sorted((ROOT / "deploy").rglob("deployment.yaml"))
+DEPLOYMENTS = sorted((ROOT / "deploy").rglob("operator/deployment.yaml"))
 
 
 def test_metrics_probes_and_webhooks_are_on_loopback_by_default() -> None:

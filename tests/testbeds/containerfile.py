@@ -2,7 +2,8 @@
 
     FROM     the base is this machine's Python; a stage before it is copied
     COPY     from the build context, or from another stage, to the same place in the scratch root
-    RUN      with /bin/sh; absolute paths that are not of the base are those of the scratch root
+    RUN      with /bin/sh; absolute paths that are not of the base are those of the scratch root;
+             without secrets, which nobody lends here
     WORKDIR, ENV, USER, ENTRYPOINT, CMD   as they say, but nobody becomes another user
 
 The root of the stage that is being built is always the same folder, so that what notes absolute
@@ -21,10 +22,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_SECRET = re.compile(r"--mount=type=secret\S* +")
 # Folders of the base, which is this machine.
 _OF_BASE = ("bin", "dev", "etc", "lib", "proc", "sbin", "tmp", "usr", "var")
 # The beginning of an absolute path: not the slash inside of a relative one, nor of a URL.
-_ABSOLUTE = re.compile(rf"(?<![\w./$}}])/(?!/|(?:{'|'.join(_OF_BASE)})\b)(?=\w)")
+_ABSOLUTE = re.compile(rf"(?<![\w./$}}*])/(?!/|(?:{'|'.join(_OF_BASE)})\b)(?=\w)")
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,9 @@ class ScratchBuild:
             case "COPY":
                 self._copy(each.rest.split(), stage)
             case "RUN":
-                self.run(stage, each.rest)
+                self.run(stage, _SECRET.sub("", each.rest))
+            case "LABEL":
+                pass  # Nothing of a program sees them.
             case _:
                 raise AssertionError(f"nobody here knows {each.word}")
 

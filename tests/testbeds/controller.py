@@ -12,7 +12,7 @@ from asyncio.subprocess import Process
 from pathlib import Path
 
 from quintant.cluster.instance.cluster import save_kubeconfig
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.runtime.manager.install_crds import install_crds
 from testbeds.real_peers import RealPeersTestbed
 

@@ -8,7 +8,7 @@ up, falls behind, halts and lies as a test says.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,16 +38,18 @@ from quintant.core.object import Object
 from quintant.core.owner import controller_of
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
 from quintant.operators.cosmos.options import Options
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import GrantedAccount, InProcessCluster, grant
+from testbeds.liars import Manner, lie
 
 NAMESPACE = "test"
 STEP_SECONDS = 0.5
+MOST_BYTES = 256 * 1024
 GIB = 2**30
 OWNED: tuple[type[Object], ...] = (
     Service, ConfigMap, ServiceAccount, Role, RoleBinding, PersistentVolumeClaim, Pod,
@@ -71,6 +73,8 @@ class ModelledNode:
     """The height at which it stands, for an upgrade or for good."""
     answer: bytes | None = None
     """What it says instead of its status."""
+    breaks: Exception | None = None
+    """What reading its status raises."""
     latency: float = 0.0
     disk: tuple[int, int] | None = (100 * GIB, 90 * GIB)
     """All and free bytes of its volume; None if its sidecar does not tell."""
@@ -80,6 +84,8 @@ class ModelledNode:
     peers: int = 2
     restarts: int = 0
     """How often its program was restarted in its pod."""
+    crashes: str = ""
+    """The last words of a program that ends again and again; its pod waits before the next try."""
     asked: list[float] = field(default_factory=list)
     """When its status was asked for."""
 
@@ -100,6 +106,10 @@ class CosmosTestbed:
         self.sync_seconds = 4.0
         """From the first answer to being in sync."""
         self.stop_seconds = 1.0
+        self.lies: Iterator[int] | None = None
+        """The seeds of what nodes and sidecars answer instead of the truth."""
+        self.lied: set[str] = set()
+        """The questions that were answered so."""
         self.probe_seconds = 0.0
         """From being in sync to being ready."""
         self.images: Callable[[str], bool] = lambda _: True
@@ -161,7 +171,8 @@ class CosmosTestbed:
     def in_sync(self, pod: Pod) -> bool:
         """Whether a node follows the chain."""
         node, up = self.node(pod.metadata.name), self._up(pod)
-        return up is not None and up >= self.sync_seconds and not node.catching_up and not node.down
+        synced = up is not None and up >= self.sync_seconds and not node.catching_up
+        return synced and not self._is_down(pod)
 
     def status(self, pod: Pod) -> Plain:
         """What a node says of itself."""
@@ -194,9 +205,13 @@ class CosmosTestbed:
     def answering(self, address: str) -> Pod:
         """The pod at an address, if its node answers."""
         pod = self._pods.get(address)
-        if pod is None or self._up(pod) is None or self.node(pod.metadata.name).down:
+        if pod is None or self._up(pod) is None or self._is_down(pod):
             raise ConnectError(f"{address} refuses connections")
         return pod
+
+    def _is_down(self, pod: Pod) -> bool:
+        node = self.node(pod.metadata.name)
+        return node.down or bool(node.crashes)
 
     # The kubelet.
 
@@ -260,10 +275,14 @@ class CosmosTestbed:
         told = {each.name: each.state.running is not None for each in pod.status.container_statuses}
         restarts = self.node(pod.metadata.name).restarts
         same = all(each.restart_count == restarts for each in pod.status.container_statuses)
-        known = pod.ready == ready and told and all(told.values()) == pulled and same
+        crashes = self.node(pod.metadata.name).crashes
+        runs = pulled and not crashes
+        known = pod.ready == ready and told and all(told.values()) == runs and same
         if pod.status.pod_ip and known:
             return None
-        state: Plain = {"running": {}} if pulled else {"waiting": {"reason": "ImagePullBackOff"}}
+        why = "CrashLoopBackOff" if pulled else "ImagePullBackOff"
+        state: Plain = {"running": {}} if runs else {"waiting": {"reason": why}}
+        last = {"lastState": {"terminated": {"exitCode": 1, "message": crashes}}} if crashes else {}
         now, address = timestamp(self.cluster.clock.now()), _address(pod)
         return {
             "phase": "Running" if pulled else "Pending",
@@ -271,7 +290,7 @@ class CosmosTestbed:
             "conditions": [{"type": "Ready", "status": str(ready), "lastTransitionTime": now}],
             "containerStatuses": [
                 {"name": each.name, "image": each.image, "imageID": "", "ready": ready,
-                 "restartCount": restarts, "state": state} for each in pod.spec.containers
+                 "restartCount": restarts, "state": state, **last} for each in pod.spec.containers
             ],
         }  # fmt: skip
 
@@ -343,11 +362,11 @@ class CosmosTestbed:
 
     async def owned(self, name: str = "hub") -> set[str]:
         """What a CosmosFullNode controls: kind/name."""
-        crd, found = await self.full_node(name), set()
+        full_node, found = await self.full_node(name), set()
         for kind in OWNED:
             for each in await self.cluster.client.list(kind, NAMESPACE):
                 held = controller_of(each)
-                if held is not None and held.uid == crd.metadata.uid:
+                if held is not None and held.uid == full_node.metadata.uid:
                     found.add(f"{kind.__name__}/{each.metadata.name}")
         return found
 
@@ -378,6 +397,13 @@ class ModelledConnection:
     port: int
 
     async def get(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
+        status, truth = await self._truth(path, query, seconds)
+        if self.testbed.lies is None:
+            return status, truth
+        self.testbed.lied.add(path)
+        return await _lie(next(self.testbed.lies), truth, seconds)
+
+    async def _truth(self, path: str, query: dict[str, str], seconds: float) -> tuple[int, bytes]:
         pod = self.testbed.answering(self.address)
         node = self.testbed.node(pod.metadata.name)
         if node.latency:
@@ -395,12 +421,25 @@ class ModelledConnection:
         if path.startswith("/cosmos/upgrade"):
             return 200, msgspec.json.encode({"plan": self.testbed.planned})
         node.asked.append(self.testbed.time)
+        if node.breaks is not None:
+            raise node.breaks
         if node.answer is not None:
             return 200, node.answer
         return 200, msgspec.json.encode(self.testbed.status(pod))
 
     async def close(self) -> None:
         pass
+
+
+async def _lie(seed: int, truth: bytes, seconds: float) -> tuple[int, bytes]:
+    """A lie, as a connection delivers it: the real one has a limit of bytes, too."""
+    answer = lie(seed, truth)
+    if answer.manner in (Manner.SLOW, Manner.SILENT):
+        await asyncio.sleep(seconds)
+        raise TimeoutError
+    if answer.manner is not Manner.WHOLE or answer.head or len(answer.body) > MOST_BYTES:
+        raise ConnectError("the connection broke before the whole answer")
+    return answer.status, answer.body
 
 
 def full_node(
@@ -426,13 +465,13 @@ def full_node(
     }  # fmt: skip
 
 
-def _is_settled(crd: CosmosFullNode) -> bool:
-    status = crd.status
+def _is_settled(full_node: CosmosFullNode) -> bool:
+    status = full_node.status
     return (
         status is not None
         and status.phase == "Complete"
-        and status.observed_generation == crd.metadata.generation
-        and (status.ready_replicas or 0) >= crd.spec.replicas
+        and status.observed_generation == full_node.metadata.generation
+        and (status.ready_replicas or 0) >= full_node.spec.replicas
     )
 
 

@@ -31,8 +31,8 @@ from quintant.core.address import BindAddress
 from quintant.core.object import K
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.install_crds import install_crds
@@ -113,14 +113,14 @@ class RealCosmosTestbed:
         return [each.reason for each in found if each.regarding.api_version.startswith("cosmos")]
 
 
-def is_settled(crd: CosmosFullNode) -> bool:
+def is_settled(full_node: CosmosFullNode) -> bool:
     """Whether nothing is to be done, and every node is in sync."""
-    status = crd.status
+    status = full_node.status
     return (
         status is not None
         and status.phase == "Complete"
-        and status.observed_generation == crd.metadata.generation
-        and status.ready_replicas == crd.spec.replicas
+        and status.observed_generation == full_node.metadata.generation
+        and status.ready_replicas == full_node.spec.replicas
     )
 
 
@@ -159,10 +159,10 @@ async def opened(images: Path) -> AsyncIterator[RealCosmosTestbed]:
 def upgrades_told(history: WatchedHistory[CosmosFullNode], height: int) -> dict[str, int]:
     """At which revision each pod's sidecar told of upgrade-info.json."""
     found: dict[str, int] = {}
-    for _, crd in history.events:
-        for pod, upgrade in (crd.status.upgrade_info if crd.status else {}).items():
+    for _, full_node in history.events:
+        for pod, upgrade in (full_node.status.upgrade_info if full_node.status else {}).items():
             if upgrade.height == height:
-                found.setdefault(pod, int(crd.metadata.resource_version))
+                found.setdefault(pod, int(full_node.metadata.resource_version))
     return found
 
 

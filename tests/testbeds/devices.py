@@ -24,6 +24,7 @@ NAME = "edgedevice-bench"
 PATIENCE_SECONDS = 20.0
 
 Plain = Mapping[str, Any]
+Reply = bytes | Callable[[bytes], bytes]
 
 
 def edge_device(protocol: str, address: str, **spec: Any) -> dict[str, Any]:
@@ -162,8 +163,8 @@ async def bench(
 
 
 @asynccontextmanager
-async def raw_device(reply: bytes, *, endless: bytes = b"") -> AsyncIterator[RawDevice]:
-    """A device that answers every connection with these bytes, whatever it is asked."""
+async def raw_device(reply: Reply, *, endless: bytes = b"") -> AsyncIterator[RawDevice]:
+    """A device that answers every connection with these bytes, or with what they are made of."""
     device = RawDevice(reply, endless)
     server = await asyncio.start_server(device.serve, "127.0.0.1", 0)
     device.port = server.sockets[0].getsockname()[1]
@@ -177,7 +178,7 @@ async def raw_device(reply: bytes, *, endless: bytes = b"") -> AsyncIterator[Raw
 class RawDevice:
     """What it was asked, and what it answers."""
 
-    def __init__(self, reply: bytes, endless: bytes = b"") -> None:
+    def __init__(self, reply: Reply, endless: bytes = b"") -> None:
         self.reply, self.endless = reply, endless
         self.port = 0
         self.asked: list[bytes] = []
@@ -192,7 +193,8 @@ class RawDevice:
         with suppress(OSError):
             self.asked.append(await reader.read(65536))
             if self.reply:
-                writer.write(self.reply)
+                reply = self.reply
+                writer.write(reply if isinstance(reply, bytes) else reply(self.asked[-1]))
                 await writer.drain()
             while self.endless:
                 writer.write(self.endless)

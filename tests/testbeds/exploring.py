@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, owned, replace, resource
 from quintant.api.core import ConfigMap
-from quintant.runtime.controller.context import Reconciler
+from quintant.runtime.reconcile.context import Reconciler
 from quintant.testing import RemoteModel, Scenario, ScenarioWorld, effect, named
 
 

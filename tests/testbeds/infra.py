@@ -17,17 +17,20 @@ from quintant.api.events import Event
 from quintant.api.meta import condition_of
 from quintant.core.errors import NotFound
 from quintant.core.object import Object, ObjectMeta, Opaque
+from quintant.core.secret_hosts import url_host
 from quintant.operators.infra import controllers
 from quintant.operators.infra.api import (
     GROUP,
+    HOSTS,
     VERSION,
     Cloud,
     Cluster,
     GlobalCloud,
     GlobalInfrastructureProvider,
+    InfrastructureClaim,
     InfrastructureProvider,
 )
-from quintant.operators.infra.observe.answers import NodeLook, TargetLook
+from quintant.operators.infra.observed.answers import NodeLook, TargetLook
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.cache.client import Client
@@ -36,7 +39,10 @@ from quintant.runtime.manager.manager import Manager
 from quintant.testing import GrantedAccount, InProcessCluster, grant
 from testbeds.modelled_provider import ModelledProvider
 
-KINDS = (Cluster, Cloud, GlobalCloud, InfrastructureProvider, GlobalInfrastructureProvider)
+KINDS = (
+    Cluster, Cloud, GlobalCloud, InfrastructureProvider, GlobalInfrastructureProvider,
+    InfrastructureClaim,
+)  # fmt: skip
 OPTIONS = Options(dummy_clouds=True, global_secrets_namespace="infra-secrets")
 PASSWORD = "pa;ss=w'o\"r\\d\n\u00fc file(/etc/passwd)"
 """A password with everything that could be taken for something else."""
@@ -109,6 +115,8 @@ class InfraTestbed:
     targets: ModelledTargets = field(default_factory=ModelledTargets)
     url: str = "http://im.example.com:8800"
     """Of the provider."""
+    hosts: tuple[str, ...] = ("keystone.example.com:5000",)
+    """Who may see Secrets beside the provider."""
     user: str = "us"
     """Who we are to the provider."""
     account: GrantedAccount | None = None
@@ -167,7 +175,12 @@ class InfraTestbed:
             path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
             await self.merge(path, {"stringData": values})
             return
-        meta = ObjectMeta(name=name, namespace=namespace, labels={f"{GROUP}/watch": "true"})
+        meta = ObjectMeta(
+            name=name,
+            namespace=namespace,
+            labels={f"{GROUP}/watch": "true"},
+            annotations={HOSTS: ",".join((url_host(self.url), *self.hosts))},
+        )
         await self.cluster.create(Secret(metadata=meta, string_data=values))
 
     async def provider(

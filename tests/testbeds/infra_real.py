@@ -17,6 +17,7 @@ import patience
 from infrastructure_manager import InfrastructureManager
 from quintant.api.core import Namespace
 from quintant.core.object import ObjectMeta
+from quintant.core.secret_hosts import url_host
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.options import Options
@@ -92,6 +93,7 @@ class RealInfraTestbed(InfraTestbed):
     async def at_openstack(self, cloud: OpenStack, password: str) -> None:
         """Create a provider, and a Cloud that is the small OpenStack."""
         await self.provider()
+        self.hosts = (url_host(cloud.url),)
         await self.secret("os", username="user", password=password)
         auth = {
             "credentialsSecretRef": {"name": "os"},

@@ -15,8 +15,8 @@ from quintant.core.clock import timestamp
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED, LABEL, PeerPod
-from quintant.operators.klight.lightnetwork.api import LightNetwork
-from quintant.operators.klight.observe.membership import Membership
+from quintant.operators.klight.api.lightnetwork import LightNetwork
+from quintant.operators.klight.observed.membership import Membership
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import address_of, object_name
 from quintant.runtime.manager.engine import Engine

@@ -15,8 +15,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from quintant.core.clock import monotonic
-from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
-from quintant.operators.klight.plan.repair import lacking, union
+from quintant.operators.klight.observed.answers import OK, Answer, Contents, PeerHealth
+from quintant.operators.klight.plan.parts import lacking, union
 from quintant.wire.peeradmin import LastOrder, Member, StatusResponse
 
 EVICTION_SECONDS = 1.0
@@ -31,6 +31,7 @@ class Mood(Enum):
     SILENT = "it takes connections and says nothing"
     FOREIGN = "it is no lightpeer, and says so to a check"
     IMPOSTOR = "its health is fine, and it is no lightpeer"
+    STOPPED = "it answers that it does not serve"
     HANGING = "it serves, and a join never ends"
 
 
@@ -134,6 +135,8 @@ class ModelledPeers:
                 return PeerHealth.FAILING if failing else PeerHealth.SERVING
             case Mood.SILENT:
                 return PeerHealth.SILENT
+            case Mood.STOPPED:
+                return PeerHealth.NOT_SERVING
             case Mood.FOREIGN:
                 return PeerHealth.FOREIGN
         return PeerHealth.REFUSED
@@ -211,10 +214,17 @@ class ModelledPeers:
             return Answer("UNIMPLEMENTED", "Method not found!")
         if mood is Mood.SILENT:
             return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
+        if mood is Mood.STOPPED:
+            return Answer("UNKNOWN", "cannot write to the disk: No space left on device")
         if mood is Mood.HANGING:
             await asyncio.sleep(within)
             return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
         return model.answer or await self._join(model, contact, within)
+
+    def finish_join(self, address: str, contact: str, seconds: float) -> None:
+        """Have a join end later that a peer is at, though whoever asked for it is gone."""
+        model = self.models[address]
+        asyncio.get_running_loop().call_later(seconds, self._merge, model, contact)
 
     async def _join(self, model: Model, contact: str, within: float) -> Answer:
         members = set(self.models[contact].view) if contact in self.models else {contact}

@@ -18,7 +18,7 @@ from typing import Any
 
 from quintant.core.clock import monotonic
 from quintant.keys.sensitive import Sensitive
-from quintant.operators.infra.observe.answers import (
+from quintant.operators.infra.observed.answers import (
     ErrorClass,
     Estimate,
     Failure,
@@ -27,7 +27,8 @@ from quintant.operators.infra.observe.answers import (
     MachineDetails,
     ProviderError,
 )
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.marks import InfrastructureMarks, marks_in_name, marks_of
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.plan.diff import machine_counts
 from quintant.operators.infra.remote.errors import answer_failure
 from quintant.testing import FaultMode, RemoteModel, effect
@@ -57,11 +58,15 @@ class Faults:
     password: str = ""
     """The only password that the provider takes; empty takes any."""
     cloud_password: str = ""
+    cloud_unreached: str = ""
+    """What the provider says of a cloud that it does not reach."""
     disabled: bool = False
     plan_fail: tuple[int, str] | None = None
     outputs_missing: bool = False
     ghosts: int = 0
     """Deletions after which it is there again, without machines: its state was read as it went."""
+    wrong_id: str = ""
+    """What the next creation is answered with, whatever was made."""
     lost_answers: int = 0
     """Creations that are carried out, and whose answers are lost."""
 
@@ -107,6 +112,8 @@ class ModelledProvider(RemoteModel):
         self.calls: list[str] = []
         self.sent: list[tuple[str, Mapping[str, str]]] = []
         """Credentials that arrived, revealed: what a test compares."""
+        self.urls: set[str] = set()
+        """Addresses at which it was asked."""
         self._ids, self._order = count(1), count()
         self._timeline: list[tuple[float, int, Callable[[], None]]] = []
 
@@ -201,6 +208,7 @@ class ModelledProvider(RemoteModel):
             key: value.reveal() if isinstance(value, Sensitive) else value
             for key, value in (session.cloud or {}).items()
         }
+        self.urls.add(session.url)
         self.sent.append((name, {**cloud, **{f"im.{key}": each for key, each in user.items()}}))
         if faults.password and user.get("password") != faults.password:
             status = 401 if listing else 400
@@ -230,6 +238,8 @@ class ModelledProvider(RemoteModel):
 
     def check_cloud(self, session: ProviderSession) -> None:
         """Refuse a wrong password of the cloud, as a call that logs in does."""
+        if self.faults.cloud_unreached:
+            raise self._refused(400, self.faults.cloud_unreached)
         wanted = self.faults.cloud_password
         given = (session.cloud or {}).get("password")
         if wanted and (not isinstance(given, Sensitive) or given.reveal() != wanted):
@@ -416,18 +426,25 @@ class ModelledAccess:
     async def create(self, template: Mapping[str, Any]) -> str:
         owner = self._in("create", listing=True)
         made = await self.model.create(self.session, owner, dict(template))
+        if self.model.faults.wrong_id:
+            made, self.model.faults.wrong_id = self.model.faults.wrong_id, ""
         if self.model.faults.lost_answers:
             self.model.faults.lost_answers -= 1
             raise self.model.failure(FaultMode.LOST)
         return made
 
-    async def find(self, token: str) -> tuple[str, ...]:
+    async def find(
+        self, wanted: InfrastructureMarks, besides: Collection[str] = ()
+    ) -> tuple[str, ...]:
         owner = self._in("list", listing=True)
         return tuple(
             each.id
             for each in self.model.infrastructures.values()
-            if each.owner == owner and token in repr(each.template.get("metadata"))
+            if each.owner == owner and each.id not in besides and _marks(each).match(wanted)
         )
+
+    async def marks(self, id: str) -> InfrastructureMarks:
+        return _marks(self.model.held(id, self._in("template"), "template"))
 
     async def template(self, id: str) -> Mapping[str, Any] | None:
         found = self.model.held(id, self._in("template"), "template")
@@ -454,7 +471,8 @@ class ModelledAccess:
     async def outputs(self, id: str) -> Mapping[str, Any]:
         found = self.model.held(id, self._in("outputs"), "outputs")
         if found.template_lost:
-            body = b"""{"message": "'outputs' is not a valid property", "code": 403}"""
+            lost = b"'outputs' infrastructure property is not valid in this infrastructure"
+            body = b'{"message": "%b", "code": 403}' % lost
             raise ProviderError(answer_failure(403, body, changes=False))
         topology = found.template.get("topology_template", {})
         if self.model.faults.outputs_missing:
@@ -474,6 +492,11 @@ class ModelledAccess:
 
     async def log(self, id: str) -> str:
         return self.model.held(id, self._in("log"), "log").log
+
+
+def _marks(found: ModelledInfrastructure) -> InfrastructureMarks:
+    marks = marks_of(found.template)
+    return marks_in_name(marks.name) if found.template_lost else marks
 
 
 def _merged(before: Any, after: Any) -> Any:

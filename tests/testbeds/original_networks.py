@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from quintant.api.meta import condition_of
-from quintant.operators.klight.lightnetwork.api import WRITABLE
+from quintant.operators.klight.api.lightnetwork import WRITABLE
 from testbeds.originals import OriginalsTestbed
 from testbeds.real_peers import persist, query
 

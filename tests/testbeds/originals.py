@@ -17,7 +17,7 @@ from quintant.api.core import Pod
 from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, PodStatus
 from quintant.core.object import replace
 from quintant.operators.klight.api import LABEL, PORT
-from quintant.operators.klight.lightnetwork.api import REPAIR
+from quintant.operators.klight.api.lightnetwork import REPAIR
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest
 from testbeds.ports import free_port
 from testbeds.real_peers import NETWORK, RealPeersTestbed, query

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,9 +35,9 @@ from quintant.operators.portal.api import (
     TunnelClassSpec,
 )
 from quintant.operators.portal.options import Options
-from quintant.runtime.controller.follower import Unreachable
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.follower import Unreachable
 from quintant.testing import GrantedAccount, InProcessCluster, grant
 
 STEP_SECONDS = 0.1
@@ -60,6 +60,8 @@ class PortalTestbed:
     """Whether a pod's program starts."""
     step: float = STEP_SECONDS
     """How often the kubelet and the tunnels look around."""
+    liar: Callable[[Pod, bytes], AsyncGenerator[bytes, None]] | None = None
+    """What tunnels report instead of the truth."""
     silent: bool = False
     """Whether tunnels tell nothing."""
     account: GrantedAccount | None = None
@@ -87,20 +89,27 @@ class PortalTestbed:
 
     async def lines(self, address: str) -> AsyncGenerator[bytes, None]:
         """Be a tunnel: tell of the relays, and again whenever that changes."""
+        while (liar := self.liar) is not None and (pod := self._pods.get(address)) is not None:
+            async with aclosing(liar(pod, self._report(pod, 1))) as lies:
+                async for line in lies:
+                    yield line
         seq, told = 0, ""
-        while not self.silent and (pod := self._pods.get(address)) is not None:
+        while not (self.silent or self.liar) and (pod := self._pods.get(address)) is not None:
             if not self.starts(pod):
                 break
             relays = self._relays(pod)
             if (now := repr(relays)) != told:
                 seq, told = seq + 1, now
-                observed = micro_timestamp(self.cluster.clock.now())
-                yield msgspec.json.encode(
-                    {"v": 1, "seq": seq, "pod": pod.metadata.uid, "relays": relays}
-                    | {"observedAt": observed}
-                )
+                yield self._report(pod, seq)
             await asyncio.sleep(self.step)
         raise Unreachable("connection refused")
+
+    def _report(self, pod: Pod, seq: int) -> bytes:
+        observed = micro_timestamp(self.cluster.clock.now())
+        return msgspec.json.encode(
+            {"v": 1, "seq": seq, "pod": pod.metadata.uid, "relays": self._relays(pod)}
+            | {"observedAt": observed}
+        )
 
     async def events(self) -> list[tuple[str, str, str]]:
         """What the operator told so far: type, reason and text, in order."""

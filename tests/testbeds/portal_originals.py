@@ -223,7 +223,7 @@ async def visiting_by_v1(url: str, lease: str) -> AsyncIterator[V1Visitor]:
 async def visiting_by_http(port: int, app: str) -> AsyncIterator[HttpVisitor]:
     """A visitor of an app below localhost, without TLS."""
     timeout = ClientTimeout(total=patience.seconds(120))
-    async with ClientSession(connector=TCPConnector(), timeout=timeout) as client:
+    async with ClientSession(connector=TCPConnector(limit=0), timeout=timeout) as client:
         yield HttpVisitor(client, port, f"{app}.{DOMAIN}:{port}")
 
 
@@ -277,7 +277,7 @@ async def web_service() -> AsyncIterator[int]:
     app.router.add_get("/echo", _echo)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=2048)
     await site.start()
     try:
         yield runner.addresses[0][1]

@@ -18,7 +18,7 @@ import msgspec
 import psutil
 
 import patience
-from quintant.agents.relay.tokens import digest
+from quintant.agents.relay.tunnel.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.client.rest import Rest

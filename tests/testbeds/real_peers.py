@@ -26,10 +26,10 @@ from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL, PeerPod
-from quintant.operators.klight.lightnetwork.api import LightNetwork
-from quintant.operators.klight.observe.membership import Membership
+from quintant.operators.klight.api.lightnetwork import LightNetwork
+from quintant.operators.klight.observed.answers import Answer
+from quintant.operators.klight.observed.membership import Membership
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.join_result import Answer
 from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine

@@ -17,6 +17,12 @@ from quintant.testing.faults.transport import SentRequest
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 APPLY, CREATED, FORBIDDEN = "apply", 201, 403
+BLOCKS = (
+    "a cluster may ask for it before it takes an owner reference that blocks deletion "
+    "(OwnerReferencesPermissionEnforcement); no request names it"
+)
+WATCHED = "comes with every watched kind, for reads past the cache: this one is read from it alone"
+"""Reasons to grant what nothing takes."""
 
 without_streams = RequestMatch(lambda call: "sendInitialEvents" in call.query)
 """What a server refuses that cannot stream a first state: kinds are listed then."""
@@ -33,7 +39,7 @@ class Right(NamedTuple):
 def granted(folder: Path) -> dict[tuple[str, str, str], str]:
     """What the roles of an installation grant: verbs, by namespace, group and resource."""
     found: dict[tuple[str, str, str], set[str]] = {}
-    for role in load_all((folder / "rbac.yaml").read_bytes()):
+    for role in load_all((folder / "operator/rbac.yaml").read_bytes()):
         for rule in role.get("rules", ()):
             for group in rule["apiGroups"]:
                 for resource in rule["resources"]:

@@ -26,7 +26,7 @@ from quintant.cluster.controllers import controllers as kubernetes
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.core.clock import Random, timestamp
+from quintant.core.clock import Random, monotonic, timestamp
 from quintant.core.errors import NotFound, QuintantError
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.operators.shifu import controllers
@@ -34,9 +34,10 @@ from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec, Upst
 from quintant.operators.shifu.api.names import GROUP, LOCATION
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.api.telemetry import TelemetryService
-from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.options import Options
+from quintant.operators.shifu.remote import NodeFiguresSource
 from quintant.operators.shifu.report.pages import EdgeMapPages
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.engine import Engine
@@ -47,8 +48,14 @@ DEVICES, SHIFUS, HOME = "devices", "deviceshifu", "shifu-system"
 DEMO = Options(
     collect_period=1.0, node_lost_after=3.0, node_stable_after=5.0, cooldown=5.0,
     settle_delay=0.5, edgemap_addr="", move_timeout=20.0, write_qps=1000,
+    allowed_images=("example.dev/*",),
 )  # fmt: skip
 GIB = 2**30
+ANSWERS = {
+    "type": "DeviceReachable", "status": "True", "reason": "Answers", "message": "",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+}  # fmt: skip
+"""What an agent says of a device that answers."""
 AGENT_SECONDS = 0.5
 CROWD_SECONDS = 600.0
 """Within which a thousand devices are there, at the slowest rate of a test."""
@@ -68,6 +75,8 @@ class ShifuTestbed:
     """What each process knows."""
     topology: Topology | None = None
     """That of the newest process."""
+    metrics: NodeFiguresSource | None = None
+    """The metrics API, where a test brings its own."""
 
     @property
     def client(self) -> Client:
@@ -101,6 +110,8 @@ class ShifuTestbed:
 
     async def figures(self, client: Client) -> Sequence[NodeMetrics]:
         """Be the metrics API, where a test says what nodes use."""
+        if self.metrics is not None:
+            return await self.metrics(client)
         if self.used is None:
             return await client.list(NodeMetrics, live=True)
         now = timestamp(self.cluster.clock.now())
@@ -230,6 +241,20 @@ class ShifuTestbed:
         """The pods of deviceShifus that are not going away."""
         return [pod for pod in await self.client.list(Pod, SHIFUS) if not pod.deleting]
 
+    async def run_pods(self, node: str, seconds: float = 5.0) -> None:
+        """Be the kubelet of a node that is not simulated for a while: its pods are ready."""
+        ready = {"type": "Ready", "status": "True"}
+        ends = monotonic() + seconds
+        while monotonic() < ends:
+            now = timestamp(self.cluster.clock.now())
+            beat = {"conditions": [{**ready, "lastHeartbeatTime": now}]}
+            await self.merge(f"/api/v1/nodes/{node}/status", {"status": beat})
+            for pod in await self.pods():
+                if pod.spec.node_name == node and not pod.ready:
+                    path = f"/api/v1/namespaces/{SHIFUS}/pods/{pod.metadata.name}/status"
+                    await self.merge(path, {"status": {"phase": "Running", "conditions": [ready]}})
+            await self.cluster.advance(1)
+
     async def where(self) -> dict[str, str]:
         """The node of each device's running pod, by the device's name."""
         return {device_of(pod): pod.spec.node_name for pod in await self.pods() if pod.ready}
@@ -313,7 +338,11 @@ def _node_ready(node: Node) -> bool:
 
 @asynccontextmanager
 async def opened(
-    options: Options = DEMO, *, agents: bool = True, started: bool = True
+    options: Options = DEMO,
+    *,
+    agents: bool = True,
+    started: bool = True,
+    figures: NodeFiguresSource | None = None,
 ) -> AsyncIterator[ShifuTestbed]:
     """A testbed in which the operator is at work."""
     cluster = InProcessCluster(rbac=True)
@@ -324,7 +353,7 @@ async def opened(
     await cluster.client.create(
         ServiceAccount(metadata=ObjectMeta(name="edgedevice-sa", namespace=SHIFUS))
     )
-    testbed = ShifuTestbed(cluster, options)
+    testbed = ShifuTestbed(cluster, options, metrics=figures)
     parts = (Component(kubernetes()), scheduler(), simulator(Fleet(0), clock=cluster.clock))
     async with AsyncExitStack() as stack:
         for part in parts:

@@ -52,7 +52,10 @@ QUICK = Options(
     settle_delay=0.2, collect_period=1.0, node_lost_after=3.0, node_stable_after=5.0,
     edgemap_addr="", telemetry_service=True,
 )  # fmt: skip
-_INSTALLED = ("crds", "namespace", "rbac", "objects", "telemetry/rbac")
+_INSTALLED = (
+    "crds/crds", "crds/namespaces", "operator/namespace", "operator/rbac", "operator/objects",
+    "telemetry/rbac",
+)  # fmt: skip
 """What an administrator applies, but for the operator's own pods."""
 
 JsonObject = dict[str, Any]

@@ -13,8 +13,11 @@ from msgspec import Meta
 from quintant import (
     DONE,
     Client,
+    Conclusion,
     Context,
     Custom,
+    KeyContext,
+    KeyedState,
     Manager,
     Metadata,
     Model,
@@ -30,10 +33,11 @@ from quintant import (
     resource,
     with_labels,
 )
-from quintant.api.core import ConfigMap, Pod, Secret
+from quintant.api.core import ConfigMap, Pod, ResourceRequirements, Secret
 from quintant.api.meta import Condition, set_condition
 from quintant.core.codec import decode
-from quintant.core.markers import default, list_map
+from quintant.core.schema.markers import default, list_map
+from quintant.testing import FaultMode, RemoteModel, Scenario, ScenarioWorld
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -120,6 +124,22 @@ async def reconcile(greeter: Greeter, ctx: Context[Greeter]) -> Result | None:
     return DONE
 
 
+async def concludes(greeter: Greeter, ctx: Context[Greeter]) -> Result | None:
+    changed = Conclusion[GreeterStatus](change=lambda now: now or GreeterStatus())
+    assert_type(await ctx.conclude(changed), Result | None)
+    return await ctx.conclude(Conclusion(status=GreeterStatus(greeted=True), again=Result(after=1)))
+
+
+async def concludes_objects(request: Request, ctx: KeyContext) -> None:
+    for greeter in await ctx.client.list(Greeter):
+        await ctx.conclude(greeter, Conclusion(status=GreeterStatus(greeted=True)))
+
+
+memories = KeyedState(list[str])
+assert_type(memories[Request("a")], list[str])
+assert_type(memories.get(Request("a")), list[str] | None)
+
+
 async def silent(obj: Greeter, ctx: Context[Greeter], /) -> None:
     """A reconciler may return nothing, and name its parameters as it likes."""
 
@@ -141,3 +161,33 @@ reconcilers: list[Reconciler[Greeter]] = [reconcile, silent, general, Stateful()
 def wiring(manager: Manager) -> None:
     builder = manager.controls(Greeter).owns(ConfigMap).index("m", lambda g: [g.spec.message])
     builder.watches(Pod, to=lambda pod: [Request(pod.spec.node_name)]).reconcile(reconcile)
+
+
+class Cloud(RemoteModel):
+    async def find(self, name: str) -> str:
+        return name
+
+
+def provisioner(cloud: Cloud) -> Manager:
+    return Manager("provisioner")
+
+
+class Provisioning(Scenario):
+    modes = ("503", FaultMode.TIMEOUT)
+
+    def remotes(self) -> dict[str, RemoteModel]:
+        return {"cloud": Cloud()}
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        return [provisioner(world.remotes["cloud"])]
+
+
+class Crashing(Scenario):
+    modes = frozenset(FaultMode) - {FaultMode.PARENT_DELETED}
+
+
+RESOURCES = ResourceRequirements(requests={"cpu": "100m"}, limits={"memory": "1Gi"})
+
+
+async def recorded(greeter: Greeter, ctx: Context[Greeter]) -> None:
+    assert_type(await ctx.record(lambda status: GreeterStatus(greeted=True)), GreeterStatus)

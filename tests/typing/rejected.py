@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from quintant import (
     Client,
+    Conclusion,
     Context,
     Custom,
     Manager,
@@ -90,6 +91,7 @@ def reconcile_blocking(greeter: Greeter, ctx: Context[Greeter]) -> Result | None
 
 async def reconcile(greeter: Greeter, ctx: Context[Greeter]) -> None:
     await ctx.set_status(GreeterSpec(message="not a status"))  # type: ignore[arg-type]
+    await ctx.conclude(Conclusion(status=GreeterSpec(message="nor here")))  # type: ignore[arg-type]
 
 
 first: Reconciler[Greeter] = reconcile_pod  # type: ignore[assignment]

@@ -24,8 +24,11 @@ import structlog
 from examples_support import EXAMPLES, load_example
 from quintant import Manager
 from quintant.cli import COMMANDS, main
+from quintant.cli.envtest.known_words import APISERVER_FLAGS, ETCD_FLAGS
+from quintant.core.resource import resource
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing import InProcessCluster, named, run
+from unit.references import dangling
 
 ROOT = EXAMPLES.parent
 DOCS = ROOT / "docs"
@@ -159,10 +162,19 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
+def test_documents_and_docstrings_name_what_is_there() -> None:
+    ignored = Path(__file__).with_name("references_ignored.txt").read_text().splitlines()
+    assert list(dangling(ROOT, ignored)) == []
+
+
+STARTED_BY_KITS = {f"--{flag}" for flag in APISERVER_FLAGS | ETCD_FLAGS}
+"""Flags of the programs that test kits start."""
+
+
 @pages()
 def test_commands_and_their_options_exist(page: Path) -> None:
     known = commands()
-    every = set().union(*map(options, known.values()))
+    every = set().union(*map(options, known.values()), STARTED_BY_KITS)
     for line in code(page):
         words = line.split()
         if words[:1] == ["quintant"] and len(words) > 1:
@@ -203,16 +215,23 @@ def test_the_readme_shows_the_first_example() -> None:
 def test_every_option_of_run_and_manifests_is_explained() -> None:
     table = re.findall(r"^\| `([^`]+)`", (DOCS / "running.md").read_text(), re.MULTILINE)
     words = {word.split()[0] for cell in table for word in cell.split(",")}
-    told = {word for word in words if word.startswith("-")}
+    explained = {word for word in words if word.startswith("-")}
     known = commands()
-    assert told == (options(known["run"]) | options(known["manifests"])) - {"-h", "--help"}
+    assert explained == (options(known["run"]) | options(known["manifests"])) - {"-h", "--help"}
+
+
+def test_every_argument_of_resource_is_explained() -> None:
+    _, _, table = (DOCS / "kinds-and-crds.md").read_text().partition("| argument of `@resource` |")
+    first = re.findall(r"^\| ([^|]*) \|", table.partition("\n\n")[0], re.MULTILINE)
+    explained = {name for cell in first for name in _SPAN.findall(cell)}
+    assert explained == inspect.signature(resource).parameters.keys()
 
 
 async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
     text = (DOCS / "metrics-and-health.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|", text, re.MULTILINE)
-    told = {name: (kind, frozenset(_SPAN.findall(by))) for name, kind, by in rows}
-    assert told == series(await everything(cluster))
+    explained = {name: (kind, frozenset(_SPAN.findall(by))) for name, kind, by in rows}
+    assert explained == series(await everything(cluster))
 
 
 async def everything(cluster: InProcessCluster) -> Metrics:
@@ -230,6 +249,7 @@ async def everything(cluster: InProcessCluster) -> Metrics:
     requests = engine.metrics.rest("elsewhere")
     requests.retried("GET", 503)
     requests.throttled("GET", 0.1)
+    engine.metrics.runnable_failed("poller")()
     return engine.metrics
 
 

@@ -44,7 +44,7 @@ def _answering(cluster: InProcessCluster, **given: object) -> Answering:
 
 async def test_cluster_that_answers_is_named_with_its_version(cluster: InProcessCluster) -> None:
     findings = await reach(cluster.admin, "https://here", cluster.clock)
-    assert _of(findings, "cluster").said == f"https://here, Kubernetes {KUBERNETES}"
+    assert _of(findings, "cluster").message == f"https://here, Kubernetes {KUBERNETES}"
     assert {finding.verdict for finding in findings} == {Verdict.GOOD}
 
 
@@ -57,7 +57,7 @@ async def test_something_that_is_no_api_server_is_wrong(cluster: InProcessCluste
 
 async def test_clock_that_differs_from_the_clusters_is_wrong(cluster: InProcessCluster) -> None:
     late = await reach(_answering(cluster, ahead=timedelta(seconds=90)), "", Noon())
-    assert _of(late, "clock").said == "90 s behind the cluster's"
+    assert _of(late, "clock").message == "90 s behind the cluster's"
     fine = await reach(_answering(cluster, ahead=timedelta(seconds=3)), "", Noon())
     assert _of(fine, "clock").verdict is Verdict.GOOD
 
@@ -73,7 +73,7 @@ async def test_credentials_that_see_too_little_are_noted() -> None:
 def test_kubectl_that_is_named_but_missing_is_wrong() -> None:
     finding = _of(list(machine({"KUBECTL": "/nowhere/kubectl"})), "kubectl")
     assert finding.verdict is Verdict.BAD
-    assert "/nowhere/kubectl" in finding.said
+    assert "/nowhere/kubectl" in finding.message
 
 
 def test_missing_kubectl_is_no_obstacle() -> None:

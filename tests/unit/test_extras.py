@@ -81,7 +81,7 @@ def imports() -> Iterator[str]:
     ("words", "name"),
     [
         (["klight"], "klight"),
-        (["klight", "--help"], "klight"),
+        (["klight", "get", "networks"], "klight"),
         (["operator", "klight"], "klight"),
         (["agent", "lightpeer"], "lightpeer"),
         (["demo", "klight", "--exit"], "klight"),
@@ -111,6 +111,54 @@ def test_the_embedded_cluster_without_its_extra_says_in_three_lines_how_to_get_i
         "because: it needs the module cel_expr_python, which is not installed",
         f"try: pip install -e '{ROOT}[cluster]'",
     ]
+
+
+EVERY_COMMAND_HELPS = """
+import os, sys
+sys.modules.update(dict.fromkeys(os.environ["ABSENT"].split()))
+import click
+from click.testing import CliRunner
+from quintant.cli import COMMANDS, main
+
+def paths(command, *before):
+    yield before
+    for name, each in getattr(command, "commands", {}).items():
+        yield from paths(each, *before, name)
+
+def every():
+    yield ()
+    context = click.Context(main)
+    for name in COMMANDS:
+        yield from paths(main.get_command(context, name), name)
+
+for words in every():
+    for option in ("-h", "--help"):
+        done = CliRunner().invoke(main, [*words, option])
+        assert done.exit_code == 0, (words, done.output, done.exception)
+        assert done.output.startswith("Usage:"), (words, done.output)
+        print(*words)
+"""
+
+
+def test_every_help_is_shown_without_any_extra() -> None:
+    absent = " ".join(module for modules in EXTRAS.values() for module in modules)
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_COMMAND_HELPS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ABSENT": absent},
+    )
+    assert done.stderr == ""
+    assert set(COMMANDS) | {"klight get", "envtest assets"} <= set(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", sorted(NEEDED_BY.keys() & COMMANDS.keys()))
+def test_help_names_the_extra_that_is_missing_and_no_other(name: str) -> None:
+    extra = NEEDED_BY[name]
+    shown = " ".join(bare(name, "--help", absent=" ".join(EXTRAS[extra])).stdout.split())
+    assert f"It needs the extra {extra}: pip install" in shown
+    assert "It needs the extra" not in bare(name, "--help", absent="").stdout
 
 
 def test_what_needs_no_extra_works_without() -> None:

@@ -25,13 +25,16 @@ import pytest
             ),
         ),
         ("import quintant.cli", ("websockets", "yaml", "rich", "prometheus_client")),
-        ("import quintant.cli.run", ("websockets", "cryptography", "rich", "quintant.cluster")),
+        (
+            "import quintant.cli.operators.run",
+            ("websockets", "cryptography", "rich", "quintant.cluster"),
+        ),
         (
             "import quintant.cluster.apiserver.server.server",
             ("cryptography", "websockets", "sqlite3", "re2"),
         ),
         (
-            "import quintant.cli.up, quintant.cluster.controllers\n"
+            "import quintant.cli.cluster.up, quintant.cluster.controllers\n"
             "import quintant.cluster.kubelet.local_node",
             (
                 "websockets",

@@ -2,7 +2,8 @@
 
 `retired_names.txt` has a line `module old new` for every name that was retired, with the word that
 took its place. A name may be retired in one module and be the right word in another; those of
-`everywhere` are the right word nowhere. `make` has those of the Makefile.
+`everywhere` are the right word nowhere. `make` has those of the Makefile. Words of `RETIRED_WORDS`
+name nothing in the product, not even a local: there is always a noun for what they stand for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+import pytest
+
+from unit.bindings import Role, bindings
 
 ROOT = Path(__file__).parents[2]
 SOURCE_FOLDERS = ("src", "tests", "scripts", "benchmarks", "examples")
@@ -42,6 +47,18 @@ SHARED = {
     "Request": "the key of a reconcile, as in controller-runtime; what an HTTP client asks",
 }
 """Public classes that have several homes, and why."""
+IN_EVERY_ROLE = ("told", "said", "asked", "place", "where", "ignorable", "machinery")
+RETIRED_WORDS = {
+    **dict.fromkeys(IN_EVERY_ROLE, frozenset(Role)),
+    **dict.fromkeys(("found", "seen", "shown"), frozenset({Role.PARAMETER, Role.FIELD})),
+    "crd": frozenset({Role.LOCAL, Role.PARAMETER, Role.FIELD}),
+}
+"""Words that name nothing in the product, and in which roles; also with underscores before them."""
+DEFINITIONS = re.compile(
+    r"apiserver/(crd|schema)/|reconcilers/crd_lifecycle|controllers/garbage|core/schema/crd"
+    r"|install_crds"
+)
+"""Where `crd` is the right word: a CustomResourceDefinition."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -130,6 +147,65 @@ def test_a_retired_name_is_found_again() -> None:
         Module("elsewhere", Path("again.py"), {next(iter(EVERYWHERE))}),
     ):
         assert list(retired(again)) != []
+
+
+def retired_words(path: str, source: str) -> Iterator[str]:
+    """What a source of the product still calls by a retired word."""
+    for name, role, line in sorted(bindings(source), key=lambda binding: binding.line):
+        word = name.strip("_").lower()
+        if role in RETIRED_WORDS.get(word, ()) and not (word == "crd" and DEFINITIONS.search(path)):
+            yield f"{path}:{line}: {role.value} {name}"
+
+
+def test_retired_words_name_nothing() -> None:
+    assert [
+        line
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for line in retired_words(path.relative_to(ROOT).as_posix(), path.read_text())
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "role"),
+    [
+        ("def f():\n    told = 1", "local told"),
+        ("def f():\n    told, _ = g()", "local told"),
+        ("def f():\n    told += 1", "local told"),
+        ("def f():\n    for said in g(): ...", "local said"),
+        ("def f():\n    with g() as place: ...", "local place"),
+        ("def f(x):\n    return [1 for where in x]", "local where"),
+        ("def f():\n    if asked := g(): ...", "local asked"),
+        ("def f(x):\n    match x:\n        case [told, *_]: ...", "local told"),
+        ("def f(x):\n    match x:\n        case {**told}: ...", "local told"),
+        ("def f():\n    try: ...\n    except Error as told: ...", "local told"),
+        ("def f(x, *, ignorable): ...", "parameter ignorable"),
+        ("def f(x, **seen): ...", "parameter seen"),
+        ("f = lambda found: found", "parameter found"),
+        ("class A:\n    shown: int = 0", "field shown"),
+        ("class A:\n    machinery = 0", "field machinery"),
+        ("class A:\n    def f(self):\n        self._told = 1", "field _told"),
+        ("def _told(): ...", "definition _told"),
+        ("_TOLD = 1", "local _TOLD"),
+        ("class A:\n    async def place(self): ...", "definition place"),
+        ("def f(crd): ...", "parameter crd"),
+    ],
+)
+def test_a_retired_word_is_found_in_every_role(source: str, role: str) -> None:
+    number = 1 + source.count("\n", 0, source.index(role.split()[1]))
+    assert list(retired_words("src/a.py", source)) == [f"src/a.py:{number}: {role}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("src/a.py", "def f():\n    found = seen = shown = 1\n    return found"),
+        ("src/a.py", "from a import told\nprint(a.told, told(said=1))"),
+        ("src/a.py", "def f(untold, places): ..."),
+        ("src/quintant/cluster/apiserver/crd/validate.py", "def f(crd): ..."),
+    ],
+)
+def test_other_words_are_free(path: str, source: str) -> None:
+    assert list(retired_words(path, source)) == []
 
 
 WHOLE_KINDS = "quintant.api.kubernetes."

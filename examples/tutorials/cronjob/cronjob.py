@@ -28,7 +28,7 @@ from quintant import (
 from quintant.api.batch import Job, JobSpec
 from quintant.core import codec, cron
 from quintant.core.clock import parse_timestamp, timestamp
-from quintant.core.markers import default
+from quintant.core.schema.markers import default
 
 SCHEDULED_AT = "tutorial.example.com/scheduled-at"
 """The annotation of a Job that says which time it is for."""

@@ -23,7 +23,7 @@ from quintant.api.core import (
     SecurityContext,
 )
 from quintant.api.meta import Condition, LabelSelector, set_condition
-from quintant.core.markers import default, list_map
+from quintant.core.schema.markers import default, list_map
 
 IMAGE = "docker.io/library/memcached:1.6-alpine"
 PORT = 11211

@@ -6,6 +6,8 @@ and starts at once. `quintant agent NAME` runs one, in an image and on the embed
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
@@ -55,3 +57,16 @@ def main_of(name: str) -> Main:
     module = f"devices.{_MODULES.get(device, device)}" if device != name else name
     found: Main = import_module(f"{__name__}.{module}").main
     return found
+
+
+def run_agent(name: str, arguments: Sequence[str]) -> None:
+    """Run an agent; the process ends with why if a path in its arguments is not the pod's."""
+    from quintant.agents.embedded_node import PathOutsidePod
+    from quintant.agents.first_process import end_on_sigterm
+
+    end_on_sigterm(os.getpid())
+    try:
+        main_of(name)(arguments)
+    except PathOutsidePod as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(1)

@@ -6,8 +6,9 @@
     curl -X POST ADDRESS:8080/exit?code=3   ends; /hang stops answering, /fill?mib=64 takes memory
 
 What changes anything is a POST. On loopback it answers to addresses, localhost and names of the
-cluster, and to no name that a web page could bring along; `--host` adds one. It shows neither files
-nor variables. Only the standard library is loaded: it starts in a tenth of a second.
+cluster, and to no name that a web page could bring along; `--host` adds one, and lets pages of
+other sites link to it. It shows neither files nor variables. Only the standard library is loaded:
+it starts in a tenth of a second.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from quintant.http.hosts import MISDIRECTED, foreign, on_loopback
+from quintant.agents.embedded_node import pod_path
+from quintant.http.hosts import FORBIDDEN, MISDIRECTED, foreign, from_another_site, on_loopback
 
 ADDRESS = "QUINTANT_POD_IP"
 """Set on the embedded node: the pod's own address. In a container every address is the pod's."""
 PORT = 8080
 MIB = 1024 * 1024
+FIELDS = 100
+"""Of a head: no client has so many."""
 
 Query = dict[str, str]
 Answer = tuple[int, str]
@@ -151,8 +156,8 @@ async def run(make: Callable[[argparse.Namespace], Echo], arguments: Sequence[st
         print(line, flush=True)
     for line in options.complain:
         print(line, file=sys.stderr, flush=True)
-    for pair in options.write:
-        _write(*pair.split("=", 1))
+    for path, text in options.write:
+        path.write_text(text)
     if options.once:
         return int(options.code)
     server = await asyncio.start_server(
@@ -166,9 +171,9 @@ async def run(make: Callable[[argparse.Namespace], Echo], arguments: Sequence[st
     return code
 
 
-def _write(path: str, text: str) -> None:
-    with open(path, "w") as file:
-        file.write(text)
+def _written(pair: str) -> tuple[Path, str]:
+    path, _, text = pair.partition("=")
+    return pod_path(path), text
 
 
 def _signalled(echo: Echo, number: signal.Signals) -> None:
@@ -182,8 +187,7 @@ async def _talk(echo: Echo, reader: asyncio.StreamReader, writer: asyncio.Stream
     try:
         request = await _read_head(reader)
         over_loopback = on_loopback(writer.get_extra_info("sockname"))
-        why = _foreign(request, echo.options.host) if over_loopback else ""
-        status, text = (MISDIRECTED, why) if why else echo.answer(request)
+        status, text = _refusal(request, echo.options.host, over_loopback) or echo.answer(request)
         if request.path not in ("/healthz", "/readyz"):
             print(f"{request.method} {request.target} {status}", flush=True)
         body = text.encode()
@@ -199,15 +203,22 @@ async def _talk(echo: Echo, reader: asyncio.StreamReader, writer: asyncio.Stream
 async def _read_head(reader: asyncio.StreamReader) -> EchoRequest:
     words = (await reader.readline()).decode("latin-1").split()
     method, target = words[:2] if len(words) > 1 else ("GET", "/")
-    fields = []
+    fields: list[tuple[str, str]] = []
     while line := (await reader.readline()).decode("latin-1").strip():
+        if len(fields) == FIELDS:
+            raise ValueError("too many fields")
         name, _, value = line.partition(":")
         fields.append((name.strip().lower(), value.strip()))
     return EchoRequest(method, target, tuple(fields))
 
 
-def _foreign(request: EchoRequest, more: Sequence[str]) -> str:
-    return foreign(request.all("host"), request.all("origin"), more)
+def _refusal(request: EchoRequest, names: Sequence[str], over_loopback: bool) -> Answer | None:
+    """Why a request is not answered. With a public name, others may link to what it shows."""
+    why = foreign(request.all("host"), request.all("origin"), names) if over_loopback else ""
+    if why:
+        return MISDIRECTED, why
+    why = from_another_site(request.all("sec-fetch-site"), request.method, bool(names))
+    return (FORBIDDEN, why) if why else None
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -227,6 +238,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--once", action="store_true", help="print, and end at once")
     parser.add_argument("--stubborn", action="store_true", help="do not end on SIGTERM")
     parser.add_argument("--say", action="append", default=[], help="print a line at the start")
-    parser.add_argument("--write", action="append", default=[], help="PATH=TEXT to write a file")
+    parser.add_argument("--write", type=_written, action="append", default=[], metavar="PATH=TEXT")
     parser.add_argument("--complain", action="append", default=[], help="the same, to stderr")
     return parser.parse_args(arguments)

@@ -4,6 +4,8 @@
     GET /health   200
 
 It connects anew for every reading, as upstream's does: readings of many devices go to many brokers.
+Who may call it cannot have it call whom he likes: it dials the brokers that TELEMETRY_BROKERS lists
+(where the operator runs it, those that TelemetryServices name), and never a special address.
 200 says that the broker has it, 400 with a text that it has not. A name and a password in the
 settings go to that broker, and into no log.
 """
@@ -15,26 +17,34 @@ import asyncio
 import base64
 import json
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import aiomqtt
-
-from quintant.agents.deviceshifu.drivers.address import BadAddress, DeviceDialer, device_address
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.broker.packets import Publication
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.drivers.mqtt_client import MqttClient, MqttError, MqttLogin
+from quintant.agents.deviceshifu.text import one_line
 from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.multiplex.program import run, say
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response, text_response
 from quintant.http.server import serving
+from quintant.wire.shifu import (
+    MQTT_PORT,
+    TELEMETRY_BROKERS,
+    BadAddress,
+    broker_name,
+    device_address,
+    listed_brokers,
+)
 
 PORT = 8080
-BROKER_PORT = 1883
 BODY_BYTES = 1024 * 1024
 SECONDS = 5.0
 ADDRESS = "QUINTANT_POD_IP"
 _NOT_SERVED = ("/sql", "/minio")
-_FAILURES = (aiomqtt.MqttError, BadAddress, OSError, TimeoutError, ValueError)
+_FAILURES = (MqttError, BadAddress, OSError, TimeoutError, ValueError)
 
 
 class MqttReading(NamedTuple):
@@ -53,8 +63,9 @@ class MqttReading(NamedTuple):
 class TelemetryServer:
     """Answers agents."""
 
-    def __init__(self, dialer: DeviceDialer) -> None:
-        self._dialer = dialer
+    def __init__(self, dialer: DeviceDialer, brokers: frozenset[str] | None = None) -> None:
+        """`brokers` are those that may be dialled; None is all whose address is not special."""
+        self._dialer, self._brokers = dialer.guarded(), brokers
 
     async def handle(self, request: Request) -> Response:
         """Take a reading."""
@@ -76,12 +87,20 @@ class TelemetryServer:
         return Response(200, {})
 
     async def _publish(self, reading: MqttReading) -> None:
-        place = await self._dialer.find(device_address(reading.address, BROKER_PORT))
-        async with aiomqtt.Client(
-            place.address, place.port, username=reading.username, password=reading.password,
-            timeout=SECONDS,
-        ) as client:  # fmt: skip
-            await client.publish(reading.topic, reading.value, qos=1)
+        address = device_address(reading.address, MQTT_PORT)
+        if self._brokers is not None and broker_name(reading.address) not in self._brokers:
+            raise ValueError(f"no TelemetryService names the broker {address}")
+        client = await self._dialer.connect(lambda: MqttClient(_unheard), address)
+        try:
+            login = MqttLogin(reading.username, reading.password)
+            await client.open(f"shifu-{secrets.token_hex(8)}", login)
+            await client.publish(reading.topic, reading.value)
+        finally:
+            client.close()
+
+
+def _unheard(_: Publication) -> None:
+    """Nothing is subscribed to."""
 
 
 def read_mqtt(body: bytes) -> MqttReading:
@@ -106,7 +125,10 @@ def _text(settings: Any, key: str) -> str:
 
 async def serve(listen: str, port: int, stopped: asyncio.Event) -> None:
     """Serve until the event is set."""
-    server = TelemetryServer(DeviceDialer(HostResolver({}), os.environ.get(ADDRESS, "")))
+    listed = os.environ.get(TELEMETRY_BROKERS)
+    brokers = listed_brokers(listed) if listed is not None else None
+    dialer = DeviceDialer(HostResolver({}), os.environ.get(ADDRESS, ""))
+    server = TelemetryServer(dialer, brokers)
     async with serving(server.handle, listen, port) as (host, bound):
         say("serve", url=f"http://{host}:{bound}")
         await stopped.wait()
@@ -117,8 +139,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="quintant agent telemetryservice", description="Publishes readings by MQTT."
     )
-    told = os.environ.get("SERVER_LISTEN_PORT", "").removeprefix(":")
+    port = os.environ.get("SERVER_LISTEN_PORT", "").removeprefix(":")
     parser.add_argument("--listen", default=os.environ.get(ADDRESS, ""), help="an address")
-    parser.add_argument("--port", type=int, default=int(told) if told.isdigit() else PORT)
+    parser.add_argument("--port", type=int, default=int(port) if port.isdigit() else PORT)
     given = parser.parse_args(arguments)
     run(lambda stopped: serve(given.listen, given.port, stopped))

@@ -42,8 +42,8 @@ def _claim_of(path: str, file: str) -> tuple[str, int] | None:
     """The folder and the size of the claim that a path is in, as the node tells it."""
     if not file:
         return None
-    with open(file, encoding="utf-8") as told:
-        claims = json.load(told)["claims"]
+    with open(file, encoding="utf-8") as stream:
+        claims = json.load(stream)["claims"]
     around = [
         (folder, each["bytes"])
         for each in claims
@@ -55,10 +55,10 @@ def _claim_of(path: str, file: str) -> tuple[str, int] | None:
 def _folder_bytes(folder: str) -> int:
     """What the files of a folder take; one that goes meanwhile takes nothing."""
     total = 0
-    for place, _, names in os.walk(folder):
+    for directory, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.lstat(os.path.join(place, name)).st_blocks * _BLOCK
+                total += os.lstat(os.path.join(directory, name)).st_blocks * _BLOCK
             except OSError:
                 continue
     return total

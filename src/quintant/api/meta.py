@@ -132,7 +132,7 @@ def set_conditions(
 
 
 def condition_of(conditions: Sequence[Condition], type: str) -> Condition | None:
-    """The condition of a type, or None when nobody has judged that aspect yet."""
+    """The condition of a type, or None when no controller has judged that aspect yet."""
     return next((given for given in conditions if given.type == type), None)
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import lru_cache
-from typing import NewType, TypeAlias, cast
+from typing import TypeAlias, cast
 
-Quantity = NewType("Quantity", str)
+from quintant.core.quantity import Quantity as Quantity
+
 IntOrString: TypeAlias = int | str
 
 SMALLEST_POWER = -9

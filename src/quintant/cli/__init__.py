@@ -1,7 +1,9 @@
 """`quintant`, the command line: one module per command, loaded when it is asked for.
 
-A new command is a module here with a click command named `command`, and a line in COMMANDS; help
-is written from that table, so that `quintant --help` loads no command at all. Errors that the
+A new command is a module here or in a room of this folder, with a click command named `command`,
+and a line in COMMANDS (of a room also in _ROOMS); help is written from that table, so that
+`quintant --help` loads no command at all. Modules of commands import nothing of an extra: their
+help is shown without, and whatever else they do says first which one is missing. Errors that the
 runtime explains are shown as it explains them: what failed, because, try.
 """
 
@@ -15,7 +17,8 @@ import click
 
 from quintant.core.errors import QuintantError
 from quintant.core.gc import gc_disabled
-from quintant.extras import missing, require
+from quintant.extras import NEEDED_BY, missing, require
+from quintant.origin import install_hint
 from quintant.version import KUBERNETES, QUINTANT
 
 __all__ = ["COMMANDS", "main"]
@@ -28,6 +31,7 @@ COMMANDS = {
     "demo": "Show every operator at work on an embedded cluster.",
     "describe": "Show objects in full, and what happened to them.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
+    "envtest": "Stand in for the etcd and kube-apiserver of envtest.",
     "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "get": "Show objects, in the columns that the server prints.",
@@ -41,9 +45,17 @@ COMMANDS = {
     "up": "Run an embedded cluster until Ctrl-C.",
 }
 
+HELP_OPTIONS = ["-h", "--help"]
 
-_LOOK = ("describe", "get", "logs")
+_ROOMS = {
+    "cluster": ("demo", "up"),
+    "envtest": ("envtest",),
+    "look": ("describe", "get", "logs"),
+    "operators": ("agent", "cosmos", "crd", "infra", "klight", "manifests", "operator", "run"),
+    "testing": ("explore",),
+}
 """Commands whose modules share a folder."""
+_ROOM_OF = {command: room for room, commands in _ROOMS.items() for command in commands}
 
 
 class ExplainedError(click.ClickException):
@@ -60,13 +72,23 @@ class Commands(click.Group):
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        # Whoever only completes a word is not told what is not installed.
+        # A user who only completes a word need not know what is not installed.
         if cmd_name not in COMMANDS or (ctx.resilient_parsing and missing(cmd_name)):
             return None
-        require(cmd_name)
         with gc_disabled():
             command: click.Command = import_module(module_of(cmd_name)).command
+        if missing(cmd_name):
+            extra = NEEDED_BY[cmd_name]
+            command.epilog = f"It needs the extra {extra}: {install_hint(extra)}"
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # Who lacks an extra may still read what it would be good for.
+        if not {*HELP_OPTIONS} & {*args}:
+            require(*args[:1])
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -81,10 +103,11 @@ class Commands(click.Group):
 
 def module_of(command: str) -> str:
     """The module that has a command."""
-    return f"quintant.cli.{'look.' if command in _LOOK else ''}{command}"
+    room = _ROOM_OF.get(command)
+    return f"quintant.cli.{room}.{command}" if room else f"quintant.cli.{command}"
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": HELP_OPTIONS})
 @click.version_option(QUINTANT, message=f"quintant %(version)s, for Kubernetes {KUBERNETES}")
 def main() -> None:
     """Controllers for Kubernetes, in Python."""

@@ -34,6 +34,6 @@ def command(kubeconfig: Path | None, context: str | None) -> None:
 
 def _line(finding: Finding) -> str:
     verdict = click.style(f"{finding.verdict.value:6}", fg=_COLOURS[finding.verdict])
-    told = f"{verdict} {finding.subject:{_WIDTH}} {finding.said}"
+    message = f"{verdict} {finding.subject:{_WIDTH}} {finding.message}"
     hints = [f"{'':{_WIDTH + 8}}{line}" for line in finding.hint.splitlines()]
-    return "\n".join([told, *hints])
+    return "\n".join([message, *hints])

@@ -19,9 +19,9 @@ from quintant.core.object import Metadata, Object, ObjectMeta
 from quintant.core.resource import is_custom_kind, resource_of
 from quintant.operators import OPERATORS, manager_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.finalizer import Finalizer, remove_finalizer
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.finalizer import Finalizer, remove_finalizer
 
 _NO_ANSWER = "failed calling webhook"
 Held = tuple[type[Object], Finalizer[Any]]
@@ -38,9 +38,9 @@ class WaitingObject:
     leaves: str = ""
 
     def __str__(self) -> str:
-        place = f" in {self.meta.namespace}" if self.meta.namespace else ""
+        suffix = f" in {self.meta.namespace}" if self.meta.namespace else ""
         stays = f": {self.leaves} stays" if self.leaves else ""
-        return f"{resource_of(self.kind).plural}/{self.meta.name}{place}{stays}"
+        return f"{resource_of(self.kind).plural}/{self.meta.name}{suffix}{stays}"
 
 
 @click.group("finalizers")
@@ -100,7 +100,7 @@ def held_kinds(manager: Manager) -> list[Held]:
 async def find_held(
     client: Client, held: Held, name: str | None = None, namespace: str = ""
 ) -> Sequence[WaitingObject]:
-    """The objects of a kind that have a finalizer by any of its names; none if nobody knows it."""
+    """The objects of a kind that have a finalizer by any of its names; none if it is not served."""
     kind, finalizer = held
     view = Metadata[kind]  # type: ignore[valid-type]
     try:

@@ -7,42 +7,39 @@ and whatever is retried or held back by a rate limit counts from the first try.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 
 class ApiTime:
-    """The sum of a measurement, so far."""
+    """The sum of a measurement, so far; a context manager, inside which requests are added up."""
 
-    __slots__ = ("_outer", "seconds")
+    __slots__ = ("_token", "outer", "seconds")
 
-    def __init__(self, outer: ApiTime | None = None) -> None:
+    def __init__(self) -> None:
         self.seconds = 0.0
-        self._outer = outer
+        self.outer: ApiTime | None = None
+        """The measurement that this one is inside of."""
 
-    def add(self, seconds: float) -> None:
-        """A request took so long; whatever measures around this one counts it, too."""
-        self.seconds += seconds
-        if self._outer is not None:
-            self._outer.add(seconds)
+    def __enter__(self) -> ApiTime:
+        self.outer = _current.get()
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
 
 
 _current: ContextVar[ApiTime | None] = ContextVar("api_time", default=None)
 
 
-@contextmanager
-def measure_api_time() -> Iterator[ApiTime]:
-    """Add up, in what is yielded, the time of all requests that are sent meanwhile."""
-    measured = ApiTime(_current.get())
-    token = _current.set(measured)
-    try:
-        yield measured
-    finally:
-        _current.reset(token)
+def measure_api_time() -> ApiTime:
+    """Add up the time of all requests that are sent inside `with measure_api_time() as time:`."""
+    return ApiTime()
 
 
 def add_api_time(seconds: float) -> None:
-    """A request took so long: tell whoever measures."""
-    if (measured := _current.get()) is not None:
-        measured.add(seconds)
+    """A request took so long: report it to the one that measures."""
+    measured = _current.get()
+    while measured is not None:  # whatever measures around it counts the request, too
+        measured.seconds += seconds
+        measured = measured.outer

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
 from msgspec import Struct
 
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
+from quintant.core import codec
 from quintant.core.object import Model
 from quintant.core.resource import Resource
 
@@ -29,9 +29,10 @@ class ServedResource(Struct, frozen=True):
     def is_called(self, word: str) -> bool:
         """Whether a word means it: plural, singular, short name or kind, with a group or not."""
         name, _, group = word.lower().partition(".")
-        where = self.resource
-        names = (where.plural, self.singular, where.kind.lower(), *self.short_names)
-        return name in names and group in ("", where.group, f"{where.version}.{where.group}")
+        resource = self.resource
+        names = (resource.plural, self.singular, resource.kind.lower(), *self.short_names)
+        groups = ("", resource.group, f"{resource.version}.{resource.group}")
+        return name in names and group in groups
 
 
 class _Kind(Model):
@@ -65,15 +66,12 @@ class _Groups(Model):
     items: tuple[_Group, ...] = ()
 
 
-_groups = msgspec.json.Decoder(_Groups)
-
-
 async def discover(rest: Rest) -> tuple[ServedResource, ...]:
     """Every resource of every version that is served now."""
     found: list[ServedResource] = []
     for root in ROOTS:
         reply = await rest.send(ApiRequest("GET", root, {}, {"accept": AGGREGATED}))
-        found += _parse(_groups.decode(reply.body).items)
+        found += _parse(codec.decode_reply(reply.body, _Groups).items)
     return tuple(found)
 
 
@@ -83,7 +81,7 @@ def _parse(groups: Iterable[_Group]) -> Iterator[ServedResource]:
         seen: set[str] = set()
         for version in group.versions:
             for entry in version.resources:
-                where = Resource(
+                resource = Resource(
                     group.metadata.name,
                     version.version,
                     entry.response_kind.kind,
@@ -91,7 +89,7 @@ def _parse(groups: Iterable[_Group]) -> Iterator[ServedResource]:
                     namespaced=entry.scope == "Namespaced",
                 )
                 yield ServedResource(
-                    where,
+                    resource,
                     frozenset(entry.verbs),
                     entry.resource not in seen,
                     entry.singular_resource,

@@ -62,14 +62,14 @@ def _same(one: Any, other: Any) -> bool:
 
 def _refuse_lists(patch: dict[str, Any], kind: str, path: str = "") -> None:
     for name, value in patch.items():
-        where = f"{path}.{name}" if path else name
+        field_path = f"{path}.{name}" if path else name
         # Owner references are modelled whole.
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            if where != "metadata.ownerReferences":
+            if field_path != "metadata.ownerReferences":
                 raise ConfigError(
-                    f"cannot patch {kind}: the list {where} changed",
+                    f"cannot patch {kind}: the list {field_path} changed",
                     because="a patch replaces the whole list, with every field not modelled here",
                     hint="use apply(), which merges list items by key",
                 )
         elif isinstance(value, dict):
-            _refuse_lists(value, kind, where)
+            _refuse_lists(value, kind, field_path)

@@ -46,7 +46,7 @@ def resource_path(path: str) -> ResourcePath:
 def verb_of(call: ApiRequest) -> str:
     """The verb of a call: get, list, watch, create, update, patch, apply, delete, deletecollection.
 
-    RBAC calls an apply a patch; here they are told apart.
+    RBAC calls an apply a patch; here they are two verbs.
     """
     if call.method == "GET":
         if call.query.get("watch") in ("1", "true"):

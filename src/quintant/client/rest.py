@@ -105,19 +105,19 @@ class Rest(Struct, frozen=True):
 
     @asynccontextmanager
     async def stream(self, call: ApiRequest) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Send a request whose answer goes on, and yield its chunks; anything but 200 is raised."""
+        """Send a request whose answer continues: its chunks; anything but 200 is raised."""
         began, code = monotonic(), None
         try:
             async with self.transport.stream(call) as stream:
                 code = stream.status
-                self._count(call, began, code)
+                self._count(call, monotonic() - began, code)
                 if code != 200:
                     body = await _gather(stream.chunks)
                     raise from_reply(code, body, str(call), stream.headers.get("retry-after", ""))
                 yield stream.chunks
         except TransportError:
             if code is None:  # not one that broke later, which has been counted
-                self._count(call, began, NO_ANSWER)
+                self._count(call, monotonic() - began, NO_ANSWER)
             raise
 
     async def create(self, obj: K, query: Mapping[str, str]) -> bytes:
@@ -171,24 +171,25 @@ class Rest(Struct, frozen=True):
         try:
             reply = await self.transport.request(call)
         except TransportError:
-            self._count(call, began, NO_ANSWER)
+            self._count(call, monotonic() - began, NO_ANSWER)
             raise
         finally:  # a reconcile that is cut short has waited, too
-            add_api_time(monotonic() - began)
-        self._count(call, began, reply.status, len(reply.body))
+            took = monotonic() - began
+            add_api_time(took)
+        self._count(call, took, reply.status, len(reply.body))
         if not 200 <= reply.status < 300:
             retry_after = reply.headers.get("retry-after", "")
             raise from_reply(reply.status, reply.body, str(call), retry_after)
         return reply
 
-    def _count(self, call: ApiRequest, began: float, code: int | str, received: int = 0) -> None:
+    def _count(self, call: ApiRequest, took: float, code: int | str, received: int = 0) -> None:
         if self.observer is not None:
-            took, sent = monotonic() - began, len(call.body or b"")
+            sent = len(call.body or b"")
             self.observer.requested(call.method, code, took, sent=sent, received=received)
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Await a write; when cancelled, give it GRACE_SECONDS to end before letting go.
+    """Await a write; when cancelled, give it GRACE_SECONDS to end before giving it up.
 
     So a reconcile that times out leaves a world that it knows.
     """
@@ -240,7 +241,7 @@ def _placed(resource: Resource, name: str, namespace: str) -> str:
 
 
 def _retrieve(task: asyncio.Future[Any]) -> None:
-    """Look at the outcome of a write whose caller is gone, for nobody else will."""
+    """Look at the outcome of a write whose caller is gone, for no other code will."""
     if not task.cancelled():
         task.exception()
 

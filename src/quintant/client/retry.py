@@ -76,9 +76,9 @@ def retry_delay(
     if failures >= TRIES:
         return None
     if isinstance(outcome, ApiResponse):
-        told = _told(outcome)
-        if told is not None:
-            return told * (1 + SPREAD * roll)
+        retry_after = _retry_after(outcome)
+        if retry_after is not None:
+            return retry_after * (1 + SPREAD * roll)
         worth = outcome.status in _PASSING
     else:
         worth = isinstance(outcome, ConnectError)
@@ -104,7 +104,23 @@ class _RetryingTransport(Struct, frozen=True):
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         ends = None if call.timeout is None else monotonic() + call.timeout
-        outcome = self._refused(call) or await self._try(call, ends)
+        outcome: ApiResponse | TransportError
+        if self.refusals or self.bucket is not None:
+            outcome = self._refused(call) or await self._try(call, ends)
+        else:
+            try:
+                outcome = await self.inner.request(call)
+            except TransportError as error:
+                outcome = error
+            else:
+                if outcome.status < 429:  # as a rule
+                    return outcome
+                self._heed(call, outcome)
+        return await self._persist(call, outcome, ends)
+
+    async def _persist(
+        self, call: ApiRequest, outcome: ApiResponse | TransportError, ends: float | None
+    ) -> ApiResponse:
         failures = 1
         while not isinstance(outcome, ApiResponse) or outcome.status >= 429:
             wait = retry_delay(call, outcome, failures, self.random.uniform(0, 1))
@@ -140,12 +156,13 @@ class _RetryingTransport(Struct, frozen=True):
             reply = await self.inner.request(call)
         except TransportError as error:
             return error
-        self._heed(call, reply)
+        if self.refusals or reply.status >= 429:
+            self._heed(call, reply)
         return reply
 
     def _heed(self, call: ApiRequest, reply: ApiResponse) -> None:
         """Remember the time that a refusal names; any other answer ends what was said before."""
-        seconds = _told(reply)
+        seconds = _retry_after(reply)
         if seconds is None:
             self.refusals.pop((call.method, call.path), None)
             return
@@ -168,12 +185,12 @@ def _limited(call: ApiRequest, ends: float | None) -> ApiRequest:
     return call if ends is None else replace(call, timeout=ends - monotonic())
 
 
-def _told(reply: ApiResponse) -> int | None:
+def _retry_after(reply: ApiResponse) -> int | None:
     """The seconds that a refusing server asks to wait."""
     if reply.status != 429 and reply.status < 500:
         return None
-    told = reply.headers.get("retry-after", "")
-    return int(told) if told.isdigit() else None
+    retry_after = reply.headers.get("retry-after", "")
+    return int(retry_after) if retry_after.isdigit() else None
 
 
 def _code(outcome: ApiResponse | TransportError) -> int | str:

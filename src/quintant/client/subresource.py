@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from quintant.client.rest import MERGE, Rest, object_path, uninterrupted
@@ -49,7 +48,8 @@ class Subresource(Struct, frozen=True):
 
     async def _send(self, call: ApiRequest) -> dict[str, Any]:
         reply = await self.rest.send(call)
-        return msgspec.json.decode(reply.body, type=dict[str, Any])
+        answer: dict[str, Any] = codec.decode_reply(reply.body, dict[str, Any])
+        return answer
 
     def _path(self) -> str:
         return object_path(resource_of(type(self.obj)), self.obj.key, self.name)

@@ -56,7 +56,7 @@ class ApiResponse(Struct, frozen=True):
 
 
 class ApiStream(Struct, frozen=True):
-    """An answer that goes on: `chunks` yields bytes as they come, cut anywhere."""
+    """An answer that continues: `chunks` yields bytes as they come, cut anywhere."""
 
     status: int
     chunks: AsyncIterator[bytes]
@@ -73,7 +73,7 @@ class Transport(Protocol):
         """Send and read the answer as it comes; leaving the context closes the connection."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Release connections."""
 
 
 class ApiHandler(Protocol):
@@ -98,7 +98,7 @@ class InProcessTransport:
         return self.handler.stream(self._signed(call))
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
     def _signed(self, call: ApiRequest) -> ApiRequest:
         if not self.token:

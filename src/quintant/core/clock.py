@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from asyncio import get_running_loop
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import Protocol
 
 # The bits of a uuid4 that say so (RFC 9562), and all the others.
@@ -77,3 +77,15 @@ def micro_timestamp(moment: datetime) -> str:
 def parse_timestamp(text: str) -> datetime:
     """The moment an RFC 3339 text means."""
     return datetime.fromisoformat(text)
+
+
+def find_timestamp(text: str) -> datetime | None:
+    """The moment that a text of somebody else means; None if it means none to reckon with.
+
+    Such a text is a day beside which there is another one, and says which zone it is of.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None and 1 < moment.year < MAXYEAR else None

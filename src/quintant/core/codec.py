@@ -16,13 +16,21 @@ from operator import or_
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
+from msgspec.structs import replace
 
+from quintant.core import nesting
 from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.core.object import K, M, Model, Object, ObjectMeta, decode_hook, encode_hook
+from quintant.core.quantity import Quantity, QuantityText
 from quintant.core.resource import resource_of, transform_of
 
-# What msgspec raises for bytes that are not JSON, not text, or not of the type.
-BROKEN = (msgspec.DecodeError, UnicodeDecodeError)
+# What msgspec raises for bytes that are not JSON, not text, not of the type, or nested too deeply.
+BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+METADATA_LEVELS = 8
+"""Of metadata, what is read of an object that is too deep: more than any of its fields has, but for
+what managers own of it, which is as deep as the object."""
+TOO_DEEP = "it is nested too deep to be read"
 
 T = TypeVar("T")
 _DECLARED: dict[type, dict[str, Any]] = {}
@@ -104,6 +112,9 @@ def from_plain(kind: type[K], plain: Any) -> K:
 def decode(kind: type[K], raw: bytes | msgspec.Raw) -> K:
     """A typed object from JSON; Undecodable, with what identity can be read, if it does not fit."""
     try:
+        if transform_of(kind) is None:
+            obj: K = decoder(kind).decode(raw)
+            return obj
         return transformed(kind, decoder(wire_type(kind)).decode(raw))
     except BROKEN as error:
         return cast(K, _decode_sparsely(kind, raw, identify(kind, raw), error))
@@ -117,23 +128,37 @@ def decode_model(model: type[M], raw: bytes) -> M:
         return cast(M, _decode_sparsely(model, raw, ObjectIdentity(model.__name__), error))
 
 
+def decode_reply(raw: bytes, type: Any = Any) -> Any:
+    """What the server answered besides objects; Undecodable if it does not fit.
+
+    An API server is believed in size and depth, as far as the stack goes: schemas are deep, and
+    lists are long. What others say is read with `quintant.wire.foreign`.
+    """
+    try:
+        return msgspec.json.decode(raw, type=type)
+    except BROKEN as error:
+        raise Undecodable(ObjectIdentity("answer"), str(error)) from error
+
+
 def decode_page(kind: type[Object], raw: bytes) -> Page:
     """A list answer, its items undecoded; Undecodable if it is no list (a Table is none)."""
     try:
-        return _page.decode(raw)
+        return _decode_around(raw, "items", _page)
     except BROKEN as error:
         raise Undecodable(ObjectIdentity(f"{resource_of(kind).kind}List"), str(error)) from error
 
 
 def decode_line(raw: bytes) -> WatchLine:
     """A watch line, its object undecoded."""
-    return _line.decode(raw)
+    return _decode_around(raw, "object", _line)
 
 
 def decode_meta(raw: bytes | msgspec.Raw) -> ObjectMeta:
     """The metadata of any object, or of an odd one its names alone; raises one of BROKEN."""
     try:
         return _peek.decode(raw).metadata
+    except RecursionError:
+        return decode_meta(nesting.pruned(bytes(raw), METADATA_LEVELS))
     except BROKEN:
         names = _barest.decode(raw).metadata
     return ObjectMeta(
@@ -173,9 +198,9 @@ def transformed(kind: type[M], obj: Any) -> M:
     """The object of a kind that was read as its `wire_type`; raises one of BROKEN if it cannot."""
     made = transform_of(kind)
     if made is None:
-        return cast(M, obj)
+        return obj  # type: ignore[no-any-return]
     try:
-        return cast(M, made.make(obj))
+        return made.make(obj)  # type: ignore[no-any-return]
     except (ValueError, TypeError, LookupError) as error:
         raise msgspec.ValidationError(f"no view could be made of it: {error}") from error
 
@@ -219,6 +244,8 @@ def _relax_fields(model: type) -> None:
 
 def without_constraints(hint: Any) -> Any:
     """A type hint without constraints: what may be stored, not what should be."""
+    if hint is Quantity:
+        return QuantityText
     hint = _unnamed(hint)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -244,6 +271,21 @@ def _own_fields(model: type) -> list[str]:
     return [name for name in inspect.get_annotations(model) if name in fields]
 
 
+def _decode_around(raw: bytes, name: str, around: msgspec.json.Decoder[M]) -> M:
+    """What is around the objects of an answer, and these undecoded, however deep they are."""
+    try:
+        return around.decode(raw)
+    except RecursionError:
+        span = nesting.member_span(raw, name)
+        if span is None:
+            raise
+    inner = raw[slice(*span)]
+    held = b"[]" if inner.startswith(b"[") else b"{}"
+    whole: Any = around.decode(raw[: span[0]] + held + raw[span[1] :])
+    many = tuple(msgspec.Raw(each) for each in nesting.elements(inner))
+    return cast(M, replace(whole, **{name: many if held == b"[]" else msgspec.Raw(inner)}))
+
+
 def _decode_sparsely(
     kind: type[Model], raw: bytes | msgspec.Raw, identity: ObjectIdentity, why: Exception
 ) -> Model:
@@ -253,7 +295,8 @@ def _decode_sparsely(
         present = _encoder.encode(_without_nulls(msgspec.json.decode(raw)))
         return transformed(kind, decoder(wire_type(kind)).decode(present))
     except BROKEN:
-        raise Undecodable(identity, str(why)) from why
+        deep = isinstance(why, RecursionError)
+        raise Undecodable(identity, TOO_DEEP if deep else str(why)) from why
 
 
 def _without_nulls(value: Any) -> Any:

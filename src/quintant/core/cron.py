@@ -86,9 +86,9 @@ def parse(text: str, zone: str = "") -> Schedule:
     """Understand a schedule; ValueError says what is wrong with it or with its time zone."""
     if text.startswith(("TZ=", "CRON_TZ=")):
         head, _, text = text.partition(" ")
-        place = _own_zone(head.partition("=")[2])
+        timezone = _own_zone(head.partition("=")[2])
     else:
-        place = locate(zone)
+        timezone = locate(zone)
     text = text.strip()
     if text.startswith("@every ") and not _EVERY.fullmatch(text):
         span = text.partition(" ")[2]
@@ -106,7 +106,7 @@ def parse(text: str, zone: str = "") -> Schedule:
         _field(word, *bounds) for word, bounds in zip(words, _FIELDS, strict=True)
     )
     either = not (_open(words[2]) or _open(words[4]))
-    return Schedule(minutes, hours, days, months, weekdays, either=either, zone=place)
+    return Schedule(minutes, hours, days, months, weekdays, either=either, zone=timezone)
 
 
 def _own_zone(name: str) -> tzinfo:
@@ -118,7 +118,7 @@ def _own_zone(name: str) -> tzinfo:
 
 
 def locate(name: str) -> tzinfo:
-    """A place's time; ValueError if nobody knows the place."""
+    """A time zone by its name; ValueError if it is unknown."""
     if not name:
         return UTC
     # Loaded for the first schedule that is of some place.

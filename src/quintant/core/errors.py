@@ -2,6 +2,7 @@
 
     QuintantError
     ├── ConfigError            the set-up is wrong: kubeconfig, builder, kind, flag
+    │   └── AddressInUse       another process listens there, for now
     ├── ApiError               the API server answered, and said no
     │   ├── BadRequest         400
     │   ├── Unauthorized       401
@@ -19,7 +20,7 @@
     │   ├── StreamStalled      a stream went silent
     │   └── DeadlineExceeded   the answer took too long; a write may have been applied
     ├── Undecodable            an object does not fit its type
-    ├── NotWatched             a cached read of a kind nobody watches
+    ├── NotWatched             a cached read of a kind that is not watched
     ├── NotLeader              a write after the lease ran out
     ├── LeadershipLost         the lease could not be kept; the process must exit
     └── Terminal               a reconciler's word that retrying is pointless
@@ -60,6 +61,10 @@ class ConfigError(QuintantError):
         super().__init__(error_text(what, because, hint))
 
 
+class AddressInUse(ConfigError):
+    """Another process listens on an address: a mistake, or a process that is about to end."""
+
+
 class Terminal(QuintantError):
     """Raise it from a reconciler when retrying cannot help until the object changes.
 
@@ -76,12 +81,12 @@ class NotWatched(QuintantError):
     """A cached read of a kind that no controller watches, or not in that namespace."""
 
     def __init__(self, kind: str, namespace: str = "") -> None:
-        where = f" in namespace {namespace}" if namespace else ""
+        suffix = f" in namespace {namespace}" if namespace else ""
         declared = f"declare it with .watches({kind}) or .owns({kind})"
         wider = f"add it to Manager(namespaces=...) or to the namespaces of {kind}'s watch"
         advice = wider if namespace else declared
         super().__init__(
-            f"no cache holds {kind}{where}: {advice}, or read it from the server with live=True"
+            f"no cache holds {kind}{suffix}: {advice}, or read it from the server with live=True"
         )
         self.kind, self.namespace = kind, namespace
 
@@ -109,8 +114,8 @@ class Undecodable(QuintantError):
     """An object from the server does not fit its Python type."""
 
     def __init__(self, identity: ObjectIdentity, why: str) -> None:
-        where = f"{identity.namespace}/{identity.name}".strip("/") or "(no name)"
-        super().__init__(f"cannot decode {identity.kind} {where}: {why}")
+        key = f"{identity.namespace}/{identity.name}".strip("/") or "(no name)"
+        super().__init__(f"cannot decode {identity.kind} {key}: {why}")
         self.identity, self.why = identity, why
 
 
@@ -175,8 +180,8 @@ class ApiError(QuintantError):
         self.message = status.message
         self.details = status.details or Details()
         self.request = request
-        asked = f" ({request})" if request else ""
-        super().__init__(f"{self.status} {self.reason or 'Unknown'}: {self.message}{asked}")
+        suffix = f" ({request})" if request else ""
+        super().__init__(f"{self.status} {self.reason or 'Unknown'}: {self.message}{suffix}")
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -252,7 +257,7 @@ def from_reply(code: int, body: bytes, request: str = "", retry_after: str = "")
     """The error that an HTTP answer means, whether or not its body is a Status document."""
     try:
         status = msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         status = Status(message=body[:200].decode("utf-8", "replace").strip())
     changes: dict[str, Any] = {"code": code}
     if retry_after.isdigit():

@@ -44,10 +44,11 @@ def freeze_heap() -> None:
 class GcPause:
     """The search among the older objects of this process, put off while documents are at work.
 
-    A full search looks at every object there is and halts everybody meanwhile, for tenths of a
-    second if somebody's document of a million values is there, too; it comes whenever much is new,
-    which is just then. What is made of a document has no cycles and is freed when nobody uses it,
-    so only what was just made is searched, and the rest waits for a moment without large documents.
+    A full search looks at every object there is and halts all other work meanwhile, for tenths of a
+    second if a document of a million values is there, too; it comes whenever much is new,
+    which is just then. What is made of a document has no cycles and is freed when it is not used
+    any more, so only what was just made is searched, and the rest waits for a moment without large
+    documents.
     """
 
     def __init__(self) -> None:
@@ -58,7 +59,7 @@ class GcPause:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """None of it meanwhile, nor until it has been quiet for a moment after that."""
-        # Whoever has documents has a loop; the command line, which uses the rest, may have none.
+        # A program with documents has a loop; the command line, which uses the rest, may have none.
         from asyncio import get_running_loop
 
         self._put_off()

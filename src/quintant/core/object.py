@@ -22,6 +22,7 @@ from typing import (
 import msgspec
 
 from quintant.core.errors import error_text
+from quintant.core.quantity import QuantityText, read_quantity
 
 if TYPE_CHECKING:
     # mypy ignores dataclass_transform on a subclass of StructMeta, so checkers see this twin.
@@ -146,7 +147,9 @@ def encode_hook(value: Any) -> Any:
 
 
 def decode_hook(kind: type, value: Any) -> Any:
-    """Teach msgspec to read an Opaque, and those that name a type: they are given it."""
+    """Teach msgspec to read a Quantity and an Opaque; one that names a type is given it."""
+    if kind is QuantityText:
+        return read_quantity(value)
     sort = get_origin(kind) or kind
     if isinstance(sort, type) and issubclass(sort, Opaque):
         return sort(msgspec.json.encode(value), *get_args(kind))
@@ -202,7 +205,7 @@ class Object(Model):
 
     @property
     def deleting(self) -> bool:
-        """Whether somebody asked for its deletion and finalizers hold it."""
+        """Whether its deletion was requested and finalizers hold it."""
         return self.metadata.deletion_timestamp is not None
 
 

@@ -1,8 +1,8 @@
 """Whose an object is: owner references and labels, as pure functions on frozen objects.
 
 An object has at most one owner that manages it, its controller, and identity is the uid: a namesake
-created later is somebody else. An owner in the child's namespace, or in none, is told by a
-reference, and the cluster's garbage collector knows of it. One in another namespace is told by a
+created later is another owner. An owner in the child's namespace, or in none, is named by a
+reference, and the cluster's garbage collector knows of it. One in another namespace is named by a
 label with its uid and an annotation with its name; of that only the owner's own controller knows.
 """
 
@@ -24,12 +24,12 @@ OWNER = "quintant.dev/owner"
 
 
 class Owner(Struct, frozen=True):
-    """The one that manages an object, as the object tells it."""
+    """The one that manages an object, as the object names it."""
 
     group: str
     kind: str
     namespace: str
-    """Of the owner, if it has one: a reference does not tell."""
+    """Of the owner, if it has one: a reference has none."""
     name: str
     uid: str
 
@@ -52,34 +52,40 @@ def owned(child: K, *, by: Object, across_namespaces: bool = False) -> K:
     goes when the owner's controller sees that the owner is gone. ConfigError when the owner was
     never stored, lives in another namespace without that, or `child` has another controller.
     """
-    _check(child, by, across_namespaces)
-    if _is_apart(child, by):
+    apart = _is_apart(child, by)
+    _check(child, by, apart and not across_namespaces)
+    if apart:
         return _labelled(child, by)
-    mine = _reference(by)
-    others = tuple(ref for ref in child.metadata.owner_references if ref.uid != mine.uid)
-    return replace(child, metadata=replace(child.metadata, owner_references=(*others, mine)))
+    mine, references = _reference(by), child.metadata.owner_references
+    if references:
+        references = tuple(ref for ref in references if ref.uid != mine.uid)
+    meta = structs.replace(child.metadata, owner_references=(*references, mine))  # type: ignore[type-var]
+    return structs.replace(child, metadata=meta)  # type: ignore[type-var]
 
 
 def owner_of(obj: Object) -> Owner | None:
     """The one owner that manages `obj`, by reference or by label, or None."""
     held, meta = controller_of(obj), obj.metadata
+    if held is None and OWNER_UID not in meta.labels:
+        return None
     if held is not None:
         group = held.api_version.rpartition("/")[0]
         return Owner(group, held.kind, meta.namespace, held.name, held.uid)
-    uid, place = meta.labels.get(OWNER_UID), owner_name_of(obj)
-    if not uid or not place:
+    uid, owner = meta.labels.get(OWNER_UID), owner_name_of(obj)
+    if not uid or not owner:
         return None
-    title, namespace, name = place.split("/")
+    title, namespace, name = owner.split("/")
     kind, _, group = title.partition(".")
     return Owner(group, kind, namespace, name, uid)
 
 
 def owner_uid_of(obj: Object) -> str:
-    """The uid of the one owner that manages `obj`; empty if nobody does."""
-    held = controller_of(obj)  # every event of an owned kind passes here
-    if held is not None:
-        return held.uid
-    return obj.metadata.labels.get(OWNER_UID, "") if owner_name_of(obj) else ""
+    """The uid of the one owner that manages `obj`; empty if there is none."""
+    for reference in obj.metadata.owner_references:  # every event of an owned kind passes here
+        if reference.controller:
+            return reference.uid
+    labels = obj.metadata.labels
+    return labels[OWNER_UID] if OWNER_UID in labels and owner_name_of(obj) else ""
 
 
 def owner_name_of(obj: Object) -> str:
@@ -87,8 +93,8 @@ def owner_name_of(obj: Object) -> str:
     meta = obj.metadata
     if OWNER_UID not in meta.labels or controller_of(obj) is not None:
         return ""
-    place = meta.annotations.get(OWNER, "")
-    return place if place.count("/") == 2 and all(place.split("/")) else ""
+    name = meta.annotations.get(OWNER, "")
+    return name if name.count("/") == 2 and all(name.split("/")) else ""
 
 
 def owner_name(resource: Resource, name: str, namespace: str) -> str:
@@ -135,18 +141,18 @@ def _is_apart(child: Object, owner: Object) -> bool:
 
 def _labelled(child: K, owner: Object) -> K:
     meta, by = child.metadata, owner.metadata
-    place = owner_name(resource_of(type(owner)), by.name, by.namespace)
+    name = owner_name(resource_of(type(owner)), by.name, by.namespace)
     return replace(
         child,
         metadata=replace(
             meta,
             labels={**meta.labels, OWNER_UID: by.uid},
-            annotations={**meta.annotations, OWNER: place},
+            annotations={**meta.annotations, OWNER: name},
         ),
     )
 
 
-def _check(child: Object, owner: Object, across_namespaces: bool) -> None:
+def _check(child: Object, owner: Object, too_far: bool) -> None:
     if not owner.metadata.uid:
         raise _refusal(
             child,
@@ -155,7 +161,7 @@ def _check(child: Object, owner: Object, across_namespaces: bool) -> None:
             hint="create it first and use the object that comes back",
         )
     nowhere = resource_of(type(child)).namespaced and not child.metadata.namespace
-    if _is_apart(child, owner) and (nowhere or not across_namespaces):
+    if too_far or (nowhere and _is_apart(child, owner)):
         raise _refusal(
             child,
             owner,
@@ -163,7 +169,9 @@ def _check(child: Object, owner: Object, across_namespaces: bool) -> None:
             hint="ObjectMeta.like(owner) gives the child the owner's namespace; if it is to be in "
             "another one, name that, and say across_namespaces=True",
         )
-    held = owner_of(child)
+    meta = child.metadata
+    # As a rule the child is new, and has no owner at all.
+    held = owner_of(child) if meta.owner_references or meta.labels else None
     if held is not None and held.uid != owner.metadata.uid:
         raise _refusal(
             child,

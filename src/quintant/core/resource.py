@@ -115,7 +115,7 @@ class Definition(Struct, frozen=True):
     selectable: tuple[str, ...] = ()
     conversion: ConversionWebhook | None = None
     external: bool = False
-    """Somebody else defines the kind: no definition of ours is ever printed or installed."""
+    """Another program defines the kind: no definition of ours is ever printed or installed."""
 
 
 def resource(
@@ -144,7 +144,7 @@ def resource(
     `status=True` declares the status subresource; without it `set_status` has nowhere to write.
     `columns` are what `kubectl get` shows, by title; `selectable` are paths that field selectors
     may use. Of several versions of one kind exactly one has `storage=True`; `deprecated` is the
-    warning sent to whoever uses the version.
+    warning sent to clients that use the version.
 
     `external=True` is for kinds of others, such as cert-manager's: they are used and watched, and
     their definition is left alone. Kinds in groups of Kubernetes are external anyhow.
@@ -184,7 +184,7 @@ def projection(
     """Declare a narrower view of a kind: same objects on the server, fewer fields here.
 
     Where what is to be kept is deep inside, or one word of a long list, `wire` is the type that is
-    read and `transform` makes the view of it, before anybody holds it; it is pure. Such a view is
+    read and `transform` makes the view of it, before any code holds it; it is pure. Such a view is
     never written.
     """
 
@@ -232,7 +232,7 @@ def is_custom_kind(kind: type[Object]) -> bool:
 
 
 def is_external_kind(kind: type[Object]) -> bool:
-    """Whether a class is declared like a custom kind, of which somebody else has the definition."""
+    """Whether a class is declared like a custom kind whose definition another program has."""
     found: Definition | None = vars(kind).get("__definition__")
     return found is not None and found.external
 

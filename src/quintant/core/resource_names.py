@@ -1,4 +1,4 @@
-"""What the API server accepts as group, version, kind and plural, told where a kind is declared.
+"""What the API server accepts as group, version, kind and plural, checked where a kind is declared.
 
 Without it a typing mistake is first heard of from a server, as a 404 or as a definition that is
 never established. Groups without a dot and those of `k8s.io` and `kubernetes.io` belong to

@@ -1,7 +1,7 @@
 """Strategic merge patch: JSON merge patch that knows which lists are sets and which are maps.
 
 Who calls knows how a field merges (`LookupPatchMeta`): a list with strategy `merge` item by item,
-told apart by its merge key (or by value, if the items are plain), any other list as a whole. A
+identified by its merge key (or by value, if the items are plain), any other list as a whole. A
 patch may direct:
 
     $patch: replace | delete          what happens to the map it is in, or to the list around it
@@ -49,7 +49,7 @@ class PatchMeta(Struct, frozen=True):
     strategy: str = ""
     """`merge` for a list that is merged, `replace` for a map that is not."""
     merge_key: str = ""
-    """What tells the items of a merged list apart; without one they are told apart by value."""
+    """What identifies the items of a merged list; without one they are compared by value."""
 
 
 class LookupPatchMeta(Protocol):
@@ -108,8 +108,8 @@ def _retained(live: JsonObject, patch: JsonObject) -> JsonObject:
     if RETAIN not in patch:
         return dict(live)
     kept = patch[RETAIN]
-    told = (key for key, value in patch.items() if key != RETAIN and value is not None)
-    added = (key for key in told if not key.startswith((REMOVE, ORDER)))
+    given = (key for key, value in patch.items() if key != RETAIN and value is not None)
+    added = (key for key in given if not key.startswith((REMOVE, ORDER)))
     if not isinstance(kept, list) or any(key not in kept for key in added):
         raise BadPatchFormat("invalid patch format of retainKeys")
     return {key: value for key, value in live.items() if key in kept}

@@ -1,6 +1,6 @@
 """Lists in an order others want: how strategic merge patch sorts what it merged.
 
-Items are told apart by the value under a key or, where there is no key, by themselves. What a patch
+Items are identified by the value under a key or, where there is no key, by themselves. What a patch
 names comes in the patch's order, what only the live list has in the live one's; the two are merged
 so that an item stays before those it was before. Items are looked up, not searched for: lists come
 from strangers, and may be long.
@@ -47,7 +47,7 @@ class BadPatchFormat(PatchError):
 
 
 class ListInList(PatchError):
-    """A list holds lists, which nobody can merge."""
+    """A list holds lists, which cannot be merged."""
 
     def __init__(self) -> None:
         super().__init__("lists of lists cannot be merged")

@@ -18,7 +18,7 @@ from quintant.runtime.manager.sample import Sample
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
-# One replica of each, so there is nobody to compete with.
+# One replica of each, so there is no other to compete with.
 _FLAGS = ("--no-leader-elect", "--log-format=console")
 
 

@@ -9,6 +9,6 @@
     client_connection      a client's connection: one request after another
 
 Whatever two programs might read differently is refused: that difference is what request smuggling
-is made of. It belongs to nobody: relays, the embedded API server, webhooks, probes and the client
+is made of. It is for all: relays, the embedded API server, webhooks, probes and the client
 are made of it, and none of them loads more than that.
 """

@@ -3,7 +3,7 @@
     SIZE --line--> DATA --all of it--> CRLF --> SIZE ...      size 0: SIZE --> TRAILER --> DONE
     COUNT --all of it--> DONE                                 UNTIL --end--> DONE
 
-Chunks are taken apart and made anew for the other side: their extensions end here, so nobody behind
+Chunks are taken apart and made again for the other side: their extensions end here, so none behind
 us can read them differently. Trailers are read as strictly as fields of a head.
 """
 
@@ -108,19 +108,19 @@ class BodyParser:
             self.rest += raw[at:]
         return found[0] if len(found) == 1 else b"".join(found)
 
-    def _whole(self, raw: bytes, at: int, found: list[bytes]) -> int:
+    def _whole(self, raw: bytes, at: int, chunks: list[bytes]) -> int:
         """Take a chunk in one step if all of it is there: on a watch each event is one."""
         start = raw.find(b"\r\n", at, at + LINE_BYTES) + 2
         line = _CHUNK_SIZE.fullmatch(raw, at, start - 2) if start > 1 else None
         end = start + int(line[1], 16) if line is not None else 0
         if end <= start or raw[end : end + 2] != b"\r\n":
             return self._take_line(raw, at)
-        found.append(raw[start:end])
+        chunks.append(raw[start:end])
         return end + 2
 
-    def _part(self, raw: bytes, at: int, found: list[bytes]) -> int:
+    def _part(self, raw: bytes, at: int, chunks: list[bytes]) -> int:
         content = raw[at : at + self._left]
-        found.append(content)
+        chunks.append(content)
         self._left -= len(content)
         if not self._left:
             self.state = _CRLF

@@ -1,8 +1,8 @@
 """One connection: a request at a time, its response whole or piece by piece.
 
-Below whoever opens and keeps connections: the client's pool, the embedded server's calls of
+Below what opens and keeps connections: the client's pool, the embedded server's calls of
 webhooks, programs in pods. Bytes are understood in the modules beside this one; here they are sent,
-waited for, and held back when nobody reads. A connection whose exchange did not end well is closed:
+waited for, and held back without a reader. A connection whose exchange did not end well is closed:
 it is not known how much of the response is still on its way.
 """
 
@@ -103,7 +103,7 @@ class ClientConnection(asyncio.Protocol):
         return self._take()
 
     def close(self) -> None:
-        """End the connection at once; whoever waits for a response is told that it broke."""
+        """End the connection at once; a caller that waits for a response gets that it broke."""
         self._fail(ConnectionBroken(self._begun))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -114,7 +114,7 @@ class ClientConnection(asyncio.Protocol):
         """Take bytes from the peer."""
         response = self._response
         if response is None:
-            self.close()  # nobody asked: it would be taken for the response to what comes next
+            self.close()  # unasked: it would be taken for the response to what comes next
             return
         try:
             piece = response.feed(data)
@@ -125,7 +125,8 @@ class ClientConnection(asyncio.Protocol):
             self._pieces.append(piece)
             self._size += len(piece)
         if self._most is None:
-            self._hold_back()
+            if self._size > BUFFER_BYTES:
+                self._hold_back()
             self._wake()
         elif self._size > self._most or response.length > self._most:
             self._fail(ResponseTooLarge(self._most))
@@ -166,7 +167,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _hold_back(self) -> None:
         """Make the peer of a slow reader wait."""
-        if self._size > BUFFER_BYTES and not self._paused and self._transport is not None:
+        if not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
 

@@ -1,6 +1,6 @@
 """A client's connection, as a server sees it: bytes in with a limit, bytes out with backpressure.
 
-Reading stops while nobody takes what came; a connection that breaks cancels the task that serves
+Reading stops while no reader takes what came; a connection that breaks cancels the task that serves
 it, so that nothing is done for a client who left.
 """
 

@@ -15,7 +15,7 @@ from quintant.http.connection import Connection
 
 
 class Connections:
-    """Whoever is connected; `failed` hears of tasks that ended with an error."""
+    """The clients that are connected; `failed` hears of tasks that ended with an error."""
 
     def __init__(self, failed: Callable[[BaseException], None]) -> None:
         self._failed = failed
@@ -43,13 +43,13 @@ class Connections:
                 connection.close()
 
     async def wait_closed(self, seconds: float) -> None:
-        """Wait until nobody is left, for so long."""
+        """Wait until no client is left, for so long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._empty.wait()
 
     async def close(self) -> None:
-        """Cut off whoever is left."""
+        """Cut off the clients that are left."""
         for task in list(self._served):
             task.cancel()
         await asyncio.gather(*self._served, return_exceptions=True)

@@ -51,7 +51,7 @@ class Deadline:
         self._at = inf
         if self._late:
             self._late = False
-            # Whoever else cancelled the task meant it.
+            # Another canceller of the task meant it.
             if not self._task.uncancel() and kind is asyncio.CancelledError:
                 raise TimeoutError from error
 

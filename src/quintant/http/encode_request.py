@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 # Methods whose requests have a body by rule: without one they say so.
 BODIED: Final = frozenset(("POST", "PUT", "PATCH"))
-# What a target may hold as it is: its parts were quoted by whoever put them together.
+# What a target may hold as it is: its parts were quoted by the code that put them together.
 PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 _TARGET: Final = re.compile(r"[!-~]+")

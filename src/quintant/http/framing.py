@@ -44,10 +44,10 @@ def response_framing(head: ResponseHead, method: bytes) -> Framing:
     """The body of a response to a method."""
     if method == b"CONNECT" and 200 <= head.status < 300:
         return _NONE  # whatever it says of a length: a tunnel begins behind it
-    told = _announced(head, 502)
+    announced = _announced(head, 502)
     if method == b"HEAD" or head.status < 200 or head.status in _BODYLESS:
         return _NONE
-    return told or _CLOSE
+    return announced or _CLOSE
 
 
 def _announced(head: Head, status: int) -> Framing | None:

@@ -34,7 +34,7 @@ class ProtocolError(Exception):
 
 @dataclass(slots=True)
 class Head:
-    """What both sorts of heads have; nobody changes one. Not frozen: that triples its cost."""
+    """What both sorts of heads have; it is never changed. Not frozen: that triples its cost."""
 
     minor: int
     """Of the version: HTTP/1.0, or HTTP/1.1 and whatever adds to it."""
@@ -49,9 +49,9 @@ class Head:
 
     def all(self, name: bytes) -> list[bytes]:
         """The values of a field, in order; its name in lower case."""
-        found = self._index.get(name)
-        if found is None:
+        if name not in self._index:
             return []
+        found = self._index[name]
         return [found] if isinstance(found, bytes) else found
 
     def words(self, name: bytes) -> list[bytes]:
@@ -65,7 +65,7 @@ class Head:
 class TextHeaders(Mapping[str, str]):
     """Fields as text: names in lower case, values of repeated ones joined.
 
-    Decoded when somebody asks for one: few responses are asked for any.
+    Decoded when one is asked for: few responses are asked for any.
     """
 
     __slots__ = ("_index",)
@@ -115,11 +115,11 @@ class ResponseHead(Head):
 
 
 def upgrade_protocol(head: Head) -> bytes:
-    """The protocol that a message wants to go on with, if any; h2c is of one hop."""
-    asked = head.all(b"upgrade")
-    if not asked or b"upgrade" not in head.words(b"connection") or asked[0].lower() == b"h2c":
+    """The protocol that a message wants to continue with, if any; h2c is of one hop."""
+    protocols = head.all(b"upgrade")
+    if not protocols or b"upgrade" not in head.words(b"connection"):
         return b""
-    return asked[0]
+    return protocols[0] if protocols[0].lower() != b"h2c" else b""
 
 
 def head_length(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> int:
@@ -140,7 +140,10 @@ def head_length(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 
 
 
 def parse_request_head(raw: bytes, most: int = FIELDS) -> RequestHead:
-    """The head of a request, from its bytes up to and with the empty line; `most` fields."""
+    """The head of a request, from its bytes up to and with the empty line; `most` fields.
+
+    ProtocolError if it is none.
+    """
     end, fields = _lines(raw, most)
     found = _REQUEST.fullmatch(raw, 0, end)
     if found is None:
@@ -152,7 +155,10 @@ def parse_request_head(raw: bytes, most: int = FIELDS) -> RequestHead:
 
 
 def parse_response_head(raw: bytes, most: int = FIELDS) -> ResponseHead:
-    """The head of a response, from its bytes up to and with the empty line; `most` fields."""
+    """The head of a response, from its bytes up to and with the empty line; `most` fields.
+
+    ProtocolError if it is none.
+    """
     end, fields = _lines(raw, most)
     found = _RESPONSE.fullmatch(raw, 0, end)
     if found is None:
@@ -177,7 +183,9 @@ def encode_head(first: bytes, fields: Iterable[Field]) -> bytes:
 
 def _lines(raw: bytes, most: int) -> tuple[int, Fields]:
     """Where the first line ends, and the fields: all at once, which is much faster than each."""
-    end = raw.index(b"\r\n")
+    end = raw.find(b"\r\n")
+    if end < 0:
+        raise ProtocolError(400, "a head without a whole line")
     fields = _FIELD.findall(raw, end + 2)
     # A field is one whole line: if there are more lines than that and the empty one, some are none.
     if len(fields) != raw.count(b"\n", end + 2) - 1:

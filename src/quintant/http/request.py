@@ -2,7 +2,7 @@
 
     WAITING --first byte--> READING --head--> ANSWERING --> WAITING ... --> over
 
-A client that waits for leave to send its body gets it when somebody begins to read.
+A client that waits for leave to send its body gets it when a handler begins to read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a server responds: a whole body, or one that goes on."""
+"""What a server responds: a whole body, or one that continues."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class StreamingResponse(msgspec.Struct, frozen=True):
-    """A response whose body goes on."""
+    """A response whose body continues."""
 
     pieces: AsyncGenerator[bytes, None]
     on_close: Callable[[], None] = lambda: None
@@ -57,15 +57,15 @@ class StreamingResponse(msgspec.Struct, frozen=True):
         )
 
 
-def text_response(said: str, status: int = 200, **headers: str) -> Response:
+def text_response(text: str, status: int = 200, **headers: str) -> Response:
     """A line for people."""
-    return Response(status, {**TEXT, **headers}, f"{said}\n".encode())
+    return Response(status, {**TEXT, **headers}, f"{text}\n".encode())
 
 
 def error_response(status: int, why: str) -> Response:
-    """What is wrong with a request that nobody could read."""
-    said = f"{status} {HTTPStatus(status).phrase}"
-    return Response(status, TEXT, (f"{said}: {why}" if why else said).encode())
+    """What is wrong with a request that could not be read."""
+    message = f"{status} {HTTPStatus(status).phrase}"
+    return Response(status, TEXT, (f"{message}: {why}" if why else message).encode())
 
 
 def _encode_head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
@@ -78,7 +78,7 @@ def _encode_head(status: int, headers: Mapping[str, str], framing: str, close: b
 
 
 def _on_one_line(value: str) -> str:
-    """A value that cannot be taken for more than itself, whoever it came from."""
+    """A value that cannot be taken for more than itself, wherever it came from."""
     return value if value.isprintable() else value.translate(_SPACES)
 
 
@@ -86,7 +86,7 @@ def _on_one_line(value: str) -> str:
 def _first(status: int) -> str:
     try:
         phrase = HTTPStatus(status).phrase
-    except ValueError:  # a status of somebody's own
+    except ValueError:  # a status that HTTP does not name
         phrase = ""
     return f"HTTP/1.1 {status} {phrase}\r\n"
 

@@ -45,14 +45,14 @@ class ResponseParser:
     @property
     def keep_alive(self) -> bool:
         """Whether another request may follow on the same connection."""
-        # A peer that goes on after the end means something by it, and nobody knows what.
+        # A peer that continues after the end means something by it, and it cannot be known what.
         if self._excess or self.head is None:
             return False
         tunnel = self._method == "CONNECT" and self.head.status < 300
         return tunnel or self.head.keep_alive
 
     def feed(self, data: bytes) -> bytes:
-        """What these bytes bring of the body."""
+        """What these bytes bring of the body; ProtocolError if they are no response."""
         if self._body is None:
             data = self._read_head(data)
         if not data or self._body is None:

@@ -1,16 +1,17 @@
 """One request after another: from a socket to a handler, and its response back.
 
-A handler gets a `Request` and gives a `Response`, or a `StreamingResponse` that goes on. It is
-cancelled when its client leaves. A request that cannot be read ends its connection: nobody knows
+A handler gets a `Request` and gives a `Response`, or a `StreamingResponse` that continues. It is
+cancelled when its client leaves. A request that cannot be read ends its connection: it is not known
 where the next one would begin. Without TLS, what comes in over loopback must not be for a foreign
-Host (`quintant.http.hosts`); with TLS the certificate sees to that.
+Host (`quintant.http.hosts`); with TLS the certificate sees to that. What a page of another site
+asks is refused by every server, unless it says that it only shows.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
@@ -20,7 +21,7 @@ from quintant.http.body import LAST_CHUNK, encode_chunk
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.connections import Connections
 from quintant.http.head import ProtocolError, RequestHead
-from quintant.http.hosts import MISDIRECTED, foreign
+from quintant.http.hosts import FORBIDDEN, MISDIRECTED, foreign, from_another_site
 from quintant.http.request import Request, RequestLimits, linger, next_request
 from quintant.http.response import Response, StreamingResponse, error_response
 
@@ -42,13 +43,15 @@ async def serving(
     *,
     limits: RequestLimits = RequestLimits(),
     goodbye: float = GOODBYE_SECONDS,
+    shows_only: bool = False,
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve while the context lasts; yields where. OSError if that cannot be had.
 
     No host is every address of this machine, port 0 any free port. Responses under way when the
-    context is left have `goodbye` seconds to end.
+    context is left have `goodbye` seconds to end. A server that changes nothing, whatever it is
+    asked, may say so (`shows_only`): then pages of other sites may link to it.
     """
-    server = Server(handler, limits, secured=ssl is not None)
+    server = Server(handler, limits, secured=ssl is not None, shows_only=shows_only)
     listening = await asyncio.get_running_loop().create_server(
         partial(Connection, server.arrive),
         host or None,
@@ -66,8 +69,16 @@ async def serving(
 class Server:
     """Serves connections, wherever they come from."""
 
-    def __init__(self, handler: Handler, limits: RequestLimits, *, secured: bool = False) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        limits: RequestLimits,
+        *,
+        secured: bool = False,
+        shows_only: bool = False,
+    ) -> None:
         self._handler, self._limits, self._secured = handler, limits, secured
+        self._shows_only = shows_only
         self._connections = Connections(_failed)
         self._stopping = False
 
@@ -102,6 +113,8 @@ class Server:
             return False
         if not self._secured and connection.over_loopback:
             _check_host(request.head)
+        if sites := request.head.all(b"sec-fetch-site"):
+            _check_site(sites, request.method, self._shows_only)
         response = await self._respond(request)
         if isinstance(response, StreamingResponse):
             return await self._stream(request, response)
@@ -122,7 +135,7 @@ class Server:
             return error_response(500, "")
 
     async def _stream(self, request: Request, response: StreamingResponse) -> bool:
-        """Send a response that goes on; whether there may be another request."""
+        """Send a response that continues; whether there may be another request."""
         connection, unsized = request.connection, response.size is None
         chunked = unsized and request.head.minor > 0
         close = self._last(request) or (unsized and not chunked)
@@ -149,6 +162,12 @@ class Server:
 def _check_host(head: RequestHead) -> None:
     if why := _foreign(tuple(head.all(b"host")), tuple(head.all(b"origin"))):
         raise ProtocolError(MISDIRECTED, why)
+
+
+def _check_site(sites: Sequence[bytes], method: str, shows_only: bool) -> None:
+    texts = [each.decode("latin-1") for each in sites]
+    if why := from_another_site(texts, method, shows_only):
+        raise ProtocolError(FORBIDDEN, why)
 
 
 @lru_cache(maxsize=64)

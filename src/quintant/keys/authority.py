@@ -102,7 +102,7 @@ class Authority:
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
-    """A new key: P-256 is made in microseconds, and everybody verifies it."""
+    """A new key: P-256 is made in microseconds, and every client verifies it."""
     return ec.generate_private_key(ec.SECP256R1())
 
 

@@ -1,6 +1,6 @@
 """Files and folders for one pair of eyes: keys, kubeconfigs.
 
-A file is written beside its place and then moved there, so that nobody ever reads half of it.
+A file is written beside its place and then moved there, so that no program ever reads half of it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 
 FILE_MODE = 0o600
 PUBLIC_MODE = 0o644
-"""Of what lies beside a key and may be read by everybody: its certificate."""
+"""Of what lies beside a key and may be read by all: its certificate."""
 FOLDER_MODE = 0o700
 
 
 def write_private(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
     """Write a file that only its owner may read, in one step; its folder is made if need be.
 
-    It is a new file of a name that nobody knows before: whatever somebody else put into the folder
+    It is a new file of a name that is not known before: whatever another user put into the folder
     beforehand, a link or a file of theirs, is not written through.
     """
     private_folder(path.parent)

@@ -2,7 +2,7 @@
 
 A reconcile touches some twenty of them. prometheus_client's take a lock for threads that are not
 here, and look at a histogram's buckets one by one; these are plain numbers on one event loop, and
-become text when somebody scrapes.
+become text at a scrape.
 
     DONE = Counter("done_total", "What was done.", ("what",))
     DONE.labels("this").inc()
@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 from quintant.metrics.exposition import Metric, MetricSample, number
 
-# Seconds: from a request on this machine to one that nobody waits for any more.
+# Seconds: from a request on this machine to one that no client waits for any more.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 

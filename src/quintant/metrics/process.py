@@ -1,6 +1,6 @@
 """The `process_` series that every exporter has: memory, processor time, open files.
 
-They are read from /proc when somebody scrapes; where there is none, there are no such series.
+They are read from /proc at a scrape; where there is none, there are no such series.
 """
 
 from __future__ import annotations

@@ -6,10 +6,39 @@ the program that `quintant operator FOLDER` runs, in a cluster and on a laptop a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
 from quintant.runtime.manager.manager import Manager
+
+
+@dataclass(frozen=True, slots=True)
+class EgressTarget:
+    """What an operator connects to, beside DNS and the API server."""
+
+    port: int = 0
+    """The only port; 0 is any, where users choose it."""
+    pods: bool = True
+    """Whether it is a pod of the cluster; else it may be anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPods:
+    """Pods that an operator makes, and who may reach them: a NetworkPolicy."""
+
+    name: str
+    """Of the policy."""
+    labels: Mapping[str, str]
+    """What they are found by; a label without a value is there with any."""
+    without: str = ""
+    """A label that they do not have, and pods of users beside them do."""
+    ports: tuple[str, ...] = ()
+    """Names of the ports that they serve to everybody."""
+    reports: tuple[str, ...] = ()
+    """Names of the ports for their operator alone."""
+    namespace: str = ""
+    """Where they are; empty is wherever users want them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +54,14 @@ class OperatorProgram:
     memory: str = "128Mi"
     """The limit of its pods."""
     image_variable: str = ""
-    """The option that names the image of pods that it makes: our own, too, if nobody says so."""
+    """The option that names the image of pods that it makes: its own pod's, if it is not set."""
+
+    egress: tuple[EgressTarget, ...] = ()
+    """What it connects to."""
+    serves: tuple[int, ...] = ()
+    """Ports beside those of every operator on which pods connect to it."""
+    agents: tuple[AgentPods, ...] = ()
+    """The pods that it makes."""
 
     @property
     def namespace(self) -> str:
@@ -38,34 +74,79 @@ OPERATORS: dict[str, OperatorProgram] = {
         "cosmos-operator",
         "runs full nodes of Cosmos chains, with snapshots and healing",
         image_variable="TOOL_IMAGE",
+        # A chain may have its RPC on any port.
+        egress=(EgressTarget(),),
+        agents=(
+            AgentPods(
+                "cosmos-nodes",
+                {"app.kubernetes.io/created-by": "cosmos-operator"},
+                without="cosmos.strange.love/belongs-to",
+                ports=(
+                    *("api", "rosetta", "grpc", "grpc-web"),
+                    *("prometheus", "p2p", "rpc", "privval"),
+                ),
+                reports=("healthcheck",),
+            ),
+        ),
     ),
-    "infra": OperatorProgram("infra", "makes, changes, heals and deletes whole clusters on clouds"),
+    "infra": OperatorProgram(
+        "infra",
+        "makes, changes, heals and deletes whole clusters on clouds",
+        egress=(EgressTarget(pods=False),),
+    ),
     "klight": OperatorProgram(
         "klight",
         "joins labelled pods into networks of lightpeers",
         # A connection to each of the first thousand pods: 110 MB for 1,000 pods, 190 MB for 4,000.
         memory="256Mi",
+        # A pod names the port of its peer; peers of another make come back during a repair.
+        egress=(EgressTarget(),),
+        serves=(9082,),
     ),
     "portal": OperatorProgram(
         "portal",
         "exposes Services under public URLs, through tunnels to relays",
         image_variable="TUNNEL_IMAGE",
+        # Where its tunnels say how they are.
+        egress=(EgressTarget(9808),),
+        agents=(
+            AgentPods(
+                "portal-tunnels",
+                {"app.kubernetes.io/managed-by": "portal-expose-controller"},
+                reports=("admin",),
+            ),
+        ),
     ),
     "shifu": OperatorProgram(
         "shifu",
         "gives every edge device a deviceShifu, on the best node there is",
         ("devices", "deviceshifu", "shifu-service"),
         image_variable="AGENT_IMAGE",
+        agents=(
+            AgentPods(
+                "deviceshifus",
+                {"shifu.edgenesis.io/edgedevice-uid": ""},
+                ports=("http", "tcp"),
+                namespace="deviceshifu",
+            ),
+            AgentPods(
+                "telemetryservice",
+                {"app": "telemetryservice"},
+                ports=("http",),
+                namespace="shifu-service",
+            ),
+        ),
     ),
 }
 """Every operator by its folder, which is what a user calls it."""
 
 
-def manager_of(folder: str) -> Manager:
+def manager_of(folder: str, namespaces: tuple[str, ...] = ()) -> Manager:
     """An operator, ready to be served; it is loaded when it is asked for.
 
     It competes for a lease unless told otherwise: two that work at once undo each other's work.
+    `namespaces` are the only ones it looks after; empty means all.
     """
-    manager = Manager(OPERATORS[folder].name, leader_elect=True)
+    manager = Manager(OPERATORS[folder].name, namespaces=namespaces, leader_elect=True)
     import_module(f"{__name__}.{folder}").controllers(manager)
     return manager

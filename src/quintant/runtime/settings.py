@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from quintant.client.token_bucket import check_rate
 from quintant.core.options import Duration
-from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.watch.timeouts import Timers
 
 
 class Settings(Struct, frozen=True):
@@ -26,7 +26,7 @@ class Settings(Struct, frozen=True):
     lease_namespace: str = ""
     """Where the lease is; empty means where the process lives."""
     metrics: str = "127.0.0.1:8080"
-    """For this machine only: what is seen there is nobody else's to see unless somebody says so.
+    """For this machine only: what is seen there is for others only if a setting says so.
     Generated Deployments say so, with the pod's address."""
     probes: str = "127.0.0.1:8081"
     webhook: str = "127.0.0.1:9443"

@@ -120,7 +120,7 @@ class InProcessCluster:
     def environment(self, credentials: CredentialProvider | None = None) -> Environment:
         """What a manager is bound to here; each has a random source of its own.
 
-        With credentials it is somebody to the server, else anonymous.
+        With credentials it is a user to the server, else anonymous.
         """
         random = Random(self._seeds.random())
         transport = SignedTransport(self.faults, credentials) if credentials else self.faults
@@ -197,9 +197,9 @@ class InProcessCluster:
     async def _register(self, manager: Manager, engine: Engine) -> None:
         """Have the server ask a manager's webhooks, if it has any."""
         if engine.webhooks is not None:
-            place = webhook_url(manager.name)
-            self.dialer.serve(place, engine.webhooks.reviews)
-            await configuration_publisher(manager.webhooks, place, self.client)(b"")
+            url = webhook_url(manager.name)
+            self.dialer.serve(url, engine.webhooks.reviews)
+            await configuration_publisher(manager.webhooks, url, self.client)(b"")
 
     async def _follow(
         self,
@@ -226,7 +226,7 @@ class InProcessCluster:
             with suppress(asyncio.CancelledError):
                 await task
         except Exception:
-            # Who is killed while it ends tells nobody why it did.
+            # A manager that is killed while it ends reports no reason.
             if graceful:
                 raise
         if graceful:
@@ -259,5 +259,5 @@ def _placed(obj: K) -> K:
 
 
 def named(name: str, namespace: str = "default", **more: Any) -> ObjectMeta:
-    """Metadata for a test's object, in the namespace "default" unless told otherwise."""
+    """Metadata for a test's object, in the namespace "default" by default."""
     return ObjectMeta(name=name, namespace=namespace, **more)

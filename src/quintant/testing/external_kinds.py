@@ -1,6 +1,6 @@
 """Kinds of others in a test: what a real cluster has of them is not here, so they take any field.
 
-Somebody else's definition is not known, and making one from the few fields of a view would prune
+Another project's definition is not known, and making one from the few fields of a view would prune
 the others. Kinds that the embedded server has by itself, such as Ingress, are left as they are.
 """
 

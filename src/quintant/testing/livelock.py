@@ -18,7 +18,7 @@ from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import VirtualLoop
 
 # Reconciles of one key at one moment. An owner of hundreds of children is woken as often as they
-# change; nobody has a thousand of them in a test.
+# change; no test has a thousand of them.
 MANY_RECONCILES = 1_000
 # Writes that came less often than this are no part of the circle.
 MANY_WRITES = 10
@@ -34,7 +34,7 @@ class LivelockDetector:
     def __init__(self, requests: FaultTransport) -> None:
         self._requests = requests
         self._engines: list[Engine] = []
-        self._asked = False
+        self._registered = False
         self._moment = -1.0
         self._before: Counts = {}
 
@@ -42,8 +42,8 @@ class LivelockDetector:
         """Count the reconciles of a manager from now on; under real time nothing is counted."""
         self._engines.append(engine)
         loop = asyncio.get_running_loop()
-        if isinstance(loop, VirtualLoop) and not self._asked:
-            self._asked = True
+        if isinstance(loop, VirtualLoop) and not self._registered:
+            self._registered = True
             loop.add_progress_check(self._check)
 
     def unwatch(self, engine: Engine) -> None:

@@ -30,13 +30,17 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 # Real seconds to wait for a thread or a socket before believing that nothing will come.
 PATIENCE_SECONDS = 5.0
 
+# Real seconds to wait for a thread that is known to work, with nothing else to wait for: enough for
+# a busy machine.
+THREAD_SECONDS = 60.0
+
 # Real seconds within which a thread is believed to need nothing of the loop.
 HOLD_SECONDS = 0.5
 
-# Passes of the loop after which whoever knows is asked whether work goes round: seldom enough to
+# Passes of the loop after which progress checks are asked whether work goes round: seldom enough to
 # cost nothing, often enough to end a test within seconds.
 CHECK_PASSES = 1_000
-# Passes without any time after which nobody is asked. An object, created and reconciled, takes
+# Passes without any time after which no check is asked. An object, created and reconciled, takes
 # three: this is sixty thousand of them at one moment.
 STANDSTILL_PASSES = 200_000
 
@@ -52,14 +56,14 @@ ProgressCheck = Callable[[float], str]
 
 
 class LoopStuck(RuntimeError):
-    """Tasks wait for what cannot come, or work goes on for ever; the text says who and where."""
+    """Tasks wait for what cannot come, or work continues for ever; the text says who and where."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that jumps to its next timer whenever nothing is ready.
 
-    With no timer left it waits `patience` real seconds for threads and sockets, and then raises
-    `LoopStuck`. So it does when work goes on for ever and no time passes.
+    With no timer left it waits `patience` real seconds for sockets, a minute for threads that work,
+    and then raises `LoopStuck`. So it does when work continues for ever and no time passes.
     """
 
     # The base class's own: its heap of timers, its ready callbacks, and how early a timer may fire.
@@ -103,7 +107,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return future
 
     def add_progress_check(self, check: ProgressCheck) -> None:
-        """Ask `check`, while work goes on and no time passes, whether it goes round in circles."""
+        """Ask `check`, while work continues without time, whether it goes round in circles."""
         self._progress_checks.append(check)
 
     def _passed(self) -> None:
@@ -112,11 +116,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if self._passes % CHECK_PASSES:
             return
         self._give_up_settling()
-        told = [text for check in self._progress_checks if (text := check(self._now))]
-        if not told and self._passes < STANDSTILL_PASSES:
+        messages = [text for check in self._progress_checks if (text := check(self._now))]
+        if not messages and self._passes < STANDSTILL_PASSES:
             return
         passes, self._passes = self._passes, 0
-        raise LoopStuck(_explain_standstill(self, passes, told))
+        raise LoopStuck(_explain_standstill(self, passes, messages))
 
     def _give_up_settling(self) -> None:
         for future, last in self._settling:
@@ -158,7 +162,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                     future.set_result(None)
             return []
         if timeout is None or self._threads:
-            events = poll(self._patience)
+            events = poll(THREAD_SECONDS if timeout is None and self._threads else self._patience)
             if events:
                 return events
         if timeout is None:
@@ -253,10 +257,10 @@ def _explain(loop: VirtualLoop) -> str:
     )
 
 
-def _explain_standstill(loop: VirtualLoop, passes: int, told: list[str]) -> str:
+def _explain_standstill(loop: VirtualLoop, passes: int, messages: list[str]) -> str:
     return (
         f"work goes on and no virtual time passes: {passes} passes of the loop at {loop.time()} s"
-        + ("\n" + "\n".join(told) if told else _tasks(loop))
+        + ("\n" + "\n".join(messages) if messages else _tasks(loop))
     )
 
 

@@ -1,6 +1,6 @@
 """Notices when a reconciler changes what a cache holds.
 
-Cached objects are shared by everybody in the process, and frozen; but a dict inside one, its labels
+Cached objects are shared by all code of the process, and frozen; but a dict inside one, its labels
 for instance, can be written to. Type checkers forbid that (the fields are Mappings); for code that
 is not checked, tests compare each object with what the watch delivered.
 """

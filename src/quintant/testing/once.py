@@ -25,15 +25,15 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.blocking_calls import BlockingCalls
-from quintant.runtime.controller.context import OWNER_INDEX, Reconciler
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
 from quintant.runtime.controller.reconcile import ControllerServices
-from quintant.runtime.controller.result import Result
-from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.reconcile.blocking_calls import BlockingCalls
+from quintant.runtime.reconcile.context import OWNER_INDEX, Reconciler
+from quintant.runtime.reconcile.result import Result
+from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.faults.match import writes
 from quintant.testing.faults.transport import SentRequest
@@ -55,7 +55,7 @@ class RecordedWrite:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """One event the reconciler told the user."""
+    """One event that the reconciler recorded."""
 
     type: EventType
     reason: str

@@ -14,10 +14,10 @@ from typing import Annotated, Generic, TypeVar
 from quintant.wire.message import Message
 
 PORT = 9081
-"""Where a peer listens unless somebody says otherwise."""
+"""Where a peer listens by default."""
 
-Asked = TypeVar("Asked", bound=Message)
-Told = TypeVar("Told", bound=Message)
+RequestMessage = TypeVar("RequestMessage", bound=Message)
+ResponseMessage = TypeVar("ResponseMessage", bound=Message)
 
 
 class BlockType(IntEnum):
@@ -132,19 +132,19 @@ class HealthCheckResponse(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Method(Generic[Asked, Told]):
-    """A method of a service: its path, what it is asked and what it tells."""
+class Method(Generic[RequestMessage, ResponseMessage]):
+    """A method of a service: its path, the messages of its request and its response."""
 
     path: str
-    asked: type[Asked]
-    told: type[Told]
+    request: type[RequestMessage]
+    response: type[ResponseMessage]
     streams: bool = False
-    """Whether it tells any number of messages."""
+    """Whether it responds with any number of messages."""
 
     @property
-    def read(self) -> Callable[[bytes], Asked]:
-        """How a server reads what it is asked."""
-        return self.asked.decode
+    def read(self) -> Callable[[bytes], RequestMessage]:
+        """How a server reads a request."""
+        return self.request.decode
 
 
 JOIN_NETWORK = Method("/Lightpeer/JoinNetwork", JoinRequest, JoinResponse)

@@ -41,8 +41,12 @@ class Message:
             if number in layout:
                 name, kind, default = layout[number]
                 read = _read(kind, wire, value)
-                found[name] = (*found.get(name, ()), read) if default == () else read
-        return cls(**found)
+                if default == ():
+                    found.setdefault(name, []).append(read)
+                else:
+                    found[name] = read
+        lists = {name: tuple(each) for name, each in found.items() if isinstance(each, list)}
+        return cls(**found | lists)
 
 
 def _fields(message: Message | type[Message]) -> dict[int, tuple[str, Any, Any]]:

@@ -1,7 +1,7 @@
 """What our own lightpeers offer besides: the service `klight.peer.v1.PeerAdmin` on the same port.
 
 A peer of another make answers UNIMPLEMENTED. Our peers also recognise each other by the metadata
-of their calls (`Card`), which everybody else ignores: who speaks, and which chain it has.
+of their calls (`Card`), which all other programs ignore: who speaks, and which chain it has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FROM = "klight-from"
 CHAIN = "klight-chain"
 NETWORK = "klight-network"
 PROPOSE = "klight-propose"
-"""Metadata of NotifyNewBlock: the first member may link the block anew, and tells to which."""
+"""Metadata of NotifyNewBlock: the first member may link the block again, and tells to which."""
 LIMIT = "klight-limit"
 ORDER = "klight-order"
 SINCE = "klight-since-id"
@@ -52,7 +52,7 @@ class Member(Message):
     address: Annotated[str, 1] = ""
     name: Annotated[str, 2] = ""
     state: Annotated[int, 3] = MemberState.UP
-    seen: Annotated[Timestamp | None, 4] = None
+    last_seen: Annotated[Timestamp | None, 4] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Card:
     def beats(self, other: Card) -> bool:
         """Whether this chain is the one that both keep: more changes of members, then more blocks.
 
-        Whoever continues a chain beats it. Of forks, that of the later members wins.
+        A chain that continues another beats it. Of forks, that of the later members wins.
         """
         mine, theirs = (self.networks, self.clients), (other.networks, other.clients)
         return mine > theirs or (mine == theirs and self.head < other.head)
@@ -159,8 +159,8 @@ class Card:
     def metadata(self) -> dict[str, str]:
         """The card as metadata."""
         chain = f"{self.root},{self.head},{self.networks},{self.clients}"
-        told = {FROM: self.address, CHAIN: chain}
-        return {**told, NETWORK: self.network} if self.network else told
+        fields = {FROM: self.address, CHAIN: chain}
+        return {**fields, NETWORK: self.network} if self.network else fields
 
     @classmethod
     def read(cls, metadata: Mapping[str, str]) -> Self | None:

@@ -13,6 +13,8 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 
+from quintant.wire.foreign import MalformedInput, decode_json
+
 PROTOCOL = "portal-tunnel.v1"
 """The WebSocket subprotocol."""
 PATH = "/relay"
@@ -22,7 +24,7 @@ CHUNK_BYTES = 64 * 1024
 WINDOW_BYTES = 32 * 1024
 """The credit that a stream begins with, each way; a reader that keeps up grants more."""
 STREAMS = 16_384
-"""Open at once on a connection, if nobody wants fewer: what idle ones cost is a socket each."""
+"""Open at once on a connection, if no end wants fewer: what idle ones cost is a socket each."""
 MESSAGE_BYTES = 64 * 1024 + 8
 """No message is longer."""
 FIN = 0x01
@@ -126,7 +128,7 @@ class RequestRates(msgspec.Struct, frozen=True):
 
 
 class DataFrame(NamedTuple):
-    """A piece of a stream: of megabytes that are passed on, and looked at by nobody."""
+    """A piece of a stream: of megabytes that are passed on, and not looked at."""
 
     stream: int
     payload: memoryview
@@ -241,8 +243,8 @@ def read_data(raw: bytes) -> DataFrame | None:
 def document(frame: Frame, type: type[T]) -> T:
     """The JSON document that a frame carries."""
     try:
-        return msgspec.json.decode(frame.payload, type=type)
-    except msgspec.DecodeError as error:
+        return decode_json(frame.payload, type)
+    except MalformedInput as error:
         raise MalformedFrame(f"not a {type.__name__}: {error}") from None
 
 
@@ -301,13 +303,13 @@ def close_reason(reason: Reason) -> bytes:
 
 
 def read_reason(code: int, raw: str | bytes | None) -> Reason:
-    """What a close frame tells, whoever wrote it."""
+    """What a close frame tells, whichever program wrote it."""
     try:
-        told = msgspec.json.decode(raw or b"", type=Reason)
-    except msgspec.DecodeError:
+        reason = decode_json(raw or b"", Reason)
+    except MalformedInput:
         words = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw or ""
         return Reason(code, words)
-    return msgspec.structs.replace(told, code=code)
+    return msgspec.structs.replace(reason, code=code)
 
 
 def _short(raw: bytes, at: int) -> tuple[str, int]:

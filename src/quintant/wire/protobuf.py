@@ -1,7 +1,7 @@
 """The wire format of protobuf: a message is a row of tagged values.
 
 A tag is a field's number and the form of its value; what the number means only a table knows
-(quintant.cluster.apiserver.codec.protobuf, quintant.wire.message). Groups, which nobody sends any
+(quintant.cluster.apiserver.codec.protobuf, quintant.wire.message). Groups, which are not sent any
 more, are refused. No length is believed before it is compared with what is there, so that a
 reader's work is bounded by its input.
 """
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
+
+from quintant.wire.foreign import MalformedInput
 
 NUMBER_BITS = 64
 """Of the longest number on the wire."""
@@ -26,7 +28,7 @@ class Wire(IntEnum):
     FIXED32 = 5
 
 
-class Malformed(ValueError):
+class Malformed(MalformedInput):
     """The bytes are not the message they should be."""
 
 
@@ -83,15 +85,15 @@ def text(value: bytes) -> str:
         raise Malformed("proto: a string is not valid UTF-8") from None
 
 
-def bytes_in(found: Mapping[int, Value], number: int) -> bytes:
+def bytes_in(members: Mapping[int, Value], number: int) -> bytes:
     """The bytes of a field among the members of a message; none if it did not come."""
-    value = found.get(tag(number, Wire.LENGTH), b"")
+    value = members.get(tag(number, Wire.LENGTH), b"")
     return value if isinstance(value, bytes) else b""
 
 
-def number_in(found: Mapping[int, Value], number: int) -> int:
+def number_in(members: Mapping[int, Value], number: int) -> int:
     """The number of a field among the members of a message; 0 if it did not come."""
-    value = found.get(tag(number, Wire.VARINT), 0)
+    value = members.get(tag(number, Wire.VARINT), 0)
     return value if isinstance(value, int) else 0
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import count
 
 from quintant import Context, Custom, Manager, Model, resource
-from quintant.runtime.controller.context import Reconciler
+from quintant.runtime.reconcile.context import Reconciler
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
 
 CAUGHT_BY = FaultMode.CRASH_AFTER

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from quintant import Context, Custom, Manager, Model, resource
 from quintant.core.clock import timestamp
-from quintant.runtime.controller import predicates
+from quintant.runtime.source import predicates
 from quintant.testing import Scenario, ScenarioWorld, named
 
 CAUGHT_BY = "undisturbed"

@@ -15,7 +15,7 @@ from testbeds.cosmos import NAMESPACE, CosmosTestbed
 from testbeds.real_cluster import GONE
 from testbeds.watched_history import WatchedHistory, watched_history
 
-NODES, DEATHS = 20 if SHARE == 1 else 8, sized(200)
+NODES, DEATHS = 20 if SHARE == 1 else 8, max(20, sized(200))  # a copy is made once a minute
 
 
 def schedule(deadline: str) -> dict[str, object]:

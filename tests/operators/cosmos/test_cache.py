@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.core.object import Request
+from quintant.operators.cosmos.api.chain import MOST_HEIGHT
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.wire.comet import HEIGHT_LIMIT
 from testbeds.cosmos import NAMESPACE, CosmosTestbed
 
 HUB = Request("hub", NAMESPACE)
@@ -37,7 +42,7 @@ async def test_slow_nodes_make_no_reconcile_slow(testbed: CosmosTestbed) -> None
 @pytest.mark.parametrize(
     "answer",
     [b'{"error": {"code": -1, "message": "broken"}}', b"<html>hello</html>", b"", b"[1]",
-     b'{"result": {"sync_info": 5}}'],
+     b'{"result": {"sync_info": 5}}', b"[" * 1_000, b'{"result":' * 1_000, b'"\xff"'],
 )  # fmt: skip
 async def test_garbage_is_an_error_of_one_node(testbed: CosmosTestbed, answer: bytes) -> None:
     await testbed.run(replicas=2)
@@ -51,12 +56,61 @@ async def test_garbage_is_an_error_of_one_node(testbed: CosmosTestbed, answer: b
     assert testbed.deleted == []
 
 
+def _in_sync(found: CosmosFullNode) -> set[str]:
+    return {name for name, node in found.status.sync.items() if node.in_sync}  # type: ignore[union-attr]
+
+
+async def test_an_answer_that_breaks_its_reader_ends_one_conversation(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.run(replicas=3)
+    testbed.node("hub-1").breaks = RecursionError("made to harm")
+    with capture_logs() as logs:
+        await testbed.cluster.advance(60)
+    assert [each["key"] for each in logs if each["log_level"] == "error"] == ["test/hub"]
+    await testbed.change({"replicas": 4})
+    found = await testbed.until(lambda it: _in_sync(it) == {"hub-0", "hub-2", "hub-3"}, within=60)
+    assert found.status is not None
+    assert found.status.sync["hub-1"].error, "what it said before is not believed any more"
+    testbed.node("hub-1").breaks = None
+    await testbed.until(lambda it: it.status.sync["hub-1"].in_sync is True, within=30)  # type: ignore[union-attr]
+    assert testbed.deleted == []
+
+
+@pytest.mark.parametrize("height", [str(2**63), str(2**53 - 1), "NaN", "-1", -7, 2**63])
+async def test_a_height_that_cannot_be_is_an_error_of_one_node(
+    testbed: CosmosTestbed, height: object
+) -> None:
+    await testbed.run(replicas=2)
+    testbed.node("hub-1").answer = _status(height)
+    found = await testbed.until(lambda it: it.status.sync["hub-1"].error is not None, within=10.5)  # type: ignore[union-attr]
+    assert found.status is not None
+    assert not found.status.sync["hub-1"].in_sync
+    await testbed.change({"replicas": 3})
+    await testbed.until(lambda it: it.status.replicas == 3, within=30)  # type: ignore[union-attr]
+
+
+async def test_the_highest_height_is_written(testbed: CosmosTestbed) -> None:
+    await testbed.run(replicas=2)
+    testbed.node("hub-1").answer = _status(str(HEIGHT_LIMIT))
+    found = await testbed.until(lambda it: it.status.height["hub-1"] > 2**52, within=90)  # type: ignore[union-attr]
+    assert found.status is not None
+    assert found.status.height["hub-1"] == MOST_HEIGHT
+
+
 async def test_a_node_of_another_chain_is_never_in_sync(testbed: CosmosTestbed) -> None:
     await testbed.run(replicas=2)
     testbed.node("hub-1").network = "osmosis-1"
     found = await testbed.until(lambda it: it.status.sync["hub-1"].error is not None, within=10.5)  # type: ignore[union-attr]
     assert found.status is not None
     assert "osmosis-1" in (found.status.sync["hub-1"].error or "")
+
+
+def _status(height: object) -> bytes:
+    sync = {"latest_block_height": height, "catching_up": False}
+    return msgspec.json.encode(
+        {"result": {"node_info": {"network": "cosmoshub-4"}, "sync_info": sync}}
+    )
 
 
 async def test_dead_and_back_is_told_soon(testbed: CosmosTestbed) -> None:

@@ -98,5 +98,5 @@ async def test_an_upgrade_that_no_version_covers_is_told_and_goes(testbed: Cosmo
     assert testbed.deleted == []
 
 
-def _conditions(crd: CosmosFullNode) -> tuple[Condition, ...]:
-    return crd.status.conditions if crd.status is not None else ()
+def _conditions(full_node: CosmosFullNode) -> tuple[Condition, ...]:
+    return full_node.status.conditions if full_node.status is not None else ()

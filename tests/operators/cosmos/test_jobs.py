@@ -9,7 +9,7 @@ from quintant.api.pod import Pod
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import ObjectMeta
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
 from testbeds.cosmos import NAMESPACE, CosmosTestbed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quintant.api.core import ConfigMap, Service
+from quintant.api.meta import condition_of
 from quintant.api.pod import Pod
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.api.volume import PersistentVolumeClaim
@@ -63,6 +64,25 @@ async def test_a_load_balancer_without_an_address_is_waited_for(testbed: CosmosT
     assert [peer.partition("@")[2] for peer in sorted(found.status.peers, key=len)] == [
         "0.0.0.0:26656", outside,
     ]  # fmt: skip
+
+
+async def test_where_nothing_gives_addresses_it_is_complete_after_a_while_and_says_why(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.apply(full_node(replicas=2, service={"p2pTemplate": PENDING}))
+    await testbed.phase("WaitingForP2PServices")
+    found = await testbed.phase("Complete", within=700)
+    assert found.status is not None
+    told = condition_of(found.status.conditions, "PeersReady")
+    assert told is not None
+    assert (told.status, told.reason) == ("False", "NoLoadBalancer")
+    assert "hub-p2p-0" in told.message
+    assert "spec.service.maxP2PExternalAddresses" in told.message
+    await testbed.cluster.advance(900)
+    assert (await testbed.full_node()).status.phase == "Complete"  # type: ignore[union-attr]
+    assert (await testbed.reasons()).count("NoLoadBalancer") == 1
+    await testbed.change({"service": {"p2pTemplate": None}})
+    await testbed.until(lambda it: "0.0.0.0" not in max(it.status.peers, key=len))  # type: ignore[union-attr]
 
 
 async def test_a_sentry_has_five_services_and_no_probe(testbed: CosmosTestbed) -> None:

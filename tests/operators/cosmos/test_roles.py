@@ -6,7 +6,7 @@ from typing import Any
 
 from quintant.api.rbac import RoleBinding
 from quintant.core.object import replace
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
 from quintant.runtime.cache.manifests import Applier
 from testbeds.cosmos import NAMESPACE, CosmosTestbed
 from testbeds.cosmos_manifests import Plain, manifest

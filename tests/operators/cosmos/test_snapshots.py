@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from structlog.testing import capture_logs
+
 from quintant.api.pod import Pod
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core.object import ObjectMeta
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from testbeds.cosmos import NAMESPACE, CosmosTestbed, opened
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
+from testbeds.cosmos import NAMESPACE, CosmosTestbed, full_node, opened
 
 
 def manifest(**spec: Any) -> dict[str, Any]:
@@ -109,6 +111,39 @@ async def test_too_few_in_sync_are_waited_for(testbed: CosmosTestbed) -> None:
     assert len(await copies(testbed)) == 1
 
 
+async def test_a_node_that_never_synced_is_not_copied(testbed: CosmosTestbed) -> None:
+    testbed.node("hub-0").catching_up = True
+    await testbed.apply(full_node(replicas=1))
+    await testbed.phase("Complete")
+    await schedule(testbed, schedule="* * * * *", deletePod=False)
+    await testbed.cluster.advance(200)
+    assert await copies(testbed) == []
+    assert (await testbed.reasons()).count("FindCandidateError") == 1
+    testbed.node("hub-0").catching_up = False
+    await testbed.cluster.advance(30)
+    assert len(await copies(testbed)) == 1
+
+
+async def test_failed_copies_do_not_pile_up_and_push_no_good_one_out(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.run(replicas=3)
+    await schedule(testbed, schedule="* * * * *", limit=2)
+    await testbed.cluster.advance(200)
+    good = [each.metadata.name for each in await copies(testbed)]
+    assert len(good) == 2
+    gone = {"volumeSnapshotClassName": "missing", "snapshotTimeoutSeconds": 20}
+    await schedule(testbed, schedule="* * * * *", limit=2, **gone)
+    await testbed.cluster.advance(900)
+    names = [each.metadata.name for each in await copies(testbed)]
+    assert names[:2] == good
+    assert len(names) <= 3  # the last one tells why it failed
+    await schedule(testbed, schedule="* * * * *", limit=2)
+    await testbed.cluster.advance(200)
+    ready = [each.status is not None and each.status.ready_to_use for each in await copies(testbed)]
+    assert ready == [True, True]
+
+
 async def test_an_instance_may_be_named(testbed: CosmosTestbed) -> None:
     await testbed.run(replicas=3)
     await schedule(testbed, schedule="* * * * *", fullNodeRef={"name": "hub", "ordinal": 2})
@@ -168,8 +203,10 @@ async def test_a_copy_that_fails_brings_the_pod_back_and_the_next_goes_on(
     status = (await found(testbed)).status
     assert status is not None
     assert status.failures == 1
+    (before,) = await copies(testbed)
     await testbed.cluster.advance(3700)
-    assert len(await copies(testbed)) == 2
+    (after,) = await copies(testbed)  # the last that failed tells why, and no other stays
+    assert after.metadata.name > before.metadata.name
 
 
 async def test_a_schedule_that_is_deleted_gives_its_pod_back(testbed: CosmosTestbed) -> None:
@@ -215,6 +252,17 @@ async def test_without_the_kind_it_waits_and_goes_on_once_it_is_installed() -> N
         for each in first_objects():
             await testbed.cluster.client.apply(each)
         await phase(testbed, "FindingCandidate")
+
+
+async def test_without_the_kind_the_log_has_a_line_of_it_and_not_one_every_few_seconds() -> None:
+    with capture_logs() as lines:
+        async with opened(storage=False) as testbed:
+            await testbed.apply(full_node(replicas=1))
+            await schedule(testbed, schedule="* * * * *")
+            await testbed.cluster.advance(900)
+    loud = [each for each in lines if each["log_level"] in ("warning", "error")]
+    assert [each for each in loud if "volumesnapshot" in repr(each).lower()] == []
+    assert len([each for each in lines if each["event"] == "kind is not installed"]) == 1
 
 
 async def test_missed_times_are_one_run(testbed: CosmosTestbed) -> None:

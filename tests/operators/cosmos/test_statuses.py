@@ -14,7 +14,7 @@ from quintant.operators.cosmos.api.status import (
     PvcAutoScaling,
     SnapshotCandidate,
 )
-from quintant.runtime.controller.status_writer import StatusWriter
+from quintant.runtime.reconcile.status_writer import StatusWriter
 from scenarios.soak_size import sized
 from testbeds.cosmos import FULL_NODES, NAMESPACE, CosmosTestbed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
@@ -67,6 +68,25 @@ async def test_volumes_go_with_their_instances_unless_retained(testbed: CosmosTe
     await testbed.cluster.wait_deleted(PersistentVolumeClaim, "pvc-hub-1", NAMESPACE)
 
 
+async def test_no_pod_is_made_before_its_claim(testbed: CosmosTestbed) -> None:
+    await testbed.run(replicas=2)
+    assert testbed.account is not None
+    kinds = ("pods", "persistentvolumeclaims")
+    writes = [each for each in testbed.account.requests() if each.resource in kinds]
+    made = [each.name for each in writes if each.verb in ("create", "patch") and each.code < 300]
+    assert made.index("pvc-hub-0") < made.index("hub-0")
+    assert made.index("pvc-hub-1") < made.index("hub-1")
+
+
+async def test_no_claim_goes_before_its_pod(testbed: CosmosTestbed) -> None:
+    await testbed.run(replicas=2)
+    await testbed.change({"replicas": 1})
+    await testbed.cluster.wait_deleted(PersistentVolumeClaim, "pvc-hub-1", NAMESPACE)
+    assert testbed.account is not None
+    gone = [each.name for each in testbed.account.requests() if each.verb == "delete"]
+    assert gone == ["hub-1", "pvc-hub-1"]
+
+
 async def snapshot(testbed: CosmosTestbed, name: str, at: str, **labels: str) -> None:
     """A copy that is ready, of a volume of 250 Gi."""
     meta = {"name": name, "namespace": NAMESPACE, "labels": labels}
@@ -117,6 +137,46 @@ async def test_the_newest_copy_fills_a_new_volume(testbed: CosmosTestbed) -> Non
     assert found.spec.data_source is not None
     assert found.spec.data_source.name == "new"
     assert (await testbed.reasons()).count("AutoDataSource") == 1
+
+
+@pytest.mark.parametrize("auto", [{"matchInstance": True}, {}])
+async def test_without_labels_a_volume_is_filled_from_its_own_nodes_copies(
+    testbed: CosmosTestbed, auto: dict[str, Any]
+) -> None:
+    await testbed.run(name="two", replicas=1)
+    for name, of in (("own", "hub"), ("strange", "two")):
+        labels = {"app.kubernetes.io/name": of, "app.kubernetes.io/instance": f"{of}-0"}
+        source = VolumeSnapshotSource(persistent_volume_claim_name="pvc-two-0")
+        meta = ObjectMeta(name=name, namespace=NAMESPACE, labels=labels)
+        await testbed.cluster.create(
+            VolumeSnapshot(metadata=meta, spec=VolumeSnapshotSpec(source=source))
+        )
+        await testbed.cluster.advance(5)
+    await testbed.run(replicas=1, claim={"autoDataSource": auto})
+    found = await claim(testbed, "pvc-hub-0")
+    assert found.spec.data_source is not None
+    assert found.spec.data_source.name == "own"
+
+
+async def test_amounts_may_be_written_as_numbers(testbed: CosmosTestbed) -> None:
+    """As Kubernetes takes them: `storage: 107374182400`, `cpu: 2`."""
+    amounts = {"requests": {"cpu": 2, "memory": 1073741824}, "limits": {"cpu": 3}}
+    scale = {"usedSpacePercentage": 80, "increaseQuantity": 20 * GIB, "maxSize": 110 * GIB}
+    await testbed.run(
+        replicas=1,
+        pod={"resources": amounts, "containers": [{"name": "healthcheck", "resources": amounts}]},
+        claim={"resources": {"requests": {"storage": 100 * GIB}}},
+        instanceOverrides={
+            "hub-0": {"volumeClaimTemplate": {"resources": {"requests": {"storage": 100 * GIB}}}}
+        },
+        selfHeal={"pvcAutoScale": scale},
+    )
+    assert parse_quantity(await asked(testbed)) == 100 * GIB
+    requests = (await testbed.pods())["hub-0"].spec.containers[0].resources.requests
+    assert [parse_quantity(requests[name]) for name in ("cpu", "memory")] == [2, GIB]
+    testbed.node("hub-0").disk = (100 * GIB, 10 * GIB)
+    await testbed.cluster.advance(130)
+    assert parse_quantity(await asked(testbed)) == 110 * GIB
 
 
 async def test_a_volume_that_fills_up_grows_once(testbed: CosmosTestbed) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from quintant.api.core import ConfigMap, Service, ServicePort, ServiceSpec
+from quintant.api.meta import Condition, condition_of
 from quintant.core.object import ObjectMeta
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.testing.faults.match import path, writes
 from testbeds.cosmos import NAMESPACE, CosmosTestbed, full_node
 
@@ -142,3 +144,70 @@ async def test_a_watch_that_is_cut_makes_no_pod_twice(testbed: CosmosTestbed) ->
     await testbed.settled()
     assert set(await testbed.pods()) == {"hub-0", "hub-1", "hub-2"}
     assert testbed.deleted == []
+
+
+async def degraded(testbed: CosmosTestbed, status: str) -> Condition:
+    """The condition Degraded, once it has this status."""
+
+    def holds(it: CosmosFullNode) -> bool:
+        told = condition_of(it.status.conditions if it.status else (), "Degraded")
+        return told is not None and told.status == status
+
+    found = await testbed.until(holds, within=120)
+    assert found.status is not None
+    told = condition_of(found.status.conditions, "Degraded")
+    assert told is not None
+    return told
+
+
+async def test_a_node_that_ends_again_and_again_is_told_with_its_last_words(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.run(replicas=2)
+    node = testbed.node("hub-1")
+    node.crashes, node.restarts = "panic: wrong app hash", 4
+    told = await degraded(testbed, "True")
+    assert told.reason == "PodsFailing"
+    assert "hub-1 node: CrashLoopBackOff: panic: wrong app hash" in told.message
+    assert (await testbed.reasons()).count("PodsFailing") == 1
+    node.crashes = ""
+    await degraded(testbed, "False")
+    await testbed.settled()
+
+
+async def test_an_image_that_cannot_be_pulled_is_told(testbed: CosmosTestbed) -> None:
+    testbed.images = lambda _: False
+    await testbed.apply(full_node(replicas=1))
+    told = await degraded(testbed, "True")
+    assert told.reason == "PodsFailing"
+    assert "hub-0 node: ImagePullBackOff" in told.message
+
+
+async def test_a_pod_that_the_server_refuses_is_in_phase_and_conditions(
+    testbed: CosmosTestbed,
+) -> None:
+    why = 'pods "hub-0" is forbidden: violates PodSecurity "restricted:latest"'
+    refused = path(f"*/namespaces/{NAMESPACE}/pods*") & writes
+    with testbed.cluster.faults.answer(403, message=why, when=refused):
+        await testbed.apply(full_node(replicas=1))
+        told = await degraded(testbed, "True")
+        assert (told.reason, why in told.message) == ("ErrorTransient", True)
+        found = await testbed.phase("TransientError")
+        assert found.status is not None
+        progress = condition_of(found.status.conditions, "Progressing")
+        assert progress is not None
+        assert (progress.status, progress.reason) == ("True", "Retrying")
+        assert why in (found.status.status or "")
+    await degraded(testbed, "False")
+    await testbed.settled()
+
+
+async def test_nothing_is_called_settled_while_the_spec_makes_no_sense(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.apply(full_node(replicas=1, strategy={"maxUnavailable": "abc"}))
+    found = await testbed.phase("Error")
+    assert found.status is not None
+    progress = condition_of(found.status.conditions, "Progressing")
+    assert progress is not None
+    assert (progress.status, progress.reason) == ("False", "Blocked")

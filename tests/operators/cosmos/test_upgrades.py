@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from quintant.api.meta import condition_of
 from quintant.api.snapshot import VolumeSnapshot
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from testbeds.cosmos import FULL_NODES, NAMESPACE, CosmosTestbed, full_node
 
 V1, V2 = {"height": 0, "image": "gaia:v1"}, {"height": 300, "image": "gaia:v2"}
@@ -119,6 +121,51 @@ async def test_a_chain_that_stands_still_is_given_the_time_the_user_says(
     assert testbed.deleted == []
     await testbed.cluster.advance(60)
     assert testbed.deleted
+
+
+def told_of(found: CosmosFullNode, kind: str) -> tuple[str, str]:
+    """Status and reason of a condition."""
+    held = condition_of(found.status.conditions if found.status else (), kind)
+    return (held.status, held.reason) if held is not None else ("", "")
+
+
+async def test_a_chain_that_halted_at_a_plan_without_a_version_is_not_ready(
+    testbed: CosmosTestbed,
+) -> None:
+    await testbed.run(replicas=2, **chain(V1))
+    halt(testbed, 300, "hub-0", "hub-1")
+    await testbed.cluster.advance(300)
+    for name in ("hub-0", "hub-1"):
+        await told(testbed, name, 300)
+    found = await testbed.phase("Error")
+    assert told_of(found, "Ready") == ("False", "NotInSync")
+    assert told_of(found, "Degraded") == ("True", "UpgradeMissing")
+    assert told_of(found, "UpgradeMissing") == ("True", "UpgradeMissing")
+    assert found.status is not None
+    assert "height 300" in (found.status.status or "")
+    await testbed.cluster.advance(300)
+    assert testbed.deleted == []
+    assert (await testbed.reasons()).count("UpgradeMissing") == 1
+    await testbed.change({"chain": {"versions": [V1, V2]}})
+    halt(testbed, 0, "hub-0", "hub-1")
+    found = await testbed.settled()
+    assert await images(testbed) == ["gaia:v2"] * 2
+    assert told_of(found, "Degraded") == ("False", "NothingWrong")
+
+
+async def test_without_a_sidecar_a_plan_that_the_chain_stands_at_is_enough(
+    testbed: CosmosTestbed,
+) -> None:
+    testbed.planned = {"name": "v2", "height": "300"}
+    await testbed.run(replicas=2, chain={"watchUpgradePlans": True})
+    halt(testbed, 300, "hub-0", "hub-1")
+    await testbed.cluster.advance(400)
+    found = await testbed.phase("Error")
+    assert told_of(found, "Ready") == ("False", "NotInSync")
+    assert told_of(found, "Degraded") == ("True", "UpgradeMissing")
+    testbed.planned = None
+    halt(testbed, 0, "hub-0", "hub-1")
+    await testbed.settled()
 
 
 async def test_heights_of_removed_instances_are_forgotten(testbed: CosmosTestbed) -> None:

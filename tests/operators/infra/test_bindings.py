@@ -14,6 +14,7 @@ from quintant.operators.infra.api import (
     Cloud,
     GlobalCloud,
     GlobalInfrastructureProvider,
+    InfrastructureClaim,
     InfrastructureProvider,
 )
 from testbeds.infra import OPTIONS, PASSWORD, InfraTestbed, condition, opened, tear_away
@@ -159,6 +160,7 @@ async def test_cluster_is_released_without_its_cloud_if_asked(testbed: InfraTest
 
 
 async def test_cloud_made_anew_with_another_address_is_not_believed(testbed: InfraTestbed) -> None:
+    testbed.hosts = ("other.example.com:8800",)
     await testbed.everything()
     path = "/apis/infra.quintant.dev/v1alpha1/namespaces/default/infrastructureproviders/im"
     kept = dict(testbed.model.infrastructures)
@@ -171,6 +173,9 @@ async def test_cloud_made_anew_with_another_address_is_not_believed(testbed: Inf
     testbed.model.infrastructures.update(kept)
     await testbed.state("ONLINE", within=400)
     assert testbed.model.creations() == 1
+    await testbed.delete()
+    await testbed.gone()
+    assert await testbed.cluster.client.list(InfrastructureClaim, live=True) == []
 
 
 async def test_secret_that_is_missing_is_named_and_awaited(testbed: InfraTestbed) -> None:
@@ -235,3 +240,33 @@ async def test_dummy_clouds_need_permission() -> None:
             Cloud, "here", until=lambda it: it.status is not None
         )
         assert of(found, "Ready") == ("False", "DummyCloudsDisabled")
+
+
+async def test_cloud_that_the_provider_does_not_reach_has_no_wrong_credentials(
+    testbed: InfraTestbed,
+) -> None:
+    testbed.model.faults.cloud_unreached = "Error getting cloud info: Max retries exceeded"
+    await testbed.provider()
+    await testbed.openstack()
+    await testbed.make(cloudRef={"name": "here"})
+    await testbed.cluster.advance(200)
+    found = await testbed.cluster.get(Cloud, "here")
+    assert found.status is not None
+    known = {each.type: (each.status, each.reason) for each in found.status.conditions}
+    assert known["CredentialsValid"] == ("Unknown", "CloudUnreachable")
+    assert known["Ready"] == ("False", "CloudUnreachable")
+    cluster = await testbed.get()
+    assert cluster.status is not None
+    assert cluster.status.state == "CREATING"
+    assert condition_of(cluster.status.conditions, "CredentialsValid") is None
+    testbed.model.faults.cloud_unreached = ""
+    await testbed.state("ONLINE")
+    await testbed.cluster.advance(70)
+    testbed.model.faults.cloud_unreached = "Error getting cloud info: Failed to resolve 'keystone'"
+    await testbed.cluster.advance(120)
+    found = await testbed.cluster.get(Cloud, "here")
+    assert found.status is not None
+    known = {each.type: (each.status, each.reason) for each in found.status.conditions}
+    assert known["CredentialsValid"] == ("True", "Accepted")
+    assert known["Ready"] == ("False", "CloudUnreachable")
+    assert testbed.model.creations() == 1

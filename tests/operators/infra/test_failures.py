@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from quintant.api.core import Secret
 from quintant.core.object import ObjectMeta
 from quintant.operators.infra.api import Cluster
-from testbeds.infra import KUBECONFIG, PASSWORD, InfraTestbed, condition, template
+from testbeds.infra import API_VERSION, KUBECONFIG, PASSWORD, InfraTestbed, condition, template
 
 SOON: dict[str, Any] = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 3}}
 
@@ -322,3 +323,67 @@ async def test_provider_that_only_reads_is_waited_for(testbed: InfraTestbed) -> 
         Cluster, "one", until=lambda it: len(testbed.model.running) == 3, within=900
     )
     await testbed.state("ONLINE")
+
+
+@pytest.mark.parametrize("held", ["outage", "paused"])
+async def test_edit_that_was_not_applied_does_not_look_applied(
+    testbed: InfraTestbed, held: str
+) -> None:
+    await testbed.everything()
+    testbed.model.faults.down = held == "outage"
+    await testbed.edit(paused=held == "paused")
+    await testbed.scale(2)
+    await testbed.cluster.advance(60)
+    found = await testbed.get()
+    assert found.status is not None
+    assert found.status.observed_generation == found.metadata.generation
+    assert condition(found, "Synced") == ("False", "NotApplied")
+    assert condition(found, "Ready") == ("Unknown", "NotApplied")
+    testbed.model.faults.down = False
+    await testbed.edit(paused=False)
+    found = await testbed.condition("Ready", "True", within=120)
+    assert condition(found, "Synced") == ("True", "Applied")
+    assert testbed.model.running == ["front", "wn", "wn"]
+
+
+async def test_edit_that_is_taken_back_during_an_outage_is_applied(testbed: InfraTestbed) -> None:
+    await testbed.everything()
+    testbed.model.faults.down = True
+    await testbed.scale(2)
+    await testbed.condition("Synced", "False", "NotApplied")
+    await testbed.scale(1)
+    found = await testbed.condition("Synced", "True", "Applied")
+    assert condition(found, "Ready") == ("True", "Ready")
+    assert testbed.model.count("update") == 0
+
+
+@pytest.mark.parametrize(
+    "body", [b"Internal Server Error", b'{"message": "it broke", "code": 500}']
+)
+async def test_error_of_the_provider_that_passes_leaves_nothing_behind(
+    testbed: InfraTestbed, body: bytes
+) -> None:
+    await testbed.everything()
+    testbed.model.faults.page = (500, body)
+    found = await testbed.condition("ProviderReachable", "False", "ProviderError")
+    await testbed.cluster.advance(600)
+    # The cluster itself is well, for all that is known.
+    assert condition(found, "Ready") == ("True", "Ready")
+    testbed.model.faults.page = None
+    found = await testbed.condition("ProviderReachable", "True", within=60)
+    assert found.status is not None
+    assert found.status.state == "ONLINE"
+    assert condition(found, "Synced") == ("True", "Applied")
+    assert testbed.model.count("update", "reconfigure") == 0
+
+
+async def test_condition_that_an_older_version_left_is_put_right(testbed: InfraTestbed) -> None:
+    found = await testbed.everything()
+    assert found.status is not None
+    conditions = [
+        {**msgspec.to_builtins(each), **({"status": "False"} if each.type == "Synced" else {})}
+        for each in found.status.conditions
+    ]
+    path = f"/apis/{API_VERSION}/namespaces/default/clusters/one/status"
+    await testbed.merge(path, {"status": {"conditions": conditions}})
+    await testbed.condition("Synced", "True", "Applied", within=120)

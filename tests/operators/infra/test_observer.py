@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.operators.infra.observe.answers import NodeLook
+from quintant.operators.infra.observed.answers import NodeLook
 from testbeds.infra import KUBECONFIG, InfraTestbed, condition, template
 
 HOST = "made.example.com"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.plan.diff import digest
 from quintant.testing.faults.match import path, writes
 from testbeds.infra import InfraTestbed, condition
@@ -227,9 +227,13 @@ async def test_infrastructure_deleted_behind_our_back_is_made_anew_once(
     assert "InfrastructureGone" in await testbed.reasons()
 
 
-@pytest.mark.parametrize("fault", [{"page": (500, b"")}, {"password": "another"}], ids=str)
+@pytest.mark.parametrize(
+    ("fault", "known_by"),
+    [({"page": (500, b"")}, "ProviderReachable"), ({"password": "another"}, "CredentialsValid")],
+    ids=str,
+)
 async def test_look_that_is_refused_during_a_creation_makes_no_second_one(
-    testbed: InfraTestbed, fault: dict[str, Any]
+    testbed: InfraTestbed, fault: dict[str, Any], known_by: str
 ) -> None:
     testbed.model.faults.prepare = 400
     await testbed.provider()
@@ -240,7 +244,7 @@ async def test_look_that_is_refused_during_a_creation_makes_no_second_one(
     )
     for name, value in fault.items():
         setattr(testbed.model.faults, name, value)
-    await testbed.state("FAILING_RECONCILIATION", within=60)
+    await testbed.condition(known_by, "False", within=60)
     await testbed.cluster.advance(120)
     testbed.model.faults.page, testbed.model.faults.password = None, ""
     await testbed.state("ONLINE", within=900)
@@ -249,7 +253,11 @@ async def test_look_that_is_refused_during_a_creation_makes_no_second_one(
 
 PAGES = {
     "a proxy's page": (404, b"<html>not found</html>"),
+    "a gateway that speaks JSON as IM does": (404, b'{"message":"no Route matched","code":404}'),
     "a bare route": (404, b'{"detail":"Not Found"}'),
+    "a gateway that wants a login": (401, b"<html>log in</html>"),
+    "a gateway that knows nobody": (401, b'{"message":"Unauthorized","code":401}'),
+    "a gateway that lets nobody in": (403, b'{"message":"Forbidden","code":403}'),
     "overload": (503, b""),
     "too many": (429, b"slow down"),
     "no JSON": (200, b"{"),
@@ -266,6 +274,7 @@ async def test_id_is_never_forgotten_for(testbed: InfraTestbed, page: str) -> No
     found = await testbed.get()
     assert found.status is not None
     assert (found.status.cluster_id, found.status.state) == ("inf-1", "ONLINE")
+    assert condition(found, "CredentialsValid")[0] == "True"
     assert len(testbed.model.calls) - calls < 200
     testbed.model.faults.page = None
     await testbed.condition("ProviderReachable", "True", within=400)
@@ -422,3 +431,34 @@ async def test_edit_of_what_the_provider_gave_up_is_applied(testbed: InfraTestbe
     )
     assert testbed.model.running == ["front", "wn", "wn"]
     assert testbed.model.creations() == 1
+
+
+GATEWAY = (404, b'{"message": "no Route matched with those values", "code": 404}')
+
+
+async def test_cluster_deleted_behind_a_lost_gateway_waits_for_its_infrastructure(
+    testbed: InfraTestbed,
+) -> None:
+    await testbed.everything()
+    testbed.model.faults.page = GATEWAY
+    await testbed.delete()
+    await testbed.cluster.advance(600)
+    assert testbed.model.running == ["front", "wn"]
+    assert await testbed.get()
+    testbed.model.faults.page = None
+    await testbed.gone(within=600)
+    assert testbed.model.running == []
+
+
+async def test_cluster_edited_behind_a_lost_gateway_is_not_made_twice(
+    testbed: InfraTestbed,
+) -> None:
+    await testbed.everything()
+    testbed.model.faults.page = GATEWAY
+    await testbed.scale(2)
+    await testbed.cluster.advance(600)
+    testbed.model.faults.page = None
+    await testbed.cluster.advance(600)
+    await testbed.state("ONLINE")
+    assert testbed.model.creations() == 1
+    assert testbed.model.running == ["front", "wn", "wn"]

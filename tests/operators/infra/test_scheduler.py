@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbeds.infra import InfraTestbed, condition
+from testbeds.infra import API_VERSION, InfraTestbed, condition
 
 
 async def message(testbed: InfraTestbed, name: str = "one") -> str:
@@ -121,9 +121,28 @@ async def test_pin_is_followed_and_waited_for(testbed: InfraTestbed) -> None:
     await testbed.cloud("a")
     await testbed.make(cloudRef={"name": "b"})
     assert "Cloud b" in await message(testbed)
-    await testbed.cloud("b", schedulable=False)
+    await testbed.cloud("b")
     await testbed.condition("Scheduled", "True", within=5)
     assert await where(testbed, "one") == "Cloud b"
+
+
+async def test_pin_opens_no_cloud_that_is_closed_or_full(testbed: InfraTestbed) -> None:
+    await testbed.provider()
+    await testbed.cloud("shut", schedulable=False)
+    await testbed.cloud("full", maxClusters=1)
+    await testbed.make("one", cloudRef={"name": "shut"})
+    await testbed.make("two", cloudRef={"name": "full"})
+    await testbed.state("ONLINE", "two")
+    await testbed.make("three", cloudRef={"name": "full"})
+    await testbed.cluster.advance(60)
+    assert "cloudRef names, is not schedulable" in await message(testbed)
+    assert "has 1 of at most 1" in await message(testbed, "three")
+    assert testbed.model.creations() == 1
+    path = f"/apis/{API_VERSION}/namespaces/default/clouds/shut"
+    await testbed.merge(path, {"spec": {"schedulable": True}})
+    await testbed.delete("two")
+    await testbed.state("ONLINE", "one")
+    await testbed.state("ONLINE", "three", within=300)
 
 
 async def test_labels_of_the_cloud_are_inherited_if_asked_for(testbed: InfraTestbed) -> None:

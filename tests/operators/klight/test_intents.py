@@ -6,9 +6,9 @@ import pytest
 
 from quintant.api.core import Pod
 from quintant.operators.klight.api import JOINING, PeerPod
-from quintant.operators.klight.plan.join_result import Answer
+from quintant.operators.klight.observed.answers import Answer
 from quintant.testing import kind, writes
-from testbeds.klight import KlightTestbed, Mood
+from testbeds.klight import KlightTestbed, Mood, manager_with
 
 ORIGINAL = {"own": False}
 
@@ -109,3 +109,42 @@ async def test_intent_costs_one_write_and_only_of_those_who_cannot_tell(
     await testbed.pod("p2", peer={"own": own})
     await testbed.cluster.advance(30)
     assert len(testbed.cluster.faults.seen(kind(PeerPod) & writes)) == before + cost
+
+
+@pytest.mark.parametrize("after", [0.5, 2, 4, 5.5])
+async def test_crash_during_a_slow_join_joins_nobody_twice(
+    testbed: KlightTestbed, after: float
+) -> None:
+    """A peer goes on joining, though whoever asked it is gone."""
+    await testbed.start()
+    await testbed.pod("p1", peer=dict(ORIGINAL))
+    await testbed.cluster.advance(2)
+    await testbed.pod("p2", peer={**ORIGINAL, "join_seconds": 6})
+    await testbed.cluster.advance(0.1)
+    address = await testbed.address("p2")
+    assert len(testbed.peers.joins(address)) == 1
+    await testbed.cluster.advance(after)
+    assert testbed.engine is not None
+    await testbed.cluster.crash(testbed.engine)
+    testbed.peers.finish_join(address, await testbed.address("p1"), 5.9 - after)
+    await testbed.start()
+    await testbed.cluster.advance(120)
+    assert len(testbed.peers.joins(address)) == 1
+    assert all(len(model.view) == len(set(model.view)) == 2 for model in testbed.alive())
+    assert await testbed.stack() == ["p2", "p1"]
+    assert testbed.peers.persist(address, "x")
+
+
+async def test_two_controllers_without_a_lease_double_no_original_and_say_so(
+    testbed: KlightTestbed,
+) -> None:
+    await testbed.start()
+    await testbed.cluster.run(manager_with(testbed.peers))
+    for number in range(40):
+        await testbed.pod(f"p{number:02}", peer={**ORIGINAL, "join_seconds": 0.05})
+    await testbed.cluster.advance(120)
+    assert len(await testbed.stack()) == 40
+    joins = [each for each, _ in testbed.peers.joins()]
+    assert sorted(joins) == sorted(set(joins))
+    told = {each for number in range(40) for each in await testbed.events(f"p{number:02}")}
+    assert "JoinUnderWay" in told

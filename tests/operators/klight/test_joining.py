@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from quintant.api.core import Pod
+from quintant.operators.klight.observed.answers import Answer
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.join_result import Answer
 from testbeds.klight import KlightTestbed, Mood
 
 

@@ -8,8 +8,8 @@ from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.core.errors import Invalid
 from quintant.operators.klight.api import PAUSED
-from quintant.operators.klight.lightnetwork.api import LightNetwork
-from quintant.operators.klight.plan.join_result import Answer
+from quintant.operators.klight.api.lightnetwork import LightNetwork
+from quintant.operators.klight.observed.answers import Answer
 from quintant.testing import InProcessCluster, path, writes
 from testbeds.klight import GATE, NET, KlightTestbed, Mood
 from testbeds.modelled_peers import ModelledPeers
@@ -194,7 +194,7 @@ async def test_record_of_a_pod_that_left_is_cleared_although_the_server_meets_a_
     await testbed.start()
     await testbed.add("p1", "p2")
     await testbed.label("p2", None)
-    refused = testbed.cluster.faults.answer(409, when=path("*/pods/p2") & writes, times=1)
+    refused = testbed.cluster.faults.answer(409, when=path("*/pods/p2/status") & writes, times=1)
     await testbed.cluster.advance(60)
     assert refused.hits == 1
     assert await testbed.record("p2") is None

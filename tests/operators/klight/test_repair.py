@@ -8,7 +8,7 @@ import pytest
 
 from quintant.core.object import replace
 from quintant.operators.klight.api import PeerPod
-from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork
+from quintant.operators.klight.api.lightnetwork import REPAIR, LightNetwork
 from quintant.operators.klight.options import Options
 from quintant.testing import kind, verb
 from testbeds.klight import KlightTestbed, manager_with
@@ -133,7 +133,7 @@ async def test_paused_network_takes_nobody(testbed: KlightTestbed) -> None:
 
 @pytest.mark.parametrize("network", ["a"])
 async def test_columns_show_what_matters(testbed: KlightTestbed, network: str) -> None:
-    from quintant.core.crd import crd
+    from quintant.core.schema.crd import crd
 
     columns = crd(LightNetwork)["spec"]["versions"][0]["additionalPrinterColumns"]
     assert [each["name"] for each in columns] == [

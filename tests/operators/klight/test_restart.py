@@ -12,7 +12,7 @@ from quintant.api.core import Namespace, Pod
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators import manager_of
 from quintant.operators.klight.api import GENERATION, PeerPod
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.operators.klight.options import Options
 from quintant.testing import InProcessCluster, grant, kind, verb, writes
 from testbeds.klight import GATE, KlightTestbed, Mood, manager_with

@@ -8,12 +8,12 @@ import pytest
 
 from quintant.api.meta import condition_of
 from quintant.core.object import replace
-from quintant.operators.klight.lightnetwork.api import REPAIR, WRITABLE
+from quintant.operators.klight.api.lightnetwork import REPAIR, WRITABLE
 from quintant.operators.klight.options import Options
 from quintant.testing import writes
 from quintant.wire.lightpeer import Timestamp
 from quintant.wire.peeradmin import LastOrder
-from testbeds.klight import KlightTestbed
+from testbeds.klight import KlightTestbed, Mood
 
 REFUSED = "could not send new block notifications: no agreement in time"
 
@@ -162,3 +162,39 @@ async def test_originals_that_came_apart_are_brought_back_by_one_of_ours(
     await testbed.cluster.advance(10)
     assert {tuple(each.contents) for each in testbed.alive()} == {("alone",)}
     assert all(len(each.view) == 3 for each in testbed.alive())
+
+
+async def fill_disks(testbed: KlightTestbed, *names: str) -> None:
+    """A peer whose disk takes nothing answers that it does not serve."""
+    for name in names:
+        testbed.peers.models[await testbed.address(name)].mood = Mood.STOPPED
+
+
+async def test_network_whose_disks_are_all_full_is_not_writable(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2", "p3")
+    assert await condition(testbed, WRITABLE) == ("True", "NoFailure")
+    await fill_disks(testbed, "p1", "p2", "p3")
+    await testbed.cluster.advance(30)
+    for _ in range(10):  # While they are members, and after they were dropped.
+        assert await condition(testbed, WRITABLE) == ("False", "NotServing")
+        assert (await condition(testbed, "Ready"))[0] == "False"
+        await testbed.cluster.advance(10)
+    await testbed.restart()
+    for _ in range(10):
+        assert await condition(testbed, WRITABLE) == ("False", "NotServing")
+        await testbed.cluster.advance(5)
+    for name in ("p1", "p2", "p3"):
+        testbed.peers.models[await testbed.address(name)].mood = Mood.SERVING
+    await testbed.cluster.advance(60)
+    assert await condition(testbed, WRITABLE) == ("True", "NoFailure")
+    assert await condition(testbed, "Ready") == ("True", "Ready")
+
+
+async def test_network_is_writable_while_one_disk_has_room(testbed: KlightTestbed) -> None:
+    await testbed.start()
+    await testbed.add("p1", "p2", "p3")
+    await fill_disks(testbed, "p1", "p2")
+    for _ in range(10):
+        await testbed.cluster.advance(10)
+        assert await condition(testbed, WRITABLE) == ("True", "NoFailure")

@@ -12,6 +12,7 @@ from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.device import DeviceInstruction, DeviceShifuSpec
 from quintant.operators.shifu.api.settings import ProtocolSettings, TCPSetting
 from testbeds.shifu import SHIFUS, ShifuTestbed, condition_of, opened
+from testbeds.shifu_manifests import users_deployment, users_service
 
 
 async def test_c1_a_device_gets_a_deployment_that_runs_on_one_node(testbed: ShifuTestbed) -> None:
@@ -241,51 +242,21 @@ async def test_a_name_that_somebody_else_holds_is_not_taken(testbed: ShifuTestbe
 
 async def test_a_foreign_agent_that_reports_nothing_is_told_where_to_look() -> None:
     async with opened(agents=False) as testbed:
-        await testbed.node("n1")
+        await testbed.node("n1", simulated=False)
         await testbed.device("edgedevice-agv")
         await testbed.apply(users_deployment("agv"))
+        await testbed.run_pods("n1")
         await testbed.said("edgedevice-agv", "DeviceShifuReady", "Available")
         assert condition_of(await testbed.get("edgedevice-agv"), "DeviceReachable") is None
 
-        found = await testbed.said("edgedevice-agv", "DeviceReachable", "ForeignAgent", within=150)
+        await testbed.run_pods("n1", 150)
+        found = await testbed.said("edgedevice-agv", "DeviceReachable", "ForeignAgent")
 
         assert found.status is not None
         assert found.status.phase == "Pending"
         said = condition_of(found, "DeviceReachable")
         assert said.status == "Unknown"
         assert "deploy/shifu/upstream-agents" in said.message
-
-
-def users_deployment(short: str) -> dict[str, Any]:
-    """A deviceShifu as users of upstream write it."""
-    name = f"deviceshifu-{short}-deployment"
-    env = [
-        {"name": "EDGEDEVICE_NAME", "value": f"edgedevice-{short}"},
-        {"name": "EDGEDEVICE_NAMESPACE", "value": "devices"},
-    ]
-    container = {"name": "deviceshifu-http", "image": "edgehub/deviceshifu-http-http:nightly"}
-    pod = {"containers": [{**container, "env": env}], "serviceAccountName": "edgedevice-sa"}
-    labels = {"app": name}
-    return {
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": SHIFUS, "labels": labels},
-        "spec": {
-            "replicas": 1, "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }  # fmt: skip
-
-
-def users_service(short: str) -> dict[str, Any]:
-    """The Service that comes with it, under the name that ours has."""
-    return {
-        "apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": f"deviceshifu-{short}", "namespace": SHIFUS},
-        "spec": {
-            "selector": {"app": f"deviceshifu-{short}-deployment"},
-            "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080}],
-        },
-    }  # fmt: skip
 
 
 def config_map(name: str, instruction: str, **sections: str) -> dict[str, Any]:

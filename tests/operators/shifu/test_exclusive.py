@@ -9,25 +9,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from quintant.agents.apiclient.errors import ApiUnreachable
 from quintant.agents.deviceshifu.device import DeviceState, device_state
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
-from quintant.agents.deviceshifu.options import AgentOptions
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.options import parse
 from quintant.agents.deviceshifu.shifu import DeviceShifu
 from quintant.agents.dns.host_resolver import HostResolver
+from quintant.api.core import PodTemplateSpec
 from quintant.client.rest import Rest
 from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
 from quintant.operators.shifu.options import Options
 from quintant.runtime.cache.client import Client
 from quintant.testing.faults.transport import FaultTransport
+from quintant.wire.shifu import DeviceAddress
 from testbeds.shifu import ShifuTestbed, opened
 
 NAME = "drill"
@@ -117,10 +119,9 @@ async def agent(
 ) -> AsyncIterator[FaultTransport]:
     """The device's agent on a node, and its way to the API server."""
     proxy = FaultTransport(testbed.cluster.admin)
-    options = AgentOptions(NAME, node=node, config=folder)
-    now = datetime(2026, 1, 1, tzinfo=UTC)
+    options = replace(parse([], await variables(testbed)), node=node, config=folder)
     device = LoggedDevice(node, log)
-    shifu = DeviceShifu(options, AgentApi(testbed, proxy), device, lambda: now)
+    shifu = DeviceShifu(options, AgentApi(testbed, proxy), device, testbed.cluster.clock.now)
     work = asyncio.ensure_future(shifu.run())
     try:
         await testbed.cluster.advance(1)
@@ -128,6 +129,71 @@ async def agent(
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
+
+
+async def variables(testbed: ShifuTestbed) -> dict[str, str]:
+    """What the operator tells the device's agent."""
+    (found,) = await testbed.deployments()
+    (container,) = found.spec.template.to(PodTemplateSpec).spec.containers
+    return {each.name: each.value for each in container.env}
+
+
+def overlap(log: list[Session]) -> float:
+    """For how long the device was held twice."""
+    now = monotonic()
+    spans = sorted((each.opened, each.closed or now) for each in log)
+    pairs = ((one, other) for at, one in enumerate(spans) for other in spans[at + 1 :])
+    return sum(max(0.0, min(one[1], other[1]) - other[0]) for one, other in pairs)
+
+
+@asynccontextmanager
+async def held_on_n1(
+    folder: Path, log: list[Session], **settings: float
+) -> AsyncIterator[tuple[ShifuTestbed, FaultTransport]]:
+    """A testbed with two nodes, whose device is held by the agent on the first."""
+    async with opened(msgspec.structs.replace(OPTIONS, **settings), agents=False) as testbed:
+        await testbed.node("n1")
+        hints = {"exclusive": "true"}
+        await testbed.device(NAME, protocol="Socket", address="10.0.0.1:7000", hints=hints)
+        await testbed.placed(NAME, "n1")
+        async with agent(testbed, "n1", folder, log) as proxy:
+            await testbed.cluster.advance(60)
+            assert [(each.node, each.closed) for each in log] == [("n1", None)]
+            await testbed.node("n2")
+            yield testbed, proxy
+
+
+@pytest.mark.parametrize("lost_after", [1.0, 5.0, 60.0, 300.0])
+async def test_an_agent_that_is_cut_off_lets_go_in_time_whatever_the_timings(
+    tmp_path: Path, lost_after: float
+) -> None:
+    log: list[Session] = []
+    async with held_on_n1(tmp_path, log, node_lost_after=lost_after) as (testbed, proxy):
+        proxy.stall()
+        # At the same moment as the agent is cut off, its node counts as not ready.
+        await testbed.fault("n1", "not-ready")
+        await testbed.placed(NAME, "n2", within=lost_after + 60)
+        async with agent(testbed, "n2", tmp_path, log):
+            await testbed.cluster.advance(120)
+            held = [each.node for each in log if each.closed is None]
+            assert (held, overlap(log)) == (["n2"], 0.0)
+
+
+@pytest.mark.parametrize("lost_after", [1.0, 60.0])
+@pytest.mark.parametrize("cut_off", [False, True])
+async def test_an_agent_whose_kubelet_died_lets_go_when_the_device_is_elsewhere(
+    tmp_path: Path, lost_after: float, cut_off: bool
+) -> None:
+    log: list[Session] = []
+    async with held_on_n1(tmp_path, log, node_lost_after=lost_after) as (testbed, proxy):
+        await testbed.fault("n1", "dead")
+        await testbed.placed(NAME, "n2", within=lost_after + 120)
+        if cut_off:
+            proxy.stall()
+        async with agent(testbed, "n2", tmp_path, log):
+            await testbed.cluster.advance(120)
+            held = [each.node for each in log if each.closed is None]
+            assert (held, overlap(log)) == (["n2"], 0.0)
 
 
 async def test_f11_a_partitioned_agent_lets_go_before_another_takes_the_device(

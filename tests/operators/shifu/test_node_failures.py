@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -10,8 +11,11 @@ from msgspec.structs import replace
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
+from quintant.api.events import Event
 from quintant.core.object import Request
+from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.options import Options
+from quintant.testing import kind, writes
 from scenarios.soak_size import SHARE
 from testbeds.shifu import (
     DEMO,
@@ -354,3 +358,110 @@ def replace_options(**changes: Any) -> Options:
 
 
 LOCATED = "shifu.edgenesis.io/location"
+
+
+async def test_an_evacuation_is_told_though_the_leader_dies_in_the_middle_of_it(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.node("n1")
+    await testbed.device("x")
+    await testbed.placed("x", "n1")
+    await testbed.node("n2")
+    await testbed.fault("n1", "dead")
+    with testbed.cluster.faults.answer(503, when=writes & (kind(Event) | kind(EdgeDevice))):
+        async with asyncio.timeout(300):
+            while placed_node((await testbed.deployments())[0]) != "n2":
+                await testbed.cluster.advance(0.01)
+        await testbed.crash(testbed.engines[0])
+    assert "Evacuated" not in await testbed.reasons()
+
+    await testbed.start()
+    await testbed.placed("x", "n2")
+    await testbed.cluster.advance(30)
+    assert (await testbed.reasons()).count("Evacuated") == 1
+
+
+@pytest.mark.parametrize("code", [403, 500, 503])
+@pytest.mark.parametrize("exclusive", [False, True])
+async def test_an_evacuation_is_told_though_its_event_was_refused_and_the_leader_died(
+    testbed: ShifuTestbed, code: int, exclusive: bool
+) -> None:
+    await testbed.node("n1")
+    await testbed.device("x", hints={"exclusive": "true"} if exclusive else {})
+    await testbed.placed("x", "n1")
+    await testbed.node("n2")
+    await testbed.fault("n1", "dead")
+    with testbed.cluster.faults.answer(code, when=writes & kind(Event)):
+        await testbed.placed("x", "n2", within=300)
+        await testbed.cluster.advance(30)
+        await testbed.crash(testbed.engines[0])
+    assert "Evacuated" not in await testbed.reasons()
+
+    await testbed.start()
+    await testbed.cluster.advance(60)
+    (event,) = await moves_told(testbed)
+    assert (event.reason, event.type) == ("Evacuated", "Warning")
+    assert event.note.startswith("from n1 to n2: ")
+    await nothing_more(testbed)
+
+
+async def test_an_evacuation_is_told_once_though_its_status_was_refused_and_the_leader_died(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.node("n1")
+    await testbed.device("x")
+    await testbed.placed("x", "n1")
+    await testbed.node("n2")
+    await testbed.fault("n1", "dead")
+    with testbed.cluster.faults.answer(503, when=writes & kind(EdgeDevice)):
+        async with asyncio.timeout(300):
+            while "Evacuated" not in await testbed.reasons():
+                await testbed.cluster.advance(1)
+        await testbed.crash(testbed.engines[0])
+
+    await testbed.start()
+    await testbed.placed("x", "n2")
+    (event,) = await moves_told(testbed)
+    assert event.series is None
+    await nothing_more(testbed)
+
+
+async def test_every_move_is_told_when_the_server_takes_events_again(testbed: ShifuTestbed) -> None:
+    await testbed.node("n1")
+    await testbed.device("x")
+    await testbed.placed("x", "n1")
+    await testbed.node("n2")
+    with testbed.cluster.faults.answer(500, when=writes & kind(Event)):
+        await testbed.fault("n1", "dead")
+        await testbed.placed("x", "n2", within=300)
+        await testbed.fault("n1", None)
+        await testbed.cluster.advance(60)
+        await testbed.fault("n2", "dead")
+        await testbed.placed("x", "n1", within=300)
+        await testbed.cluster.advance(30)
+    await testbed.cluster.advance(600)
+    told = [each.note.partition(":")[0] for each in await moves_told(testbed)]
+    assert told == ["from n1 to n2", "from n2 to n1"]
+    await nothing_more(testbed)
+
+
+async def moves_told(testbed: ShifuTestbed) -> list[Event]:
+    """The events of evacuations, in the order in which those were."""
+    found = [each for each in await testbed.client.list(Event) if each.reason == "Evacuated"]
+    return sorted(found, key=lambda each: each.event_time or "")
+
+
+async def nothing_more(testbed: ShifuTestbed) -> None:
+    """Nothing is left to tell, and nothing is written at rest."""
+    await testbed.cluster.advance(30)
+    found = await testbed.get("x")
+    assert found.status is not None
+    assert found.status.unreported_moves == ()
+    seen = len(testbed.changes(EdgeDevice))
+    await testbed.cluster.advance(600)
+    assert len(testbed.changes(EdgeDevice)) == seen
+    assert len(await moves_told(testbed)) <= 2
+
+
+def placed_node(deployment: Deployment) -> str:
+    return deployment.metadata.annotations["shifu.edgenesis.io/placed-node"]

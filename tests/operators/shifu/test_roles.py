@@ -17,8 +17,10 @@ OURS = {
     ("", "shifu.edgenesis.io", "edgenodes/status"): "patch",
     ("deviceshifu", "", "configmaps"): WRITTEN,
     ("deviceshifu", "", "pods"): "delete get list watch",
+    ("deviceshifu", "", "secrets"): "get",
     ("deviceshifu", "", "services"): WRITTEN,
     ("deviceshifu", "apps", "deployments"): WRITTEN,
+    ("shifu-system", "", "pods"): "get",
     ("shifu-system", "coordination.k8s.io", "leases"): "create get patch",
 }
 """By namespace (none is the whole cluster), group and resource."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import aiomqtt
 import pytest
@@ -15,10 +17,63 @@ from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.telemetry.deliver import PushFailed, Sender
 from quintant.agents.dns.host_resolver import HostResolver
 from quintant.agents.telemetryservice import TelemetryServer, read_mqtt
+from quintant.http.request import Request
+from quintant.http.response import Response
 from quintant.http.server import serving
 from testbeds.devices import ask
 
 pytestmark = pytest.mark.realtime
+
+
+@asynccontextmanager
+async def broker_and_service(
+    brokers: Callable[[int], frozenset[str] | None],
+) -> AsyncIterator[tuple[int, int]]:
+    """The ports of a broker, and of a service that may dial these."""
+    broker = Broker()
+    listening = await asyncio.start_server(broker.serve, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    server = TelemetryServer(DeviceDialer(HostResolver({})), brokers(port))
+    async with serving(server.handle, "127.0.0.1", 0) as (_, service):
+        yield port, service
+    listening.close()
+    broker.close()
+
+
+async def publish(service: int, address: str) -> tuple[int, str]:
+    """Send a reading for a broker."""
+    settings = {"MQTTTopic": "t", "MQTTServerAddress": address}
+    body = {"rawData": base64.b64encode(b"21.5").decode(), "mqttSetting": settings}
+    status, _, said = await ask("127.0.0.1", service, "/mqtt", "POST", json.dumps(body).encode())
+    return status, said.decode()
+
+
+async def test_a_broker_that_no_telemetryservice_names_is_not_dialled() -> None:
+    async with broker_and_service(lambda port: frozenset({"other:1883"})) as (port, service):
+        status, said = await publish(service, f"127.0.0.1:{port}")
+        assert status == 400
+        assert "no TelemetryService names the broker" in said
+    async with broker_and_service(lambda port: frozenset({f"127.0.0.1:{port}"})) as (port, service):
+        assert await publish(service, f"mqtt://127.0.0.1:{port}/") == (200, "")
+
+
+async def test_a_special_address_is_not_dialled_even_if_it_is_listed() -> None:
+    async with broker_and_service(lambda port: frozenset({f"0.0.0.0:{port}"})) as (port, service):
+        status, said = await publish(service, f"0.0.0.0:{port}")
+        assert status == 400
+        assert "unspecified" in said
+
+
+async def test_an_agent_pushes_to_no_special_address() -> None:
+    async with serving(_taken, "127.0.0.1", 0) as (_, port):
+        dialer = DeviceDialer(HostResolver({}))
+        spec = {"telemetryServiceEndpoint": f"http://0.0.0.0:{port}"}
+        with pytest.raises(PushFailed, match="unspecified"):
+            await Sender("d", dialer.guarded()).send(spec, b"x")
+
+
+async def _taken(_: Request) -> Response:
+    return Response(200, {})
 
 
 async def test_h12_a_reading_of_an_agent_arrives_at_the_broker() -> None:

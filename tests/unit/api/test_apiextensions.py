@@ -6,9 +6,9 @@ import pytest
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.codec import from_plain, to_plain
-from quintant.core.crd import crd
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
+from quintant.core.schema.crd import crd
 
 
 class Spec(Model):

@@ -12,8 +12,8 @@ import quintant.api
 from quintant.api import core
 from quintant.core.codec import decoder, encode
 from quintant.core.object import Model, Object
-from quintant.core.openapi import model_schema
 from quintant.core.resource import resource_of
+from quintant.core.schema.openapi import model_schema
 
 MODULES = [
     importlib.import_module(f"quintant.api.{module.name}")

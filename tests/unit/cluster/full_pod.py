@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count, cycle
 from typing import Any
 
-from quintant.cluster.apiserver.tables import (
+from quintant.cluster.apiserver.go_types import (
     FieldKind,
     FieldType,
     MessageField,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from quintant.core.clock import (
     LoopClock,
     Random,
     SystemClock,
+    find_timestamp,
     micro_timestamp,
     monotonic,
     parse_timestamp,
@@ -21,6 +23,19 @@ from quintant.core.clock import (
 from quintant.testing.loop import advance
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, 890_123, tzinfo=timezone(timedelta(hours=2)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-99-99T00:00:00Z", "9" * 5_000,
+     "9999-12-31T23:59:59.999999Z", "0001-01-01T00:00:00+23:59", "\x00"],
+)  # fmt: skip
+def test_a_text_of_others_that_is_no_moment_to_reckon_with_is_none(text: str) -> None:
+    assert find_timestamp(text) is None
+
+
+def test_a_moment_of_others_is_read_as_ours_is() -> None:
+    assert find_timestamp(micro_timestamp(MOMENT)) == MOMENT
 
 
 async def test_the_loops_clock_moves_as_the_loop_does() -> None:

@@ -69,7 +69,7 @@ async def test_system_is_installed_started_and_shown(cluster: InProcessCluster) 
     course = Convergence.of(_system(), cluster.client, told.append)
     end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
     assert end.stage is StartupStage.RUNNING
-    assert end.said == "given"
+    assert end.message == "given"
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == [
         StartupStage.INSTALLING,
@@ -114,7 +114,7 @@ async def test_system_that_does_not_start_in_time_fails_with_what_its_pods_say(
     course = Convergence.of(_system(), cluster.client, lambda _: None)
     end, _ = await asyncio.gather(course.run(WITHIN), _crashing(cluster, "keeper-system"))
     assert end.stage is StartupStage.FAILED
-    assert end.said == "not there after 30 s"
+    assert end.message == "not there after 30 s"
     assert (
         "pod keeper-system/p, container c: CrashLoopBackOff back-off; it ended with 3 (Error)"
         in end.reasons
@@ -140,7 +140,7 @@ async def test_refusal_of_the_server_is_told(cluster: InProcessCluster) -> None:
     broken = Sample("keeper-demo", (gadget,), _look, ())
     course = Convergence.of(_system(broken), cluster.client, lambda _: None)
     end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
-    assert (end.stage, end.said) == (StartupStage.FAILED, "cannot apply Gadget")
+    assert (end.stage, end.message) == (StartupStage.FAILED, "cannot apply Gadget")
 
 
 async def _crashing(cluster: InProcessCluster, namespace: str) -> None:

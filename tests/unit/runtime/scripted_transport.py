@@ -21,7 +21,7 @@ from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core import codec
 from quintant.core.errors import ConnectError, TransportError
 from quintant.core.object import Object
-from quintant.runtime.cache.watch_events import INITIAL_EVENTS_END
+from quintant.runtime.watch.watch_events import INITIAL_EVENTS_END
 
 
 class Asked:

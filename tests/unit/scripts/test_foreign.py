@@ -170,6 +170,17 @@ class TestGoPrograms:
         with pytest.raises(ProgramError, match="2 times, and not once"):
             wrong.provide(environ, report=lambda _: None)
 
+    def test_main_package_of_ours_takes_the_place_of_one_of_the_module(
+        self, tmp_path: Path
+    ) -> None:
+        environ = machine_with_go(tmp_path)
+        own = replace(TOOL, main="package main\n\nfunc main() {}\n")
+        program = own.provide(environ, report=lambda _: None)
+        said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        assert "require example.com/tool v1.2.3" in said
+        assert "package .\n" in said
+        assert TOOL.locate(environ) is None
+
     def test_processes_that_need_it_at_once_build_it_once(self, tmp_path: Path) -> None:
         environ = machine_with_go(tmp_path)
         line = (sys.executable, "-c", "import sys; from foreign import GoProgram\n" + BUILD)

@@ -33,7 +33,7 @@ def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(more)
 
 
-@pytest.mark.parametrize("path", DEFINITIONS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", DEFINITIONS, ids=lambda path: str(path.relative_to(DEPLOY)))
 def test_descriptions_name_fields_as_they_are_written_and_nothing_of_the_code(path: Path) -> None:
     for definition in yaml.load_all(path.read_text(), yaml.CSafeLoader):
         for schema in schemas(definition):

@@ -18,13 +18,15 @@ FROM ${BASE} AS build
 WORKDIR /source
 COPY one two/ ./
 COPY folder ./folder
-RUN cat one folder/inner > /opt/made \\
+RUN --mount=type=secret,id=pip_conf --mount=type=secret,id=ca \\
+    cat one folder/inner > /opt/made \\
  && python -c 'print("https://a/b", "/usr/bin")' >> /opt/made
 
 FROM ${BASE} AS last
 COPY --from=build /opt /opt
 ENV PATH=/opt/bin:$PATH
 USER 65532:65532
+LABEL org.opencontainers.image.title=small
 ENTRYPOINT ["cat", "/opt/made"]
 """
 

@@ -8,9 +8,9 @@ import pytest
 
 from quintant import Context, Custom, Manager, Model, Object, Opaque, replace, resource
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.core.crd import crd, definitions
 from quintant.core.errors import ConfigError
 from quintant.core.owner import owned
+from quintant.core.schema.crd import crd, definitions
 from quintant.runtime.manager.install_crds import install_crds, install_manager_crds
 from quintant.runtime.manager.manifests import install_manifests
 from quintant.testing import InProcessCluster, named

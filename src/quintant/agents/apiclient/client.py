@@ -6,7 +6,7 @@
 
 What may pass (a broken connection, 429, 5xx) is tried again until the call's time is over, with
 full jitter, and not before the time that a server names. All that is sent does no harm twice. The
-token goes to the API server and to nobody else.
+token goes to the API server alone.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ApiClient:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         if self._idle is not None:
             self._idle.close()
             self._idle = None
@@ -260,7 +260,7 @@ def _object(status: int, body: bytes) -> Plain:
         raise refused(status, body)
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise ApiRefused(status, "NotJSON", "the answer is no object")
@@ -268,30 +268,30 @@ def _object(status: int, body: bytes) -> Plain:
 
 
 def _unreachable(account: PodAccount, error: BaseException) -> ApiUnreachable:
-    place = f"{account.host}:{account.port}"
+    address = f"{account.host}:{account.port}"
     match error:
         case TimeoutError():
-            return ApiUnreachable(f"{place} did not answer in time")
+            return ApiUnreachable(f"{address} did not answer in time")
         case ConnectionBroken():
-            return ApiUnreachable(f"{place} broke off before its whole answer")
+            return ApiUnreachable(f"{address} broke off before its whole answer")
         case ResponseTooLarge():
-            return ApiUnreachable(f"{place} sent more than {error.most} bytes")
+            return ApiUnreachable(f"{address} sent more than {error.most} bytes")
         case ProtocolError():
-            return ApiUnreachable(f"{place} sent something that is not HTTP")
+            return ApiUnreachable(f"{address} sent something that is not HTTP")
         case OSError():
             why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
-            return ApiUnreachable(f"{place} cannot be reached: {why}")
-    return ApiUnreachable(f"{place} cannot be reached")
+            return ApiUnreachable(f"{address} cannot be reached: {why}")
+    return ApiUnreachable(f"{address} cannot be reached")
 
 
 def _pause(head: ResponseHead) -> float:
     """Seconds that the server wants to be left alone."""
-    told = head.headers.get("retry-after", "")
-    return float(told) if told.isdigit() else 0.0
+    retry_after = head.headers.get("retry-after", "")
+    return float(retry_after) if retry_after.isdigit() else 0.0
 
 
 def _unheard(_: ClientConnection) -> None:
-    """Nobody waits for the end of a connection: it shows with the next request."""
+    """No caller waits for the end of a connection: it shows with the next request."""
 
 
 def _now() -> float:

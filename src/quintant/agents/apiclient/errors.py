@@ -28,8 +28,8 @@ class ApiUnreachable(Exception):
 
 def refused(status: int, body: bytes | Mapping[str, Any], retry_after: float = 0.0) -> ApiRefused:
     """What an answer that is no success, or an event that is an error, says."""
-    told = _plain(body)
-    reason, message = (str(told.get(name) or "") for name in ("reason", "message"))
+    document = _plain(body)
+    reason, message = (str(document.get(name) or "") for name in ("reason", "message"))
     return ApiRefused(status, _line(reason) or "Refused", _line(message), retry_after=retry_after)
 
 
@@ -44,7 +44,7 @@ def _plain(body: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         return body
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"message": body[:LINE_LENGTH].decode("utf-8", "replace")}
     return found if isinstance(found, dict) else {}
 

@@ -21,9 +21,9 @@ class ObjectPath(NamedTuple):
     def collection(self) -> str:
         """The path of all objects of the kind, in the namespace if there is one."""
         root = "/apis" if "/" in self.api_version else "/api"
-        place = f"/namespaces/{_part(self.namespace)}" if self.namespace else ""
+        prefix = f"/namespaces/{_part(self.namespace)}" if self.namespace else ""
         version = "/".join(map(_part, self.api_version.split("/")))
-        return f"{root}/{version}{place}/{_part(self.plural)}"
+        return f"{root}/{version}{prefix}/{_part(self.plural)}"
 
     def target(self, sub: str = "") -> str:
         """The path of the object, or of a subresource of it."""
@@ -31,8 +31,8 @@ class ObjectPath(NamedTuple):
         return f"{self.collection}/{_part(self.name)}{end}"
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind} {place}{self.name}"
+        prefix = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {prefix}{self.name}"
 
 
 def _part(text: str) -> str:

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Mapping
 
 from quintant.agents.apiclient.errors import ApiUnreachable
+from quintant.agents.embedded_node import pod_path
 
 MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MOUNT_VARIABLE = "QUINTANT_SERVICE_ACCOUNT"
@@ -25,20 +26,29 @@ Stamp = tuple[int, int, int]
 class PodAccount:
     """The service account of the pod that we run in. What it holds is secret: it has no repr."""
 
-    __slots__ = ("_looked", "_seen", "_tls", "_token", "_trusted", "folder", "host", "port")
+    __slots__ = (
+        "_looked",
+        "_tls",
+        "_token",
+        "_token_stamp",
+        "_trust_stamp",
+        "folder",
+        "host",
+        "port",
+    )
 
     def __init__(self, host: str, port: int, folder: str = MOUNT) -> None:
         self.host, self.port, self.folder = host, port, folder
         self._token, self._looked = "", 0.0
-        self._seen: Stamp | None = None
+        self._token_stamp: Stamp | None = None
         self._tls: ssl.SSLContext | None = None
-        self._trusted: Stamp | None = None
+        self._trust_stamp: Stamp | None = None
 
     @classmethod
     def find(cls, environ: Mapping[str, str] = os.environ) -> PodAccount:
         """The account that the environment tells of; ApiUnreachable outside of a pod."""
         host, port = (environ.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
-        folder = environ.get(MOUNT_VARIABLE) or MOUNT
+        folder = str(pod_path(environ.get(MOUNT_VARIABLE) or MOUNT, environ))
         if not (host and port.isdigit()):
             raise ApiUnreachable("KUBERNETES_SERVICE_HOST or _PORT is missing: this is not a pod")
         if not os.path.exists(f"{folder}/token"):
@@ -66,9 +76,9 @@ class PodAccount:
         path = f"{self.folder}/token"
         try:
             stamp = _stamp(path)
-            if not before or stamp != self._seen:
+            if not before or stamp != self._token_stamp:
                 with open(path) as file:
-                    self._token, self._seen = _word(file.read()), stamp
+                    self._token, self._token_stamp = _word(file.read()), stamp
         except (OSError, ValueError) as error:
             if not before:
                 why = getattr(error, "strerror", None) or "it holds no token"
@@ -82,10 +92,10 @@ class PodAccount:
             stamp: Stamp | None = _stamp(path)
         except OSError:
             stamp = None
-        if self._tls is None or (stamp is not None and stamp != self._trusted):
+        if self._tls is None or (stamp is not None and stamp != self._trust_stamp):
             try:
                 self._tls = _context(path if stamp is not None else None)
-                self._trusted = stamp
+                self._trust_stamp = stamp
             except (OSError, ssl.SSLError):
                 if self._tls is None:
                     raise ApiUnreachable(f"{path} holds no certificate") from None

@@ -4,7 +4,7 @@
     ASK --failed, a pause--> ASK       FOLLOW --failed, a pause--> FOLLOW
                                        FOLLOW --history lost, a pause--> ASK
 
-A state is told once: neither a new connection nor an answer that came twice tells it again. `get`
+A state is reported once: neither a new connection nor an answer that came twice repeats it. `get`
 and `watch` of that one object are all the permissions it takes.
 """
 
@@ -47,8 +47,8 @@ class ObjectWatch:
         self._client, self._path, self._random = client, path, random
         self._version: str | None = None
         """From where to follow; None before the object was asked for."""
-        self._told: tuple[str, str] | None = None
-        """Uid and version of the state that was told last, both empty for none."""
+        self._last_state: tuple[str, str] | None = None
+        """Uid and version of the state that was reported last, both empty for none."""
         self.trouble = ""
         """Why nothing can be heard of the object now; empty while it is followed."""
 
@@ -87,7 +87,7 @@ class ObjectWatch:
                 state, known = self._step(event)
                 if known and self._is_news(state):
                     yield state
-        if not self._version:  # nothing says where to go on
+        if not self._version:  # nothing says where to continue
             self._version = None
 
     def _step(self, event: Mapping[str, Any]) -> tuple[Plain | None, bool]:
@@ -104,7 +104,7 @@ class ObjectWatch:
 
     def _is_news(self, state: Plain | None) -> bool:
         mark = ("", "") if state is None else (_meta(state, "uid"), _version(state))
-        news, self._told = mark != self._told, mark
+        news, self._last_state = mark != self._last_state, mark
         return news
 
     async def _events(self) -> AsyncGenerator[Plain, None]:
@@ -134,20 +134,20 @@ class ObjectWatch:
                 yield _event(line)
 
     def _query(self) -> str:
-        asked = {
+        query = {
             "watch": "1",
             "fieldSelector": f"metadata.name={self._path.name}",
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(self._random.randint(*LIFE_SECONDS)),
             **({"resourceVersion": self._version} if self._version else {}),
         }
-        return urlencode(asked)
+        return urlencode(query)
 
 
 def _event(line: bytes) -> Plain:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise ApiUnreachable("an event of the watch is no JSON")

@@ -2,11 +2,12 @@
 
     packets   bytes of the wire              topics    which filters a topic fits
     session   one client                     broker    all clients, retained messages
-    program   serves until it is told to end
+    program   serves until it is asked to end
+    mosquitto what a real one is told in its place
 
 QoS 0 and 1, retained messages, last wills, and a second client with the same id takes the place of
 the first, as the standard wants. It is no broker for production: it keeps nothing when it ends,
-asks nobody who they are, and grants QoS 1 at most.
+has no authentication, and grants QoS 1 at most.
 """
 
 from __future__ import annotations

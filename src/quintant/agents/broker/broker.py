@@ -36,6 +36,8 @@ SILENCE = 1.5
 MOST_BEHIND = 4 * 1024 * 1024
 """Bytes that a client may leave unread before it is cut off."""
 MOST_RETAINED = 10_000
+MOST_RETAINED_BYTES = 16 * 1024 * 1024
+"""Topics and payloads of all retained messages together; what does not fit is not retained."""
 LEVEL = 4
 _ACCEPTED, _BAD_LEVEL, _BAD_ID = 0, 1, 2
 _FAILED = 0x80
@@ -48,12 +50,18 @@ class Broker:
         self._sessions: dict[str, BrokerSession] = {}
         self._connected: dict[str, asyncio.StreamWriter] = {}
         self._retained: dict[str, Publication] = {}
+        self.retained_bytes = 0
         self._numbers = count(1)
 
     @property
     def clients(self) -> tuple[str, ...]:
         """Who is connected."""
         return tuple(self._connected)
+
+    @property
+    def retained(self) -> tuple[Publication, ...]:
+        """What is told to who subscribes later."""
+        return tuple(self._retained.values())
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection to its end."""
@@ -101,15 +109,21 @@ class Broker:
             if will is not None:
                 self.publish(will)
 
-    def publish(self, said: Publication) -> None:
+    def publish(self, publication: Publication) -> None:
         """Give a message to all who want to hear it, and keep it if it is to be kept."""
-        if said.retain:
-            if not said.payload:
-                self._retained.pop(said.topic, None)
-            elif said.topic in self._retained or len(self._retained) < MOST_RETAINED:
-                self._retained[said.topic] = said
+        if publication.retain:
+            self._retain(publication)
         for session in tuple(self._sessions.values()):
-            session.deliver(said._replace(retain=False, duplicate=False))
+            session.deliver(publication._replace(retain=False, duplicate=False))
+
+    def _retain(self, publication: Publication) -> None:
+        """Keep a message in place of the one before, if there is room for it; else none."""
+        before = self._retained.pop(publication.topic, None)
+        self.retained_bytes -= before.size if before is not None else 0
+        fits_in = self.retained_bytes + publication.size <= MOST_RETAINED_BYTES
+        if publication.payload and fits_in and len(self._retained) < MOST_RETAINED:
+            self._retained[publication.topic] = publication
+            self.retained_bytes += publication.size
 
     def _enter(self, who: Introduction, writer: asyncio.StreamWriter) -> BrokerSession:
         client = who.client or f"nameless-{next(self._numbers)}"
@@ -137,21 +151,21 @@ class Broker:
     def _take(self, session: BrokerSession, packet: Packet, writer: asyncio.StreamWriter) -> None:
         match packet.kind:
             case PacketKind.PUBLISH:
-                said = read_publish(packet)
-                if said.qos == 2:
+                publication = read_publish(packet)
+                if publication.qos == 2:
                     raise MalformedPacket("QoS 2 is not served")
-                self.publish(said)
-                if said.qos:
-                    writer.write(encode_ack(PacketKind.PUBACK, said.number))
+                self.publish(publication)
+                if publication.qos:
+                    writer.write(encode_ack(PacketKind.PUBACK, publication.number))
             case PacketKind.PUBACK:
                 session.acknowledge(read_number(packet.body))
             case PacketKind.SUBSCRIBE:
                 self._subscribe(session, packet, writer)
             case PacketKind.UNSUBSCRIBE:
-                asked = read_subscribe(packet)
-                for text, _ in asked.filters:
+                request = read_subscribe(packet)
+                for text, _ in request.filters:
                     session.filters.pop(text, None)
-                writer.write(encode_ack(PacketKind.UNSUBACK, asked.number))
+                writer.write(encode_ack(PacketKind.UNSUBACK, request.number))
             case PacketKind.PINGREQ:
                 writer.write(encode_packet(PacketKind.PINGRESP))
             case _:
@@ -160,16 +174,16 @@ class Broker:
     def _subscribe(
         self, session: BrokerSession, packet: Packet, writer: asyncio.StreamWriter
     ) -> None:
-        asked = read_subscribe(packet)
-        granted = [min(qos, 1) if valid_filter(text) else _FAILED for text, qos in asked.filters]
-        writer.write(encode_ack(PacketKind.SUBACK, asked.number, bytes(granted)))
-        for (text, _), qos in zip(asked.filters, granted, strict=True):
+        request = read_subscribe(packet)
+        granted = [min(qos, 1) if valid_filter(text) else _FAILED for text, qos in request.filters]
+        writer.write(encode_ack(PacketKind.SUBACK, request.number, bytes(granted)))
+        for (text, _), qos in zip(request.filters, granted, strict=True):
             if qos == _FAILED:
                 continue
             session.filters[text] = qos
-            for said in tuple(self._retained.values()):
-                if fits(said.topic, text):
-                    session.deliver(said)
+            for publication in self.retained:
+                if fits(publication.topic, text):
+                    session.deliver(publication)
 
 
 def _refused(who: Introduction) -> int | None:

@@ -48,6 +48,11 @@ class Publication(NamedTuple):
     number: int = 0
     duplicate: bool = False
 
+    @property
+    def size(self) -> int:
+        """Bytes of topic and payload."""
+        return len(self.topic.encode()) + len(self.payload)
+
 
 class Introduction(NamedTuple):
     """What a client says of itself."""
@@ -169,14 +174,14 @@ def encode_packet(kind: PacketKind, body: bytes = b"", flags: int = 0) -> bytes:
             return bytes([kind << 4 | flags]) + bytes(length) + body
 
 
-def encode_publish(said: Publication) -> bytes:
+def encode_publish(publication: Publication) -> bytes:
     """A PUBLISH as bytes."""
-    topic = said.topic.encode()
+    topic = publication.topic.encode()
     body = len(topic).to_bytes(2, "big") + topic
-    if said.qos:
-        body += said.number.to_bytes(2, "big")
-    flags = said.duplicate << 3 | said.qos << 1 | said.retain
-    return encode_packet(PacketKind.PUBLISH, body + said.payload, flags)
+    if publication.qos:
+        body += publication.number.to_bytes(2, "big")
+    flags = publication.duplicate << 3 | publication.qos << 1 | publication.retain
+    return encode_packet(PacketKind.PUBLISH, body + publication.payload, flags)
 
 
 def encode_connack(code: int, *, present: bool = False) -> bytes:

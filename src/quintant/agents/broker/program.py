@@ -1,4 +1,4 @@
-"""Serves the broker until it is told to end.
+"""Serves the broker until it is asked to end.
 
 quintant agent broker                    on this machine, at port 1883
 quintant agent broker --listen $(POD_IP) in a pod
@@ -9,28 +9,28 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from quintant.agents.broker.broker import Broker
+from quintant.agents.broker.mosquitto import bound_config
+from quintant.agents.embedded_node import ROOT_VARIABLE, pod_path
 from quintant.agents.multiplex.program import say
 
 PORT = 1883
 ADDRESS = "QUINTANT_POD_IP"
 _MORE = f"{os.pathsep}/usr/sbin{os.pathsep}/usr/local/sbin"
-_LISTENER = re.compile(r"^\s*listener\s+(\d+)(?:\s+0\.0\.0\.0)?\s*$")
-
-
 CONFIG = "/mosquitto/config/mosquitto.conf"
 """Where the image of mosquitto has its configuration."""
+CONFIG_BYTES = 1024 * 1024
+"""A whole ConfigMap has no more."""
 
 
 class BrokerOptions(NamedTuple):
-    """Everything it is told."""
+    """Its settings."""
 
     listen: str
     port: int = PORT
@@ -49,7 +49,16 @@ def parse(arguments: Sequence[str]) -> BrokerOptions:
         "--prefer-mosquitto", action="store_true", help="run the machine's mosquitto, if any"
     )
     given, _ = parser.parse_known_args(arguments)
+    if given.prefer_mosquitto and not _is_address(given.listen):
+        parser.error("--listen is an address, such as 127.0.0.1")
     return BrokerOptions(given.listen, given.port, given.prefer_mosquitto)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
 
 
 def become_mosquitto(options: BrokerOptions) -> None:
@@ -57,20 +66,22 @@ def become_mosquitto(options: BrokerOptions) -> None:
     program = shutil.which("mosquitto", path=os.environ.get("PATH", os.defpath) + _MORE)
     if not options.prefer_mosquitto or program is None:
         return
-    given = Path(os.environ.get("QUINTANT_ROOT", "") + CONFIG)
-    text = given.read_text() if given.is_file() else ""
+    config = bound_config(_mounted_config(os.environ), options.listen, options.port)
+    if config.left_out:
+        say("leave out", directives=",".join(config.left_out))
     with tempfile.NamedTemporaryFile("w", suffix=".conf", delete=False) as file:
-        file.write(bound_config(text, options.listen, options.port))
+        file.write(config.text)
     os.chmod(file.name, 0o644)
     os.execv(program, [program, "-c", file.name])
 
 
-def bound_config(text: str, address: str, port: int) -> str:
-    """A configuration of mosquitto with every listener on one address: the pod's, not all."""
-    lines = [_LISTENER.sub(rf"listener \g<1> {address}", line) for line in text.splitlines()]
-    if not any(line.startswith("listener ") for line in lines):
-        lines += [f"listener {port} {address}", "allow_anonymous true"]
-    return "\n".join((*lines, ""))
+def _mounted_config(environ: Mapping[str, str]) -> str:
+    """The configuration that the pod mounts, if it mounts one."""
+    path = pod_path(f"{environ.get(ROOT_VARIABLE, '')}{CONFIG}", environ)
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return file.read(CONFIG_BYTES).decode("utf-8", "replace")
 
 
 async def serve(options: BrokerOptions, stopped: asyncio.Event) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from quintant.wire.foreign import decode_json
+
 DIAL_SECONDS = 1.0
 """Between two tries to reach a sibling."""
 _MOST_LINE = 4096
@@ -85,13 +87,13 @@ class Gossip:
             writer.close()
 
     def _hear(self, line: bytes, writer: asyncio.StreamWriter, outbound: bool) -> str:
-        told = json.loads(line)
-        if told["network"] != self._network or told["id"] == self._id:
+        document = decode_json(line)
+        if document["network"] != self._network or document["id"] == self._id:
             raise ValueError("another chain, or ourselves")
-        node_id = str(told["id"])
+        node_id = str(document["id"])
         address = str(writer.get_extra_info("peername")[0])
         info = self.peers.setdefault(
-            node_id, GossipPeer(node_id, str(told["moniker"]), address, outbound)
+            node_id, GossipPeer(node_id, str(document["moniker"]), address, outbound)
         )
-        info.height = int(told["height"])
+        info.height = int(document["height"])
         return node_id

@@ -48,8 +48,8 @@ def write_config(home: Path, moniker: str, chain_id: str, random: Random) -> Non
     genesis = {"chain_id": chain_id, "genesis_time": _GENESIS_TIME, "initial_height": "1"}
     write_whole(folder / "genesis.json", json.dumps(genesis).encode())
     key = base64.b64encode(random.randbytes(64)).decode()
-    told = {"priv_key": {"type": "tendermint/PrivKeyEd25519", "value": key}}
-    write_whole(folder / "node_key.json", json.dumps(told).encode(), mode=0o600)
+    document = {"priv_key": {"type": "tendermint/PrivKeyEd25519", "value": key}}
+    write_whole(folder / "node_key.json", json.dumps(document).encode(), mode=0o600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class ChainData:
 
     def write_upgrade(self, plan: UpgradePlan) -> None:
         """Leave word of the upgrade that the node halted for."""
-        told = {"name": plan.name, "height": plan.height}
-        write_whole(self.folder / "upgrade-info.json", json.dumps(told).encode())
+        document = {"name": plan.name, "height": plan.height}
+        write_whole(self.folder / "upgrade-info.json", json.dumps(document).encode())
 
     def close(self) -> None:
         """Write no more."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from random import SystemRandom
 
 from quintant.agents.cosmosnode.last_words import NodeToolError, run_word
+from quintant.agents.embedded_node import pod_path
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -27,11 +27,11 @@ def _parser() -> argparse.ArgumentParser:
     init = words.add_parser("init", help="make a home")
     init.add_argument("moniker")
     init.add_argument("--chain-id", required=True)
-    init.add_argument("--home", type=Path, required=True)
-    init.add_argument("--pristine", type=Path, help="always write configuration files there")
+    init.add_argument("--home", type=pod_path, required=True)
+    init.add_argument("--pristine", type=pod_path, help="always write configuration files there")
     init.set_defaults(run=_init)
     start = words.add_parser("start", help="run a node")
-    start.add_argument("--home", type=Path, required=True)
+    start.add_argument("--home", type=pod_path, required=True)
     start.add_argument("--block-seconds", type=float, default=1.0)
     start.add_argument("--handles", action="append", default=[], metavar="UPGRADE")
     start.add_argument("--log_level", help="has no effect, as the two that follow")

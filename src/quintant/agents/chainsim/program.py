@@ -29,7 +29,7 @@ class SimulatedNode:
         self.config = SimulatedConfig.read(home)
         self.data = ChainData(home / "data")
         self.view = RpcView(self.config, self.data.state, block_time=_now())
-        self.gossip = Gossip(self.config.chain_id, self.config.node_id, self._told)
+        self.gossip = Gossip(self.config.chain_id, self.config.node_id, self._hello)
         self.ended = asyncio.Event()
         self._block_seconds, self._knows = block_seconds, knows
         self._began = asyncio.get_running_loop().time()
@@ -39,10 +39,10 @@ class SimulatedNode:
         rpc = RpcServer(self.view, lambda: tuple(self.gossip.peers.values()), self._lose)
         tasks = [asyncio.ensure_future(self._blocks())]
         tasks += [asyncio.ensure_future(self.gossip.dial(peer)) for peer in self.config.peers]
-        server = await asyncio.start_server(self.gossip.talk, *_place(self.config.p2p))
+        server = await asyncio.start_server(self.gossip.talk, *_bind_address(self.config.p2p))
         waits = [asyncio.ensure_future(each.wait()) for each in (stopped, self.ended)]
         try:
-            async with serving(rpc.handle, *_place(self.config.rpc)) as (host, port):
+            async with serving(rpc.handle, *_bind_address(self.config.rpc)) as (host, port):
                 say("serve", simulator=True, rpc=f"{host}:{port}", height=self.view.state.height)
                 await asyncio.wait([*waits, tasks[0]], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -97,7 +97,7 @@ class SimulatedNode:
         self.data.lose()
         self.ended.set()
 
-    def _told(self) -> dict[str, object]:
+    def _hello(self) -> dict[str, object]:
         config = self.config
         height = 0 if self.view.faults.frozen else self.view.state.height
         return {
@@ -129,7 +129,7 @@ def handled_upgrades(given: list[str], environ: Mapping[str, str] = os.environ) 
     return frozenset(each for each in (*given, environ.get("CHAINSIM_VERSION", "")) if each)
 
 
-def _place(address: str) -> tuple[str, int]:
+def _bind_address(address: str) -> tuple[str, int]:
     """Where to listen; on the embedded node at the pod's own address."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     if parts.port is None:

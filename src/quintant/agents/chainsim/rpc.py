@@ -110,9 +110,9 @@ class RpcServer:
             ],
         }
 
-    def _block(self, asked: str) -> Response:
+    def _block(self, height: str) -> Response:
         latest, chain = self._view.state.height, self._view.config.chain_id
-        number = int(asked) if asked.isdigit() else latest
+        number = int(height) if height.isdigit() else latest
         if not 0 < number <= latest:
             error = {"code": -32603, "message": "Internal error", "data": "no such height"}
             return _answer(500, {"jsonrpc": "2.0", "id": -1, "error": error})

@@ -1,4 +1,4 @@
-"""Archives: a document out of one, or a whole one below a folder; what would leave it is refused.
+"""Archives: a document out of one, or the data of a snapshot; what leaves its folder is refused.
 
     .json, .json.gz, .zip                       of a document
     .tar, .tar.gz, .tar.gzip                    of both
@@ -15,18 +15,18 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 from quintant.agents.cosmosnode.last_words import NodeToolError
+from quintant.agents.cosmosnode.snapshot_entries import REFUSED, extract_entry
 
 DOCUMENTS = (".json.gz", ".json", ".tar.gz", ".tar.gzip", ".tar", ".zip")
 SNAPSHOTS = (".tar.lz4", ".tar.zst", ".tar.gzip", ".tar.gz", ".tar")
 _END = 1024
 """Zero bytes with which every tar ends."""
-_MODE, _EXECUTABLE = 0o644, 0o111
 _WINDOW = 2**31
 """Snapshots are packed with long windows, to find what repeats far away."""
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile)
@@ -62,55 +62,14 @@ def extract_document(archive: Path, kind: str, wanted: str, target: Path) -> Non
             _document_of_tar(archive, kind, wanted, made)
 
 
-def extract_all(archive: Path, kind: str, folder: Path) -> None:
-    """Everything of a tar, below a folder; NodeToolError if an entry would be anywhere else."""
+def extract_all(archive: Path, kind: str, folder: Path, taken: Collection[str]) -> None:
+    """The folders of a tar that are taken, below a folder; NodeToolError if an entry is hostile."""
     with _explained(archive), _unpacked(archive, kind) as stream:
+        # By hand: the filters of tarfile came with Python 3.11.4, and Debian 12 has 3.11.2.
         with tarfile.open(fileobj=stream, mode="r|") as tar:
             for member in tar:
-                _extract(tar, member, folder)
+                extract_entry(tar, member, folder, taken)
         stream.finish()
-
-
-# By hand: the filters of tarfile came with Python 3.11.4, and Debian 12 has 3.11.2.
-def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    if why := _refusal(member, folder):
-        raise NodeToolError(_REFUSED, f"the entry {member.name} {why}")
-    target = folder / member.name
-    (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)
-    if member.issym() or member.islnk():
-        target.unlink(missing_ok=True)
-    if member.issym():
-        target.symlink_to(member.linkname)
-    elif member.islnk():
-        target.hardlink_to(folder / member.linkname)
-    elif content := tar.extractfile(member):
-        with content, target.open("wb") as made:
-            shutil.copyfileobj(content, made)
-        target.chmod(_MODE | member.mode & _EXECUTABLE)
-
-
-def _refusal(member: tarfile.TarInfo, folder: Path) -> str:
-    """Why an entry is not unpacked; nothing if it may be."""
-    if member.name.startswith("/"):
-        return "has an absolute path"
-    if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
-        return "is neither a file, a folder nor a link"
-    target = folder / member.name
-    if not _is_below(folder, target):
-        return "would be outside of the folder"
-    if member.issym() and not _is_below(folder, target.parent / member.linkname):
-        return "is a link that leads out of the folder"
-    if member.islnk() and not _is_below(folder, folder / member.linkname):
-        return "is a link that leads out of the folder"
-    return ""
-
-
-def _is_below(folder: Path, path: Path) -> bool:
-    """Whether a path ends below a folder, by whatever links are there."""
-    return path.resolve().is_relative_to(folder.resolve())
-
-
-_REFUSED = "cannot use the archive"
 
 
 def _document_of_tar(archive: Path, kind: str, wanted: str, made: IO[bytes]) -> None:
@@ -126,14 +85,14 @@ def _document_of_tar(archive: Path, kind: str, wanted: str, made: IO[bytes]) -> 
                     found = True
         stream.finish()
     if not found:
-        raise NodeToolError(_REFUSED, f"there is no {wanted} in it")
+        raise NodeToolError(REFUSED, f"there is no {wanted} in it")
 
 
 def _document(names: list[str], wanted: str) -> str:
     for name in names:
         if Path(name).name == wanted:
             return name
-    raise NodeToolError(_REFUSED, f"there is no {wanted} in it")
+    raise NodeToolError(REFUSED, f"there is no {wanted} in it")
 
 
 class _Tar(io.RawIOBase):
@@ -192,10 +151,14 @@ def _explained(archive: Path) -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:
-        raise NodeToolError(_REFUSED, f"it is damaged, or breaks off: {error}") from None
+        raise NodeToolError(REFUSED, f"it is damaged, or breaks off: {error}") from None
+    except (ValueError, OverflowError) as error:  # headers that no program writes
+        raise NodeToolError(REFUSED, f"it is damaged: {error}") from None
+    except OSError as error:
+        raise NodeToolError(REFUSED, f"it cannot be unpacked: {error.strerror or error}") from None
     except (RuntimeError, NotImplementedError) as error:  # what lz4 raises, and encrypted zips
-        raise NodeToolError(_REFUSED, f"it is damaged: {error}") from None
+        raise NodeToolError(REFUSED, f"it is damaged: {error}") from None
     except Exception as error:
         if type(error).__name__ != "ZstdError":
             raise
-        raise NodeToolError(_REFUSED, f"it is damaged: {error}") from None
+        raise NodeToolError(REFUSED, f"it is damaged: {error}") from None

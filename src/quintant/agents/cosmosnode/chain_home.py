@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quintant.agents.cosmosnode.last_words import NodeToolError
+from quintant.agents.embedded_node import pod_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,10 @@ class ChainHome:
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> ChainHome:
-        """The home that the environment names; NodeToolError if it names none."""
+        """The home that the environment names; NodeToolError if it names none, PathOutsidePod if
+        one that is not the pod's."""
 
-        def place(name: str) -> Path:
+        def variable(name: str) -> Path:
             value = environ.get(name, "")
             if not value:
                 raise NodeToolError(
@@ -35,15 +37,15 @@ class ChainHome:
                     f"the variable {name} is not set",
                     "run it in a pod of a CosmosFullNode, or set it",
                 )
-            return Path(value)
+            return pod_path(value, environ)
 
-        own = place("HOME")
+        own = variable("HOME")
         return cls(
-            home=place("CHAIN_HOME"),
-            config=place("CONFIG_DIR"),
-            data=place("DATA_DIR"),
-            genesis=place("GENESIS_FILE"),
-            addrbook=place("ADDRBOOK_FILE"),
+            home=variable("CHAIN_HOME"),
+            config=variable("CONFIG_DIR"),
+            data=variable("DATA_DIR"),
+            genesis=variable("GENESIS_FILE"),
+            addrbook=variable("ADDRBOOK_FILE"),
             pristine=own / ".tmp",
             overlays=own / ".config",
         )

@@ -6,7 +6,6 @@ changed the one on the volume did not change who the node is.
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from quintant.agents.cosmosnode.state_sync import Ask, with_trust
 from quintant.agents.dns.resolver import ClusterResolver
 from quintant.agents.embedded_node import pod_address
 from quintant.wire import toml
+from quintant.wire.foreign import decode_json
 
 FILES = {"config.toml": "config-overlay.toml", "app.toml": "app-overlay.toml"}
 NODE_KEY = "node_key.json"
@@ -62,7 +62,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NodeToolError(f"cannot read {path}", f"it is no TOML: {error}") from None
 
 
@@ -71,7 +71,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -96,7 +96,7 @@ def _checked_key(path: Path) -> bytes:
     """The bytes of a node key, which nobody prints."""
     data = path.read_bytes()
     try:
-        kind = json.loads(data)["priv_key"]["type"]
+        kind = decode_json(data)["priv_key"]["type"]
     except (ValueError, KeyError, TypeError):
         kind = None
     if kind not in _KEY_TYPES:

@@ -59,8 +59,8 @@ class DownloadSource:
 def shown(url: str) -> str:
     """A URL for a log: without what may be a password."""
     parts = urlsplit(url)
-    place = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{place}{parts.path}" if parts.scheme else parts.path
+    address = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{address}{parts.path}" if parts.scheme else parts.path
 
 
 def download(source: DownloadSource, path: Path) -> None:

@@ -30,6 +30,8 @@ STAGING = ".fetch"
 """A folder of the home, on its volume: only there a file takes its place at once."""
 RPC_GENESIS = "genesis"
 """How the URL of a node's RPC ends that tells the genesis; one of more than 16 MB it refuses."""
+_CONTRACTS = "wasm"
+"""The folder of CosmWasm's programs, which belong to the state."""
 _KEPT = ("priv_validator_state.json",)
 """What `init` made and a snapshot never has: who replaces it may sign twice."""
 
@@ -86,7 +88,7 @@ def fetch_snapshot(home: ChainHome, url: str) -> str:
         archive, made = staging / f"archive{kind}", staging / "made"
         made.mkdir()
         download(source, archive)
-        extract_all(archive, kind, made)
+        extract_all(archive, kind, made, _taken(home))
         archive.unlink()
         _take_place(made, home)
     finally:
@@ -96,14 +98,14 @@ def fetch_snapshot(home: ChainHome, url: str) -> str:
 
 def _fetch_document(home: ChainHome, url: str, target: Path) -> str:
     source = DownloadSource.of(url)
-    told = target == home.genesis and source.name == RPC_GENESIS
-    kind = ".json" if told else kind_of(source.name, DOCUMENTS)
+    is_answer = target == home.genesis and source.name == RPC_GENESIS
+    kind = ".json" if is_answer else kind_of(source.name, DOCUMENTS)
     staging = _staging(home)
     try:
         archive, made = staging / "archive", staging / target.name
         download(source, archive)
         extract_document(archive, kind, target.name, made)
-        if told:
+        if is_answer:
             _take_answer(made, source)
         _check_document(made, source)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +119,7 @@ def _take_answer(path: Path, source: DownloadSource) -> None:
     """Replace the answer of a node by the genesis in it."""
     try:
         answer = msgspec.json.decode(path.read_bytes(), type=_GenesisAnswer)
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, RecursionError):
         raise NodeToolError(
             f"cannot use {shown(source.url)}",
             "it is no node's answer with a genesis in it",
@@ -131,7 +133,7 @@ def _check_document(path: Path, source: DownloadSource) -> None:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             msgspec.json.decode(data, type=_Document)
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, RecursionError):
         raise NodeToolError(
             f"cannot use {shown(source.url)}", f"{path.name} in it is no JSON object"
         ) from None
@@ -155,17 +157,27 @@ def _take_place(made: Path, home: ChainHome) -> None:
             f"there is no database below {home.data.name} in it",
             f"an archive whose root has the folder {home.data.name}",
         )
-    for entry in sorted(root.iterdir(), key=lambda each: each.name == data.name):
-        if entry == data:
-            for name in _KEPT:
-                if (home.data / name).is_file():
-                    os.replace(home.data / name, data / name)
-        target = home.home / entry.name
-        if entry.name == home.config.name:
-            continue  # the configuration is not the snapshot's
-        if target.is_dir() and not target.is_symlink():
-            shutil.rmtree(target)
-        os.replace(entry, target)
+    for name in _KEPT:
+        if (home.data / name).is_file():
+            _remove(data / name)
+            os.replace(home.data / name, data / name)
+    for entry in (root / name for name in _taken(home)):
+        if entry.is_dir():
+            _remove(home.home / entry.name)
+            os.replace(entry, home.home / entry.name)
+
+
+def _taken(home: ChainHome) -> tuple[str, ...]:
+    """What of an archive is a node's data: neither configuration nor keys nor programs."""
+    return _CONTRACTS, home.data.name
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, a file or a link, if one is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _root(made: Path) -> Path:

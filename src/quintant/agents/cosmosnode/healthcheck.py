@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from quintant.agents.cosmosnode.http_get import FAILURES, GetTarget, get, why
-from quintant.agents.embedded_node import host_in_pod, path_in_pod, pod_address
+from quintant.agents.embedded_node import PathOutsidePod, host_in_pod, pod_address, pod_path
 from quintant.agents.multiplex.program import say
 from quintant.agents.volumes import volume_usage
 from quintant.http.request import Request
@@ -46,7 +46,7 @@ class HealthCheck:
     def __init__(self, options: HealthOptions, environ: Mapping[str, str] = os.environ) -> None:
         self._options, self._environ = options, environ
         self._target = _node(options.rpc, environ)
-        self._said = 0
+        self._logged_status = 0
 
     async def handle(self, request: Request) -> Response:
         """The answer to a request."""
@@ -62,29 +62,31 @@ class HealthCheck:
 
     async def in_sync(self) -> Response:
         """Whether the node is in sync."""
-        told: dict[str, Any] = {"address": self._options.rpc, "in_sync": False}
+        document: dict[str, Any] = {"address": self._options.rpc, "in_sync": False}
         try:
             _, body = await get(self._target, seconds=self._options.seconds, most=STATUS_BYTES)
-            told["in_sync"] = not parse_status(body).catching_up
-            status = 200 if told["in_sync"] else 422
+            document["in_sync"] = not parse_status(body).catching_up
+            status = 200 if document["in_sync"] else 422
         except MalformedStatus as error:
-            status, told["error"] = 503, str(error)
+            status, document["error"] = 503, str(error)
         except FAILURES as error:
-            status, told["error"] = 503, why(error)
-        if status != self._said:
-            self._said = status
-            say("health", status=status, **told)
-        return Response(status, _JSON, json.dumps(told).encode())
+            status, document["error"] = 503, why(error)
+        if status != self._logged_status:
+            self._logged_status = status
+            say("health", status=status, **document)
+        return Response(status, _JSON, json.dumps(document).encode())
 
     def disk(self, folder: str) -> Response:
         """How full a volume is. It blocks."""
         if not folder:
             return _disk(400, {"dir": "", "error": "dir is missing: /disk?dir=FOLDER"})
         try:
-            found = volume_usage(path_in_pod(folder, self._environ), self._environ)
+            found = volume_usage(str(pod_path(folder, self._environ)), self._environ)
+        except PathOutsidePod:
+            return _disk(403, {"dir": folder, "error": "the folder is not of this pod"})
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            return _disk(500, {"dir": folder, "error": said})
+            message = getattr(error, "strerror", None) or str(error)
+            return _disk(500, {"dir": folder, "error": message})
         free = max(found.size - found.used, 0)
         sizes = {"all_bytes": found.size, "free_bytes": free}
         return _disk(200, {"dir": folder, **{key: each for key, each in sizes.items() if each}})
@@ -108,5 +110,5 @@ def _node(rpc: str, environ: Mapping[str, str]) -> GetTarget:
     return GetTarget.of(f"{scheme}://{host}:{parts.port or RPC_PORT}/status")
 
 
-def _disk(status: int, told: Mapping[str, Any]) -> Response:
-    return Response(status, _JSON, json.dumps(told).encode())
+def _disk(status: int, document: Mapping[str, Any]) -> Response:
+    return Response(status, _JSON, json.dumps(document).encode())

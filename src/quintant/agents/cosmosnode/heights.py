@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from quintant.agents.leveldb.database import read_key
 from quintant.agents.leveldb.errors import Unreadable
+from quintant.wire.comet import HEIGHT_LIMIT
 from quintant.wire.protobuf import Malformed, members, number_in
 
 READABLE = ("", "goleveldb", "cleveldb")
@@ -46,7 +47,7 @@ def stored_height(data: Path, backend: str = "") -> int | None:
         except (Unreadable, Malformed) as error:
             print(f"no height from {source.folder}: {error}", flush=True)
             return None
-        return height or None
+        return height if 0 < height <= HEIGHT_LIMIT else None
     return None
 
 

@@ -1,4 +1,8 @@
-"""GET of a URL by a program in a pod: a whole answer of bounded size, or one read as it comes."""
+"""GET of a URL by a program in a pod: a whole answer of bounded size, or one read as it comes.
+
+Who writes a spec names the URL, and need not be allowed to ask what only the node reaches: special
+addresses are refused, redirects to them, too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from quintant.http.client_connection import ClientConnection, ConnectionBroken, ResponseTooLarge
 from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError, ResponseHead
+from quintant.http.special_addresses import resolve_host
 
 CONNECT_SECONDS = 10.0
 _PORTS = {"http": 80, "https": 443}
@@ -81,25 +86,38 @@ def why(error: BaseException) -> str:
         case ProtocolError():
             return "what answers there is not HTTP"
         case OSError():
-            said = getattr(error, "verify_message", "") or error.strerror
-            return str(said or type(error).__name__)
+            message = getattr(error, "verify_message", "") or error.strerror
+            return str(message or type(error).__name__)
     return str(error) or type(error).__name__
 
 
 @asynccontextmanager
 async def _connected(target: GetTarget) -> AsyncIterator[ClientConnection]:
-    loop = asyncio.get_running_loop()
     async with asyncio.timeout(CONNECT_SECONDS):
-        _, connection = await loop.create_connection(
-            lambda: ClientConnection(lambda _: None),
-            target.host,
-            target.port,
-            ssl=_trust() if target.secured else None,
-        )
+        connection = await _connect(target)
     try:
         yield connection
     finally:
         connection.close()
+
+
+async def _connect(target: GetTarget) -> ClientConnection:
+    """To the first address of a host that takes a connection; OSError if none does."""
+    loop, failure = asyncio.get_running_loop(), OSError("it has no address")
+    for address, port in await resolve_host(target.host, target.port, guarded=True):
+        try:
+            _, connection = await loop.create_connection(
+                lambda: ClientConnection(lambda _: None),
+                address,
+                port,
+                ssl=_trust() if target.secured else None,
+                server_hostname=target.host if target.secured else None,
+            )
+        except OSError as error:
+            failure = error
+        else:
+            return connection
+    raise failure
 
 
 @cache

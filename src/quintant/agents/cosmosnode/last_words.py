@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from quintant.agents.embedded_node import path_in_pod
+from quintant.agents.embedded_node import PathOutsidePod, pod_path
 
 TERMINATION_LOG = "/dev/termination-log"
 _MOST = 4096
@@ -28,18 +28,19 @@ def leave(error: BaseException, environ: Mapping[str, str] = os.environ) -> None
     """Say why it ends."""
     text = str(error)
     print(text, file=sys.stderr, flush=True)
-    path = path_in_pod(TERMINATION_LOG, environ)
-    if os.path.isfile(path):
-        with suppress(OSError), open(path, "w", encoding="utf-8") as file:
-            file.write(text.encode()[:_MOST].decode("utf-8", "ignore"))
+    with suppress(OSError, PathOutsidePod):
+        path = pod_path(TERMINATION_LOG, environ)
+        if path.is_file():
+            path.write_bytes(text.encode()[:_MOST].decode("utf-8", "ignore").encode())
 
 
 def run_word(parser: ArgumentParser, arguments: Sequence[str]) -> None:
     """Run what a command line asks for; the program ends with 1 and says why if it cannot."""
-    given = parser.parse_args(arguments)
+    given = Namespace()
     try:
+        parser.parse_args(arguments, given)
         given.run(given)
-    except NodeToolError as error:
+    except (NodeToolError, PathOutsidePod) as error:
         leave(error)
         sys.exit(1)
     except OSError as error:

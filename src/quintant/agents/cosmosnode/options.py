@@ -7,10 +7,9 @@ import asyncio
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from quintant.agents.cosmosnode.last_words import NodeToolError, run_word
-from quintant.agents.embedded_node import path_in_pod
+from quintant.agents.embedded_node import pod_path
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
@@ -31,11 +30,13 @@ def _parser() -> argparse.ArgumentParser:
     # Its name is given, for to make it up argparse loads megabytes that nothing else here needs.
     words = parser.add_subparsers(dest="word", required=True, metavar="WORD", prog=PROGRAM)
     clean = words.add_parser("clean", help="empty a folder")
-    clean.add_argument("folder")
+    clean.add_argument("folder", type=pod_path)
     clean.set_defaults(run=_clean)
     merge = words.add_parser("config-merge", help="write config.toml, app.toml and the node key")
     merge.add_argument("-f", "--format", choices=("toml",), default="toml", help="of the files")
-    merge.add_argument("files", nargs="*", help="print these merged, and write nothing")
+    merge.add_argument(
+        "files", nargs="*", type=pod_path, help="print these merged, and write nothing"
+    )
     merge.set_defaults(run=_config_merge)
     _add_healthcheck(words.add_parser("healthcheck", help="say whether the node is in sync"))
     fetch = words.add_parser("fetch", help="load genesis.json, addrbook.json, or a snapshot")
@@ -63,7 +64,7 @@ def _add_versioncheck(parser: argparse.ArgumentParser) -> None:
 def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rpc-host", default="http://localhost:26657", metavar="URL")
     parser.add_argument("--timeout", type=_seconds, default=5.0, help="such as 5s")
-    parser.add_argument("--addr", type=_place, default=("", 1251), help="such as :1251")
+    parser.add_argument("--addr", type=_bind_address, default=("", 1251), help="such as :1251")
     parser.add_argument("--log-format", choices=("console", "json"), help="has no effect")
     parser.set_defaults(run=_healthcheck)
 
@@ -71,7 +72,7 @@ def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
 def _clean(given: argparse.Namespace) -> None:
     from quintant.agents.cosmosnode.clean import clean
 
-    clean(Path(path_in_pod(given.folder)))
+    clean(given.folder)
 
 
 def _config_merge(given: argparse.Namespace) -> None:
@@ -80,8 +81,7 @@ def _config_merge(given: argparse.Namespace) -> None:
     from quintant.agents.cosmosnode.state_sync import ask_server
 
     if given.files:
-        paths = [Path(path_in_pod(each)) for each in given.files]
-        print(merged_files(paths, os.environ), end="", flush=True)
+        print(merged_files(given.files, os.environ), end="", flush=True)
         return
     home = ChainHome.find(os.environ)
     for path in asyncio.run(config_merge(home, os.environ, ask_server)):
@@ -97,8 +97,8 @@ def _fetch(given: argparse.Namespace) -> None:
         "addrbook": fetch.fetch_addrbook,
         "snapshot": fetch.fetch_snapshot,
     }[given.what]
-    told = work(ChainHome.find(os.environ), given.url)
-    print(f"{given.what}: {told}", flush=True)
+    result = work(ChainHome.find(os.environ), given.url)
+    print(f"{given.what}: {result}", flush=True)
 
 
 def _healthcheck(given: argparse.Namespace) -> None:
@@ -141,7 +141,7 @@ def _seconds(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _place(text: str) -> tuple[str, int]:
+def _bind_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not port.isdigit() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no address such as :1251")

@@ -48,5 +48,5 @@ def _listening(value: str, address: str) -> str:
 
 def _resolved(peer: str, resolve: Resolve) -> str:
     found = _DIAL.fullmatch(peer.strip())
-    place = resolve(found["host"], int(found["port"])) if found else None
-    return f"{found['before']}{place[0]}:{place[1]}" if found and place else peer.strip()
+    address = resolve(found["host"], int(found["port"])) if found else None
+    return f"{found['before']}{address[0]}:{address[1]}" if found and address else peer.strip()

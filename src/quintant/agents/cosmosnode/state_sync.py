@@ -8,7 +8,6 @@ on different chains, or one of them lies: the pod does not start before somebody
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from quintant.agents.cosmosnode.http_get import FAILURES, GetTarget, get, why
 from quintant.agents.cosmosnode.last_words import NodeToolError
 from quintant.wire import toml
 from quintant.wire.comet import MalformedStatus, parse_status
+from quintant.wire.foreign import decode_json
 
 TRUST_DISTANCE = 1_000
 """Blocks below the latest: every server has it, and it is far younger than the trust period."""
@@ -99,7 +99,7 @@ async def _trust_height(server: str, ask: Ask) -> int:
 async def _hash(server: str, height: int, ask: Ask) -> str:
     body = await ask(f"{server}/block?height={height}")
     try:
-        found = json.loads(body)
+        found = decode_json(body)
         found = found.get("result", found)["block_id"]["hash"]
     except (ValueError, KeyError, TypeError, AttributeError):
         found = None

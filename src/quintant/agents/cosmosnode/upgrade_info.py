@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
+
+from quintant.wire.comet import MalformedStatus, decode_answer, whole_number
 
 NAME = "upgrade-info.json"
 _MOST_BYTES = 1024 * 1024
@@ -19,13 +22,17 @@ class UpgradeFile(NamedTuple):
     name: str
 
 
+class _File(msgspec.Struct):
+    height: int | str
+    name: str = ""
+
+
 def read_upgrade(data: Path) -> UpgradeFile | None:
     """What the file says; None if there is none, or none that makes sense yet."""
     try:
         with (data / NAME).open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-        height = int(found["height"])
-        name = found.get("name", "")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            found = decode_answer(file.read(_MOST_BYTES), _File)
+        height = whole_number(found.height, "height")
+    except (OSError, MalformedStatus):
         return None
-    return UpgradeFile(height, str(name)[:_MOST_NAME]) if height > 0 else None
+    return UpgradeFile(height, found.name[:_MOST_NAME]) if height else None

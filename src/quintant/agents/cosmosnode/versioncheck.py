@@ -55,8 +55,8 @@ class VersionCheck:
     def __init__(self, options: VersionOptions, client: ApiClient) -> None:
         self._options, self._client = options, client
         self._path: ObjectPath | None = None
-        self._told_upgrade: UpgradeFile | None = None
-        self._seen_stamp = self._read_stamp = 0
+        self._reported_upgrade: UpgradeFile | None = None
+        self._last_stamp = self._read_stamp = 0
 
     async def once(self) -> None:
         """Tell what the data say; NodeToolError if the node must not start."""
@@ -90,19 +90,19 @@ class VersionCheck:
             await _pause(stopped, min(FILE_SECONDS, self._options.interval))
 
     async def _look(self, due: bool) -> None:
-        found = await asyncio.to_thread(read_upgrade, self._options.data)
-        if found is not None and found != self._told_upgrade:
-            await self._patch_upgrade(found)
+        upgrade = await asyncio.to_thread(read_upgrade, self._options.data)
+        if upgrade is not None and upgrade != self._reported_upgrade:
+            await self._patch_upgrade(upgrade)
         if due:
             await self._raise_height()
 
     async def _raise_height(self) -> None:
         """Tell the height of a node that is quiet, if it means another version."""
-        before, self._seen_stamp = (
-            self._seen_stamp,
+        before, self._last_stamp = (
+            self._last_stamp,
             await asyncio.to_thread(data_stamp, self._options.data),
         )
-        if self._seen_stamp != before or self._seen_stamp == self._read_stamp:
+        if self._last_stamp != before or self._last_stamp == self._read_stamp:
             return
         data, backend = self._options.data, self._options.backend
         latest = await asyncio.to_thread(stored_height, data, backend)
@@ -112,21 +112,21 @@ class VersionCheck:
             old, new = (image_of(versions, height) for height in (known, latest + 1))
             if latest + 1 > known and old != new:
                 await self._patch({"height": {self._options.pod: latest + 1}})
-        self._read_stamp = self._seen_stamp
+        self._read_stamp = self._last_stamp
 
     async def _tell_upgrade(self, node: Plain) -> None:
         """Tell of the file as it is, and take back what a volume before this one said."""
-        found = read_upgrade(self._options.data)
+        upgrade = read_upgrade(self._options.data)
         known = node.get("status", {}).get("upgradeInfo", {}).get(self._options.pod)
-        if found is not None:
-            if known != _told(found):
-                await self._patch_upgrade(found)
+        if upgrade is not None:
+            if known != _upgrade_entry(upgrade):
+                await self._patch_upgrade(upgrade)
         elif known is not None:
             await self._patch({"upgradeInfo": {self._options.pod: None}})
 
-    async def _patch_upgrade(self, found: UpgradeFile) -> None:
-        await self._patch({"upgradeInfo": {self._options.pod: _told(found)}})
-        self._told_upgrade = found
+    async def _patch_upgrade(self, upgrade: UpgradeFile) -> None:
+        await self._patch({"upgradeInfo": {self._options.pod: _upgrade_entry(upgrade)}})
+        self._reported_upgrade = upgrade
 
     async def _patch(self, status: Plain) -> None:
         if self._path is None:
@@ -224,8 +224,8 @@ def _entry(node: Plain, field: str, pod: str) -> int:
     return int(node.get("status", {}).get(field, {}).get(pod, 0))
 
 
-def _told(found: UpgradeFile) -> dict[str, Any]:
-    return {"height": found.height, "name": found.name}
+def _upgrade_entry(upgrade: UpgradeFile) -> dict[str, Any]:
+    return {"height": upgrade.height, "name": upgrade.name}
 
 
 def _node_image(pod: Plain) -> str:

@@ -42,8 +42,8 @@ class CameraState:
 
     def info(self, _: Request) -> Response:
         """Where it looks."""
-        said = {"simulator": True, "x": self.x, "y": self.y, "taken": self.taken}
-        return Response(200, {"content-type": "application/json"}, json.dumps(said).encode())
+        fields = {"simulator": True, "x": self.x, "y": self.y, "taken": self.taken}
+        return Response(200, {"content-type": "application/json"}, json.dumps(fields).encode())
 
     def move(self, way: str, _: Request) -> Response:
         """Look elsewhere."""

@@ -38,10 +38,13 @@ def parse(name: str, arguments: Sequence[str], port: int = PORT) -> MockOptions:
     parser = argparse.ArgumentParser(
         prog=f"quintant agent mockdevice-{name}", description=f"A simulated device: {name}."
     )
-    told = os.environ.get("MOCKDEVICE_PORT", "")
+    given_port = os.environ.get("MOCKDEVICE_PORT", "")
     parser.add_argument("--listen", default=os.environ.get(ADDRESS, ""), help="an address")
     parser.add_argument(
-        "--port", type=int, default=int(told) if told.isdigit() else port, help="0 is any free one"
+        "--port",
+        type=int,
+        default=int(given_port) if given_port.isdigit() else port,
+        help="0 is any free one",
     )
     given = parser.parse_args(arguments)
     return MockOptions(os.environ.get("MOCKDEVICE_NAME") or name, given.listen, given.port)
@@ -83,6 +86,6 @@ def query_of(request: Request) -> Query:
     return dict(parse_qsl(request.query))
 
 
-def text(said: str, status: int = 200) -> Response:
+def text(message: str, status: int = 200) -> Response:
     """A text, and no line end behind it."""
-    return Response(status, TEXT, said.encode())
+    return Response(status, TEXT, message.encode())

@@ -31,9 +31,9 @@ async def serve(options: MockOptions, stopped: asyncio.Event) -> None:
     server.set_server_name("Simulated OPC UA device")
     server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
     space = await server.register_namespace(NAMESPACE)
-    place = await server.nodes.objects.add_object(ua.NodeId(1, space), "MyObject")
-    growing = await place.add_variable(ua.NodeId(2, space), "MyVariable", 6.7)
-    written = await place.add_variable(ua.NodeId(3, space), "MyWritable", -1)
+    parent = await server.nodes.objects.add_object(ua.NodeId(1, space), "MyObject")
+    growing = await parent.add_variable(ua.NodeId(2, space), "MyVariable", 6.7)
+    written = await parent.add_variable(ua.NodeId(3, space), "MyWritable", -1)
     await written.set_writable()
     async with server:
         say("serve", device=options.name, port=options.port, simulator=True)

@@ -39,6 +39,10 @@ class DeviceState:
     phase: str = ""
     node: str = ""
     """Where the controller placed it."""
+    previous: str = ""
+    """Where it was before,"""
+    since: str = ""
+    """and since when it is here."""
 
 
 _SETTINGS = {"MQTT": "MQTTSetting", "OPCUA": "OPCUASetting", "Socket": "SocketSetting",
@@ -50,19 +54,21 @@ def device_path(name: str, namespace: str) -> ObjectPath:
     return ObjectPath(API_VERSION, "EdgeDevice", PLURAL, name, namespace)
 
 
-def device_state(found: Plain) -> DeviceState:
+def device_state(device: Plain) -> DeviceState:
     """What an EdgeDevice says."""
-    spec, meta, status = (_map(found.get(part)) for part in ("spec", "metadata", "status"))
+    spec, meta, status = (_map(device.get(part)) for part in ("spec", "metadata", "status"))
     protocol = _text(spec.get("protocol"))
     settings = _map(_map(spec.get("protocolSettings")).get(_SETTINGS.get(protocol, "")))
-    generation = meta.get("generation")
+    generation, placement = meta.get("generation"), _map(status.get("placement"))
     return DeviceState(
         DeviceSpec(protocol, _text(spec.get("address")), dict(settings), _exclusive(spec, meta)),
         uid=_text(meta.get("uid")),
         version=_text(meta.get("resourceVersion")),
         generation=generation if isinstance(generation, int) else None,
         phase=_text(status.get("edgedevicephase")),
-        node=_text(_map(status.get("placement")).get("nodeName")),
+        node=_text(placement.get("nodeName")),
+        previous=_text(placement.get("previousNode")),
+        since=_text(placement.get("since")),
     )
 
 

@@ -21,7 +21,7 @@ from quintant.agents.deviceshifu.device import (
     device_path,
     device_state,
 )
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.deviceshifu.text import one_line
 from quintant.agents.multiplex.program import say
 
 MANAGER = "deviceshifu-agent"
@@ -58,14 +58,14 @@ class ClusterApi:
 
     async def states(self) -> AsyncGenerator[DeviceState | None, None]:
         """Follow the device."""
-        async with aclosing(aiter(self._client.watch(self._path))) as found:
-            async for each in found:
+        async with aclosing(aiter(self._client.watch(self._path))) as states:
+            async for each in states:
                 yield device_state(each) if each is not None else None
 
     async def look(self) -> DeviceState | None:
         """Ask once."""
-        found = await self._client.get(self._path)
-        return device_state(found) if found is not None else None
+        device = await self._client.get(self._path)
+        return device_state(device) if device is not None else None
 
     async def report(self, status: Plain) -> str:
         """Apply the agent's part of the status."""
@@ -73,8 +73,10 @@ class ClusterApi:
             # Upstream's own kind has its status in the object itself.
             listed = await self._client.resources(API_VERSION)
             self._sub = "" if PLURAL in listed and f"{PLURAL}/status" not in listed else "status"
-        said = await self._client.apply_status(self._path, status, manager=MANAGER, sub=self._sub)
-        return str(said.get("metadata", {}).get("resourceVersion", ""))
+        applied = await self._client.apply_status(
+            self._path, status, manager=MANAGER, sub=self._sub
+        )
+        return str(applied.get("metadata", {}).get("resourceVersion", ""))
 
     async def find(self, kind: str, plural: str, name: str) -> Plain | None:
         """Get one object of the device's namespace."""
@@ -102,9 +104,9 @@ class ClusterApi:
                 "namespace": path.namespace, "uid": uid,
             },
         }  # fmt: skip
-        where = ObjectPath("events.k8s.io/v1", "Event", "events", path.name, path.namespace)
+        events_path = ObjectPath("events.k8s.io/v1", "Event", "events", path.name, path.namespace)
         try:
-            await self._client.create(where, event)
+            await self._client.create(events_path, event)
         except ApiRefused as error:
             if error.status != _CONFLICT:
                 raise

@@ -115,9 +115,11 @@ def _may(method: str, instruction: Instruction) -> bool:
 
 
 def _operations(each: Instruction) -> dict[str, Any]:
-    told = {"summary": each.description, "responses": {"200": {"description": "its reply"}}}
+    operation = {"summary": each.description, "responses": {"200": {"description": "its reply"}}}
     allowed = each.read_write or "RW"
-    return {method: told for method, letter in (("get", "R"), ("put", "W")) if letter in allowed}
+    return {
+        method: operation for method, letter in (("get", "R"), ("put", "W")) if letter in allowed
+    }
 
 
 def _shown(each: Reading) -> dict[str, Any]:

@@ -63,16 +63,16 @@ def only(health: DeviceHealth, kept: Collection[str]) -> DeviceHealth:
     return replace(health, missed={k: v for k, v in health.missed.items() if k in kept})
 
 
-def _step(seen: DeviceHealth, now: float) -> DeviceHealth:
-    match seen.phase:
-        case DevicePhase.PENDING | DevicePhase.FAILED if not seen.missed:
-            back = seen.phase is DevicePhase.FAILED
-            return replace(seen, phase=DevicePhase.RUNNING, since=now if back else 0.0, error="")
-        case DevicePhase.PENDING if _gone(seen.missed, now):
-            return replace(seen, phase=DevicePhase.FAILED)
-        case DevicePhase.RUNNING if _gone(seen.missed, now) and not _held(seen, now):
-            return replace(seen, phase=DevicePhase.FAILED)
-    return seen
+def _step(health: DeviceHealth, now: float) -> DeviceHealth:
+    match health.phase:
+        case DevicePhase.PENDING | DevicePhase.FAILED if not health.missed:
+            back = health.phase is DevicePhase.FAILED
+            return replace(health, phase=DevicePhase.RUNNING, since=now if back else 0.0, error="")
+        case DevicePhase.PENDING if _gone(health.missed, now):
+            return replace(health, phase=DevicePhase.FAILED)
+        case DevicePhase.RUNNING if _gone(health.missed, now) and not _held(health, now):
+            return replace(health, phase=DevicePhase.FAILED)
+    return health
 
 
 def _gone(missed: Mapping[str, Missed], now: float) -> bool:
@@ -81,5 +81,5 @@ def _gone(missed: Mapping[str, Missed], now: float) -> bool:
     )
 
 
-def _held(seen: DeviceHealth, now: float) -> bool:
-    return bool(seen.since) and now - seen.since < HOLD_SECONDS
+def _held(health: DeviceHealth, now: float) -> bool:
+    return bool(health.since) and now - health.since < HOLD_SECONDS

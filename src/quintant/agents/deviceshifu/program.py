@@ -9,7 +9,11 @@ from datetime import UTC, datetime
 from quintant.agents.apiclient.client import ApiClient
 from quintant.agents.apiclient.pod_account import PodAccount
 from quintant.agents.deviceshifu.device_api import ClusterApi, DeviceApi, FileApi
-from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import (
+    DeviceDialer,
+    any_address,
+    special_device_kind,
+)
 from quintant.agents.deviceshifu.facade import Facade
 from quintant.agents.deviceshifu.options import AgentOptions
 from quintant.agents.deviceshifu.shifu import DeviceShifu
@@ -26,7 +30,8 @@ async def serve(options: AgentOptions, stopped: asyncio.Event) -> None:
     """Serve until the event is set."""
     async with AsyncExitStack() as stack:
         api = await _api(options, stack)
-        dialer = DeviceDialer(HostResolver({}), options.pod_ip)
+        refused = any_address if options.special_addresses else special_device_kind
+        dialer = DeviceDialer(HostResolver({}), options.pod_ip, refused)
         shifu = DeviceShifu(options, api, dialer, lambda: datetime.now(UTC))
         facade = Facade(shifu)
         async with serving(

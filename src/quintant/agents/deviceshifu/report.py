@@ -21,7 +21,7 @@ from quintant.agents.backoff import full_jitter
 from quintant.agents.deviceshifu.device import DeviceState
 from quintant.agents.deviceshifu.device_api import DeviceApi
 from quintant.agents.deviceshifu.health import DeviceHealth, DevicePhase
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.deviceshifu.text import one_line
 from quintant.agents.multiplex.program import say
 
 REACHABLE = "DeviceReachable"
@@ -109,8 +109,8 @@ class StatusReporter:
         telemetry = {"lastSuccess": wanted.last_success} if wanted.last_success else {}
         if not up:
             telemetry |= {"lastFailure": wanted.at, "lastError": one_line(wanted.error)}
-        told: dict[str, Any] = {"edgedevicephase": wanted.phase.value, "conditions": [condition]}
-        return told | {"telemetry": telemetry} | ({"busy": True} if wanted.busy else {})
+        status: dict[str, Any] = {"edgedevicephase": wanted.phase.value, "conditions": [condition]}
+        return status | {"telemetry": telemetry} | ({"busy": True} if wanted.busy else {})
 
 
 def _stamp(at: datetime) -> str:

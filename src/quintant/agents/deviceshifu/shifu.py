@@ -3,9 +3,8 @@
     device --protocol, address or settings changed--> another driver, another session
     ConfigMap --changed--> the same driver, configured anew; readings begin again
 
-Of an exclusive device, the session is let go when the API server cannot be reached for 45 s: by
-then the controller may have started another deviceShifu elsewhere. It is taken up again when the
-server says that the device is still here.
+Of an exclusive device, the session is let go as `exclusive` says: when the API server cannot be
+reached for long, or when it says that the device is elsewhere by now.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from quintant.agents.deviceshifu.device_api import DeviceApi
 from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.choose import DriverParts, NoDriver, choose
 from quintant.agents.deviceshifu.drivers.driver import Driver
+from quintant.agents.deviceshifu.exclusive import UNREACHABLE, look_seconds, withheld
 from quintant.agents.deviceshifu.health import DeviceHealth, observe, only
 from quintant.agents.deviceshifu.options import AgentOptions
 from quintant.agents.deviceshifu.report import StatusReporter
@@ -35,9 +35,6 @@ from quintant.agents.deviceshifu.telemetry.poller import Reading, TelemetryPolle
 from quintant.agents.deviceshifu.telemetry.push import PushQueue
 from quintant.agents.multiplex.program import say
 
-GIVE_UP_SECONDS = 45.0
-"""Less than a controller takes to declare a node lost and start another deviceShifu."""
-LOOK_SECONDS = 5.0
 BAD_CONFIG = "BadConfig"
 
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
@@ -53,15 +50,15 @@ class DeviceShifu:
         dialer: DeviceDialer,
         now: Callable[[], datetime],
     ) -> None:
-        self._options, self._api, self._dialer = options, api, dialer
+        self._options, self._api, self._dialer, self._now = options, api, dialer, now
         random = Random()
-        self._queue = PushQueue(api, Sender(options.name, dialer), random)
+        self._queue = PushQueue(api, Sender(options.name, dialer.guarded()), random)
         self._reporter = StatusReporter(api, now, random)
         self._poller = TelemetryPoller(self._observe, self._queue, now)
         self._state: DeviceState | None = None
         self._served: DeviceSpec | None = None
-        self._told: tuple[ConfigProblem, ...] = ()
-        self._given_up = False
+        self._problems: tuple[ConfigProblem, ...] = ()
+        self._withheld = ""
         self._session: list[asyncio.Task[None]] = []
         self._polling: list[asyncio.Task[None]] = []
         self._changing = asyncio.Lock()
@@ -112,40 +109,45 @@ class DeviceShifu:
                 if state is None:
                     continue  # deleted: what is composed for it goes by itself
                 self._reporter.seen(state)
-                if state.spec != self._served and not self._given_up:
+                if self._withheld != UNREACHABLE:
+                    await self._withhold(self._reason(state), spawn)
+                if state.spec != self._served and not self._withheld:
                     await self._restart(spawn)
                 if first:
-                    await self._tell(self._told, again=True)
+                    await self._tell(self._problems, again=True)
 
     async def _keep_exclusive(self, spawn: Spawn) -> None:
         """Look whether an exclusive device is still ours."""
-        loop = asyncio.get_running_loop()
-        heard = loop.time()
+        loop, release = asyncio.get_running_loop(), self._options.release
+        pause, heard = look_seconds(release), loop.time()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(min(pause, max(0.0, heard + release - loop.time()) or pause))
             if self._state is None or not self._state.spec.exclusive:
                 heard = loop.time()
+                await self._withhold("", spawn)
                 continue
             try:
-                async with asyncio.timeout(LOOK_SECONDS):
+                async with asyncio.timeout(pause):
                     state = await self._api.look()
             except (ApiRefused, ApiUnreachable, TimeoutError):
-                if loop.time() - heard >= GIVE_UP_SECONDS and not self._given_up:
-                    await self._give_up(spawn)
+                if loop.time() - heard >= release:
+                    await self._withhold(UNREACHABLE, spawn)
                 continue
             heard = loop.time()
-            if self._given_up and state is not None and self._is_here(state):
-                self._given_up = False
-                say("took up", device=self._options.name)
-                await self._restart(spawn)
+            await self._withhold(self._reason(state) if state is not None else "", spawn)
 
-    def _is_here(self, state: DeviceState) -> bool:
-        return not (state.node and self._options.node) or state.node == self._options.node
+    def _reason(self, state: DeviceState) -> str:
+        return withheld(state, self._options.node, self._options.release, self._now())
 
-    async def _give_up(self, spawn: Spawn) -> None:
-        self._given_up = True
-        say("gave up", device=self._options.name, because="the API server cannot be reached")
-        await self._restart(spawn)
+    async def _withhold(self, reason: str, spawn: Spawn) -> None:
+        """Let go of the device, or take it up again where there is no reason."""
+        before, self._withheld = self._withheld, reason
+        if bool(before) == bool(reason):
+            return
+        verb = "let go" if reason else "took up"
+        say(verb, device=self._options.name, **({"because": reason} if reason else {}))
+        if self._state is not None:
+            await self._restart(spawn)
 
     async def _restart(self, spawn: Spawn) -> None:
         """Have the driver that fits by now, and read by the settings of now."""
@@ -153,7 +155,7 @@ class DeviceShifu:
             await self._change(spawn)
 
     async def _change(self, spawn: Spawn) -> None:
-        wanted = self._state.spec if self._state is not None and not self._given_up else None
+        wanted = self._state.spec if self._state is not None and not self._withheld else None
         await _cancelled(self._polling)
         if wanted != self._served or not self._session:
             await _cancelled(self._session)
@@ -167,8 +169,7 @@ class DeviceShifu:
 
     def _driver(self, wanted: DeviceSpec | None) -> Driver:
         if wanted is None:
-            why = "given up, as the API server cannot be reached" if self._given_up else "unknown"
-            return NoDriver(why)
+            return NoDriver(f"let go: {self._withheld}" if self._withheld else "unknown")
         return choose(DriverParts(self._options, wanted, self._dialer, self._api))
 
     async def _end(self) -> None:
@@ -181,8 +182,8 @@ class DeviceShifu:
 
     async def _tell(self, problems: tuple[ConfigProblem, ...], *, again: bool = False) -> None:
         """Say what is wrong with the ConfigMap, once."""
-        news = [each for each in problems if again or each not in self._told]
-        self._told = problems
+        news = [each for each in problems if again or each not in self._problems]
+        self._problems = problems
         for each in news:
             if not again:
                 say("bad config", problem=str(each))

@@ -1,4 +1,4 @@
-"""Names of the cluster for programs in its pods, where nobody may change /etc/resolv.conf.
+"""Names of the cluster for programs in its pods, where /etc/resolv.conf may not be changed.
 
 The node tells a program of the cluster's nameserver by two variables, and puts the folder `site`
 before its PYTHONPATH. With that, `socket.getaddrinfo` of any Python program knows the names of

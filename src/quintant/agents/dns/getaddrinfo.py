@@ -24,8 +24,8 @@ def install(environ: Mapping[str, str] = os.environ) -> bool:
         if name and family in (socket.AF_UNSPEC, socket.AF_INET):
             found = [
                 entry
-                for place in known.lookup(name, number)
-                for entry in system(place.address, place.port, family, type, proto, flags)
+                for endpoint in known.lookup(name, number)
+                for entry in system(endpoint.address, endpoint.port, family, type, proto, flags)
             ]
             if found:
                 return found

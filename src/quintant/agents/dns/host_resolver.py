@@ -1,7 +1,7 @@
 """From a host and a port to addresses, for programs in pods that connect by themselves.
 
-In this order: what the program was told; `localhost` and what is below it (RFC 6761, which the
-system's resolver does not always keep); names of the embedded cluster; the system. Asked anew for
+In this order: what the program was given; `localhost` and what is below it (RFC 6761, which the
+system's resolver does not always keep); names of the embedded cluster; the system. Asked again for
 every connection, because Services move.
 """
 
@@ -25,7 +25,7 @@ class HostResolver:
         self._fixed, self._names = fixed, ClusterResolver.find(environ)
 
     async def find(self, host: str, port: int) -> list[SocketAddress]:
-        """Where a port of a host is; OSError if nobody knows the host."""
+        """Where a port of a host is; OSError if the host is not known."""
         fixed = self._fixed.get(f"{host.lower()}:{port}")
         if fixed is not None:
             address, _, number = fixed.rpartition(":")
@@ -50,10 +50,10 @@ class HostResolver:
         if not addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no such host")
         name = host if context else None
-        for last, place in zip(reversed(range(len(addresses))), addresses, strict=True):
+        for last, endpoint in zip(reversed(range(len(addresses))), addresses, strict=True):
             try:
                 await loop.create_connection(
-                    make, place.address, place.port, ssl=context, server_hostname=name
+                    make, endpoint.address, endpoint.port, ssl=context, server_hostname=name
                 )
                 return
             except OSError:

@@ -78,7 +78,7 @@ class DnsQuery(NamedTuple):
 
 
 class DnsResponse(NamedTuple):
-    """What is answered; `extra` is what nobody asked for and everybody will ask next."""
+    """What is answered; `extra` is what was not asked for and will be asked next."""
 
     code: ResponseCode = ResponseCode.DONE
     records: tuple[ResourceRecord, ...] = ()
@@ -88,7 +88,7 @@ class DnsResponse(NamedTuple):
 
 def encode_query(number: int, question: DnsQuestion) -> bytes:
     """A question as bytes."""
-    return _HEADER.pack(number, _DESIRED, 1, 0, 0, 0) + _asked(question)
+    return _HEADER.pack(number, _DESIRED, 1, 0, 0, 0) + _encoded_question(question)
 
 
 def read_query(raw: bytes) -> DnsQuery:
@@ -112,7 +112,7 @@ def encode_response(query: DnsQuery, answer: DnsResponse) -> bytes:
     flags = _RESPONSE | _AUTHORITATIVE | _DESIRED | answer.code
     flags |= _TRUNCATED if answer.truncated else 0
     counts = (1, len(answer.records), 0, len(answer.extra))
-    head = _HEADER.pack(query.number, flags, *counts) + _asked(query.question)
+    head = _HEADER.pack(query.number, flags, *counts) + _encoded_question(query.question)
     return head + _written(query.question, (*answer.records, *answer.extra))
 
 
@@ -137,7 +137,7 @@ def encode_error(raw: bytes, code: ResponseCode) -> bytes:
     return number + struct.pack("!5H", _RESPONSE | code, 0, 0, 0, 0)
 
 
-def _asked(question: DnsQuestion) -> bytes:
+def _encoded_question(question: DnsQuestion) -> bytes:
     return _encoded(question.name) + struct.pack("!2H", question.kind, _INTERNET)
 
 

@@ -2,7 +2,7 @@
 
 A name is tried as pods do: with each of the search domains, short names first. It is asked with
 the port, because a port of a service may be mapped to another (an SRV record by number says so);
-names without such a record have plain addresses. What is not of the cluster is nobody's here.
+names without such a record have plain addresses. What is not of the cluster is not resolved here.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ClusterResolver:
         answer: DnsResponse | None = None
         while True:
             try:
-                answer = self._asked(steps.send(answer))
+                answer = self._query(steps.send(answer))
             except StopIteration as end:
                 return list(end.value)
 
@@ -94,21 +94,23 @@ class ClusterResolver:
     def _steps(
         self, host: str, port: int
     ) -> Generator[DnsQuestion, DnsResponse | None, Sequence[SocketAddress]]:
-        """The questions that lead from a host to places, whoever asks them."""
+        """The questions that lead from a host to addresses, whichever way they are asked."""
         if not host or is_ip_address(host):
             return []
         for name in self.candidates(host):
             served = (yield DnsQuestion(f"_{port}._tcp.{name}", SRV)) or DnsResponse()
-            if found := _places(served, SRV):
+            if found := _endpoints(served, SRV):
                 return found
             plain = (yield DnsQuestion(name, A)) or DnsResponse()
-            if found := [SocketAddress(place.address, port) for place in _places(plain, A)]:
+            if found := [
+                SocketAddress(endpoint.address, port) for endpoint in _endpoints(plain, A)
+            ]:
                 return found
             if other := [record.data for record in plain.records if record.kind == CNAME]:
                 return [SocketAddress(str(other[0]), port)]
         return []
 
-    def _asked(self, question: DnsQuestion) -> DnsResponse | None:
+    def _query(self, question: DnsQuestion) -> DnsResponse | None:
         number = _number()
         for _ in range(TRIES):
             try:
@@ -164,7 +166,7 @@ class ClusterResolver:
             writer.close()
 
 
-def _places(answer: DnsResponse, kind: int) -> list[SocketAddress]:
+def _endpoints(answer: DnsResponse, kind: int) -> list[SocketAddress]:
     """The places that an answer names: addresses, or ports at the names of addresses."""
     known: dict[str, list[str]] = {}
     for record in answer.records:

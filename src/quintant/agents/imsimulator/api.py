@@ -1,6 +1,6 @@
 """Infrastructure Manager's REST API, as far as a client on the happy path goes.
 
-Everybody sees the infrastructures that were made with the same user and password, and no others.
+A client sees the infrastructures that were made with the same user and password, and no others.
 Answers are JSON, errors `{"message": ..., "code": ...}`, as IM gives them to who asks for JSON.
 """
 
@@ -20,6 +20,7 @@ from quintant.agents.imsimulator.template import MachineSpec, TemplateError, loa
 from quintant.agents.multiplex.program import say
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
+from quintant.wire.foreign import decode_json
 
 VERSION = "2.0.0+imsimulator"
 BODY_BYTES = 1024 * 1024
@@ -61,16 +62,16 @@ class SimulatedManager:
     async def _answer(self, request: Request) -> Response:
         parts = request.path.strip("/").split("/")
         if (request.method, parts) == ("GET", ["version"]):
-            return _told({"version": VERSION})
+            return _json({"version": VERSION})
         owner, cloud = _credentials(request.field(b"authorization"))
         match request.method, parts:
             case "GET", ["infrastructures"]:
                 own = [each.id for each in self._known.values() if each.owner == owner]
-                return _told({"uri-list": [{"uri": _uri(request, id)} for id in own]})
+                return _json({"uri-list": [{"uri": _uri(request, id)} for id in own]})
             case "POST", ["infrastructures"]:
                 return await self._create(request, owner, cloud)
             case "GET", ["clouds", _, "images"]:
-                return _told({"images": []})
+                return _json({"images": []})
             case method, ["infrastructures", id, *rest]:
                 return await self._about(request, method, self._find(id, owner), rest)
         raise Refused(404, "Not Found")
@@ -78,70 +79,79 @@ class SimulatedManager:
     async def _create(self, request: Request, owner: str, cloud: str) -> Response:
         text = await _body(request)
         machines = wanted(load(text))
-        if _asked(request, "dry_run"):
-            return _told({cloud: _estimate(machines)})
+        if _flag(request, "dry_run"):
+            return _json({cloud: _estimate(machines)})
         if len(self._known) >= MOST_INFRASTRUCTURES:
             raise Refused(400, f"Quota exceeded: {MOST_INFRASTRUCTURES} infrastructures may be")
         id = str(uuid4())
         made = self._known[id] = Infrastructure.of(id, owner, text, self._options)
         say("create", id=id, machines=len(machines))
         self._spawn(made.launch(machines, self._options.launch_seconds))
-        return _told({"uri": _uri(request, id)}, InfID=id)
+        return _json({"uri": _uri(request, id)}, InfID=id)
 
     async def _about(
-        self, request: Request, method: str, found: Infrastructure, rest: list[str]
+        self, request: Request, method: str, infrastructure: Infrastructure, rest: list[str]
     ) -> Response:
         match method, rest:
             case "GET", []:
-                uris = [_uri(request, found.id, f"vms/{number}") for number in found.machines]
-                return _told({"uri-list": [{"uri": uri} for uri in uris]})
+                uris = [
+                    _uri(request, infrastructure.id, f"vms/{number}")
+                    for number in infrastructure.machines
+                ]
+                return _json({"uri-list": [{"uri": uri} for uri in uris]})
             case "GET", ["state"]:
-                return _told({"state": _state(found)})
+                return _json({"state": _state(infrastructure)})
             case "GET", ["outputs"]:
-                return _told({"outputs": _outputs(found)})
+                return _json({"outputs": _outputs(infrastructure)})
             case "GET", ["tosca"]:
-                return _told({"tosca": found.text})
+                return _json({"tosca": infrastructure.text})
             case "GET", ["radl"]:
-                return _told({"radl": [{"class": "description", "name": found.id}]})
+                return _json({"radl": [{"class": "description", "name": infrastructure.id}]})
             case "GET", ["contmsg"]:
-                return text_response("\n".join(found.log))
+                return text_response("\n".join(infrastructure.log))
             case "GET", ["vms", number]:
-                return _told({"radl": [_machine(found, number, self._options.listen)]})
+                return _json({"radl": [_machine(infrastructure, number, self._options.listen)]})
             case "POST", []:
-                return await self._update(request, found)
+                return await self._update(request, infrastructure)
             case "PUT", ["reconfigure"]:
-                return Response(200, {"InfID": found.id})
+                return Response(200, {"InfID": infrastructure.id})
             case "DELETE", []:
-                return await self._delete(request, found)
+                return await self._delete(request, infrastructure)
         raise Refused(404, "Not Found")
 
-    async def _update(self, request: Request, found: Infrastructure) -> Response:
+    async def _update(self, request: Request, infrastructure: Infrastructure) -> Response:
         text = await _body(request)
         machines = wanted(load(text))
-        if found.phase is Phase.PENDING:
+        if infrastructure.phase is Phase.PENDING:
             raise Refused(409, "The infrastructure is being created.")
-        fresh = await found.update(machines)
-        found.text = text
-        say("update", id=found.id, machines=len(found.machines))
-        return _told(
-            {"uri-list": [{"uri": _uri(request, found.id, f"vms/{each}")} for each in fresh]}
+        fresh = await infrastructure.update(machines)
+        infrastructure.text = text
+        say("update", id=infrastructure.id, machines=len(infrastructure.machines))
+        return _json(
+            {
+                "uri-list": [
+                    {"uri": _uri(request, infrastructure.id, f"vms/{each}")} for each in fresh
+                ]
+            }
         )
 
-    async def _delete(self, request: Request, found: Infrastructure) -> Response:
-        if found.phase is Phase.PENDING or (
-            found.phase is Phase.RUNNING and FRONT in found.machines and found.work.locked()
+    async def _delete(self, request: Request, infrastructure: Infrastructure) -> Response:
+        if infrastructure.phase is Phase.PENDING or (
+            infrastructure.phase is Phase.RUNNING
+            and FRONT in infrastructure.machines
+            and infrastructure.work.locked()
         ):
             raise Refused(409, "Infrastructure is being created or updated.")
-        if found.phase is not Phase.DELETING:
-            ending = self._spawn(self._end(found))
-            if not _asked(request, "async"):
+        if infrastructure.phase is not Phase.DELETING:
+            ending = self._spawn(self._end(infrastructure))
+            if not _flag(request, "async"):
                 await asyncio.shield(ending)
         return Response(200)
 
-    async def _end(self, found: Infrastructure) -> None:
-        await found.end()
-        del self._known[found.id]
-        say("delete", id=found.id)
+    async def _end(self, infrastructure: Infrastructure) -> None:
+        await infrastructure.end()
+        del self._known[infrastructure.id]
+        say("delete", id=infrastructure.id)
 
     def _find(self, id: str, owner: str) -> Infrastructure:
         if id not in self._known:
@@ -152,15 +162,15 @@ class SimulatedManager:
 
 
 def _credentials(header: str) -> tuple[str, str]:
-    """Who asks, so that nobody reads his password from memory, and the name of his cloud."""
+    """The user as a digest, so that no password is kept in memory, and the name of the cloud."""
     try:
-        records = json.loads(header)
+        records = decode_json(header)
         [user] = [each for each in records if each.get("type") == "InfrastructureManager"]
-        told = json.dumps([user.get(key, "") for key in ("username", "password", "token")])
+        identity = json.dumps([user.get(key, "") for key in ("username", "password", "token")])
     except (ValueError, TypeError, KeyError, AttributeError):
         raise Refused(401, "No InfrastructureManager credentials provided.") from None
     clouds = [str(each.get("id", "")) for each in records if each is not user]
-    return hashlib.sha256(told.encode()).hexdigest(), clouds[0] if clouds else "cloud"
+    return hashlib.sha256(identity.encode()).hexdigest(), clouds[0] if clouds else "cloud"
 
 
 async def _body(request: Request) -> str:
@@ -170,33 +180,33 @@ async def _body(request: Request) -> str:
     return body.decode("utf-8", "replace")
 
 
-def _asked(request: Request, name: str) -> bool:
+def _flag(request: Request, name: str) -> bool:
     return parse_qs(request.query).get(name, [""])[0].lower() in _TRUE
 
 
 def _uri(request: Request, id: str, below: str = "") -> str:
-    place = f"http://{request.field(b'host')}/infrastructures/{id}"
-    return f"{place}/{below}" if below else place
+    address = f"http://{request.field(b'host')}/infrastructures/{id}"
+    return f"{address}/{below}" if below else address
 
 
-def _state(found: Infrastructure) -> dict[str, object]:
-    now = found.now.value
-    return {"state": now, "vm_states": {str(number): now for number in found.machines}}
+def _state(infrastructure: Infrastructure) -> dict[str, object]:
+    now = infrastructure.now.value
+    return {"state": now, "vm_states": {str(number): now for number in infrastructure.machines}}
 
 
-def _outputs(found: Infrastructure) -> dict[str, object]:
+def _outputs(infrastructure: Infrastructure) -> dict[str, object]:
     """Every output is null but the kubeconfig, whatever the template says of its value."""
-    asked = load(found.text).get("topology_template", {}).get("outputs", {})
-    return {**dict.fromkeys(asked), "kubeconfig": found.kubeconfig}
+    outputs = load(infrastructure.text).get("topology_template", {}).get("outputs", {})
+    return {**dict.fromkeys(outputs), "kubeconfig": infrastructure.kubeconfig}
 
 
-def _machine(found: Infrastructure, number: str, address: str) -> dict[str, object]:
-    if not number.isdecimal() or int(number) not in found.machines:
+def _machine(infrastructure: Infrastructure, number: str, address: str) -> dict[str, object]:
+    if not number.isdecimal() or int(number) not in infrastructure.machines:
         raise Refused(404, "Invalid VM ID")
     return {
         "class": "system",
-        "instance_name": found.name(int(number)),
-        "state": found.now.value,
+        "instance_name": infrastructure.name(int(number)),
+        "state": infrastructure.now.value,
         "net_interface.0.ip": address,
     }
 
@@ -206,7 +216,7 @@ def _estimate(machines: tuple[MachineSpec, ...]) -> dict[str, object]:
     return {"cloudType": "Simulator", "cloudEndpoint": "", "compute": compute, "storage": []}
 
 
-def _told(document: object, **headers: str) -> Response:
+def _json(document: object, **headers: str) -> Response:
     return Response(200, {**_JSON, **headers}, json.dumps(document).encode())
 
 

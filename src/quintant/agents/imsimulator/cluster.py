@@ -120,14 +120,14 @@ class MadeCluster:
             data = None if body is None else json.dumps(body)
             connection.request(method, path, data, {"content-type": "application/json"})
             answer = connection.getresponse()
-            found = json.loads(answer.read())
+            document = json.loads(answer.read())
         except (OSError, HTTPException, ValueError) as error:
             raise ClusterFailed(f"{method} {path}: {error}") from None
         finally:
             connection.close()
         if answer.status >= 400:
-            raise ClusterFailed(f"{method} {path}: {found.get('message', answer.status)}")
-        return found
+            raise ClusterFailed(f"{method} {path}: {document.get('message', answer.status)}")
+        return document
 
 
 def _way(kubeconfig: dict[str, Any]) -> tuple[str, ssl.SSLContext]:

@@ -35,7 +35,7 @@ class Phase(Enum):
 
 @dataclass(slots=True)
 class Infrastructure:
-    """One cluster of somebody's."""
+    """One cluster of a user."""
 
     id: str
     owner: str

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from quintant.agents.embedded_node import pod_path
 
 PORT = 8800
 ADDRESS = "QUINTANT_POD_IP"
@@ -40,9 +43,21 @@ def parse(arguments: Sequence[str]) -> SimulatorOptions:
     )
     parser.add_argument("--listen", default=os.environ.get(ADDRESS, "127.0.0.1"), help="an address")
     parser.add_argument("--port", type=int, default=PORT, help="0 is any free one")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--folder", type=pod_path, help="for kubeconfigs, else /tmp")
     parser.add_argument("--launch-seconds", type=float, default=LAUNCH_SECONDS)
     given = parser.parse_args(arguments)
     if given.launch_seconds < 0:
         parser.error("--launch-seconds is at least 0")
-    return SimulatorOptions(given.listen, given.port, given.folder, given.launch_seconds)
+    folder = given.folder or pod_path(_temporary_folder())
+    return SimulatorOptions(given.listen, given.port, folder, given.launch_seconds)
+
+
+def _temporary_folder() -> str:
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError:
+        sys.exit(
+            "cannot keep kubeconfigs of made clusters\n"
+            "because: there is no folder for temporary files that can be written\n"
+            "try: mount a volume at /tmp, or --folder PATH on one"
+        )

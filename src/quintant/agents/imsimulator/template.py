@@ -6,10 +6,11 @@ many as its capability `scalable` counts. Values may be inputs (`get_input`) wit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from quintant.wire.foreign import MalformedInput, decode_json, decode_yaml
 
 Plain = Mapping[str, Any]
 MOST_MACHINES = 20
@@ -35,23 +36,25 @@ class MachineSpec:
 def load(text: str) -> Plain:
     """The document of a template, written as JSON or YAML."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = _yaml(text)
-    if not isinstance(found, dict) or "tosca_definitions_version" not in found:
+        document = decode_json(text)
+    except MalformedInput:
+        document = _yaml(text)
+    if not isinstance(document, dict) or "tosca_definitions_version" not in document:
         raise TemplateError("expected a TOSCA template with tosca_definitions_version")
-    return found
+    return document
 
 
 def wanted(template: Plain) -> tuple[MachineSpec, ...]:
     """The machines of a template, the front machine first."""
-    found = tuple(_machines(template))
-    if not found:
+    machines = tuple(_machines(template))
+    if not machines:
         raise TemplateError("the template has no machine: no node template with a host")
-    if len(found) > MOST_MACHINES:
-        raise TemplateError(f"the template has {len(found)} machines, and {MOST_MACHINES} may be")
-    front = next((each.role for each in found if each.role.startswith(_FRONT)), found[0].role)
-    return tuple(sorted(found, key=lambda each: each.role != front))
+    if len(machines) > MOST_MACHINES:
+        raise TemplateError(
+            f"the template has {len(machines)} machines, and {MOST_MACHINES} may be"
+        )
+    front = next((each.role for each in machines if each.role.startswith(_FRONT)), machines[0].role)
+    return tuple(sorted(machines, key=lambda each: each.role != front))
 
 
 def _machines(template: Plain) -> Iterator[MachineSpec]:
@@ -97,9 +100,8 @@ def _mapping(value: object) -> Plain:
 
 
 def _yaml(text: str) -> object:
-    import yaml  # Most templates come as JSON.
-
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        document: object = decode_yaml(text)
+        return document
+    except MalformedInput as error:
         raise TemplateError(f"it is neither JSON nor YAML: {error}") from None

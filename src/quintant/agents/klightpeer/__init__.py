@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str]) -> None:
     """Run a lightpeer with a state file."""
+    from quintant.agents.embedded_node import pod_path
     from quintant.agents.lightpeer.options import options, parser
 
     made = parser("klightpeer")
-    made.add_argument("-statePath", "--statePath", default="", help="the file to keep alike")
+    made.add_argument("-statePath", "--statePath", type=pod_path, help="the file to keep alike")
     made.add_argument(
         "-readOnly",
         "--readOnly",

@@ -15,7 +15,7 @@ from typing import Protocol
 from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES
 
 Stamp = tuple[int, int, int]
-"""What changes when somebody writes a file: time, size, and which file it is."""
+"""What changes when a program writes a file: time, size, and which file it is."""
 
 
 class StateFileAccess(Protocol):

@@ -63,7 +63,7 @@ class StateFile:
         self._settings = settings
         self._held: bytes | None = None
         """What both the file and the chain had last."""
-        self._shown = ""
+        self._file_block = ""
         """The block that was written to the file last, or is in it anyhow."""
         self._begun = False
         self._stamp: Stamp | None = None
@@ -87,7 +87,7 @@ class StateFile:
         """Whatever the file has counts only if the chain has nothing: at the start, and after."""
         if not self.store.chain.newest_client:
             if self._held is not None:
-                self._held, self._stamp, self._shown = None, None, ""
+                self._held, self._stamp, self._file_block = None, None, ""
         elif not self._begun:
             self._held = await self._read()
         self._begun = True
@@ -105,7 +105,7 @@ class StateFile:
             self._complaint = ""
 
     async def _edit(self) -> bytes | None:
-        """What somebody else wrote to the file, once it is calm."""
+        """What another program wrote to the file, once it is calm."""
         stamp = await self._worker(self.file.stamp)
         if stamp is None or stamp == self._stamp or self._settings.read_only:
             return None
@@ -131,13 +131,13 @@ class StateFile:
         """Have the file hold what the newest block holds."""
         newest = self.store.chain.newest_client
         missing = self._held is not None and await self._worker(self.file.stamp) is None
-        if not newest or (newest == self._shown and not missing):
+        if not newest or (newest == self._file_block and not missing):
             return
         payload = (await self.store.get(newest)).payload
         if payload != self._held or missing or await self._read() != payload:
             await self._worker(lambda: self.file.write(payload))
             self._stamp = await self._worker(self.file.stamp)
-        self._held, self._shown = payload, newest
+        self._held, self._file_block = payload, newest
 
     async def _read(self) -> bytes | None:
         return await self._worker(self.file.read)

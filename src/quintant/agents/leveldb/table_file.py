@@ -27,9 +27,9 @@ def find_newest(file: BinaryIO, size: int, key: bytes) -> KeyChange | None:
     for entry, handle in _entries(_block(file, _index(file, size))):
         if entry[:-8] < key:
             continue
-        where, at = read_number(handle, 0)
+        offset, at = read_number(handle, 0)
         length, _ = read_number(handle, at)
-        for internal, value in _entries(_block(file, (where, length))):
+        for internal, value in _entries(_block(file, (offset, length))):
             if internal[:-8] > key:
                 return None
             if internal[:-8] == key:
@@ -52,14 +52,14 @@ def _index(file: BinaryIO, size: int) -> Handle:
     at = 0
     for _ in range(2):  # the index of other blocks, which is not read
         _, at = read_number(footer, at)
-    where, at = read_number(footer, at)
+    offset, at = read_number(footer, at)
     length, _ = read_number(footer, at)
-    return where, length
+    return offset, length
 
 
 def _block(file: BinaryIO, handle: Handle) -> bytes:
-    where, length = handle
-    file.seek(where)
+    offset, length = handle
+    file.seek(offset)
     data = file.read(length + _TRAILER.size)
     if len(data) != length + _TRAILER.size:
         raise Unreadable("a table breaks off")

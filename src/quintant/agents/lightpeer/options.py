@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quintant.agents.embedded_node import pod_path
+from quintant.agents.lightpeer.chain.block import Unsound, checked_address
 from quintant.wire.lightpeer import PORT
 
 TOKEN_FILE = "KLIGHT_TOKEN_FILE"
@@ -17,8 +19,10 @@ TOKEN_FILE = "KLIGHT_TOKEN_FILE"
 POD_ADDRESSES = ("POD_IP", "QUINTANT_POD_IP")
 """Set by the downward API; set on the embedded node, where it is the only address to listen on."""
 PORTS = range(1, 65536)
-"""0 would be any free port, which nobody could be told of."""
+"""0 would be any free port, which no member could know."""
 _ANYWHERE = ("", "0.0.0.0", "::")
+_NOWHERE = ("0.0.0.0", "[::]")
+"""Where a peer can listen, and nobody reach it."""
 ROUTE = "8.8.8.8:80"
 """No packet is sent there: the address from which it would be sent is ours."""
 
@@ -47,7 +51,7 @@ class LightpeerOptions:
 def parser(program: str) -> argparse.ArgumentParser:
     """The flags that all programs of lightpeers share."""
     made = argparse.ArgumentParser(prog=program, allow_abbrev=False)
-    _add(made, "repo", default="testdata", help="directory of the blocks")
+    _add(made, "repo", type=pod_path, default="testdata", help="directory of the blocks")
     _add(made, "host", help="address to listen on; every one if empty")
     _add(made, "port", default=str(PORT), help="where to listen, and where others reach this peer")
     _add(made, "advertise", help="address or host:port at which other members reach this peer")
@@ -63,7 +67,8 @@ def parser(program: str) -> argparse.ArgumentParser:
     _add(
         made,
         "token-file",
-        default=os.environ.get(TOKEN_FILE, ""),
+        type=pod_path,
+        default=os.environ.get(TOKEN_FILE) or None,
         help="who shows what it holds may have this peer leave; else only this machine may",
     )
     _add(made, "v", nargs="?", const="true", default="false", help="more log lines")
@@ -80,18 +85,17 @@ def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Lightpee
     """What the arguments and the environment say."""
     read = made.parse_args(arguments)
     host, port = listening(read.host, os.environ), checked_port("port", read.port)
-    own = advertised(read.advertise or _own(os.environ, host, read.route), port)
-    checked_port("advertise", own.rpartition(":")[2])
+    own = checked_advertise(read.advertise or _own(os.environ, host, read.route), port)
     return LightpeerOptions(
-        repo=Path(read.repo),
+        repo=read.repo,
         host=_bracketed(host),
         port=port,
         advertise=own,
         name=read.name,
         merge=read.on_join == "merge",
         verbose=read.v.lower() in ("true", "1", "t"),
-        state=Path(read.statePath) if getattr(read, "statePath", "") else None,
-        token_file=Path(read.token_file) if read.token_file else None,
+        state=getattr(read, "statePath", None),
+        token_file=read.token_file,
         read_only=getattr(read, "readOnly", "false").lower() in ("true", "1", "t"),
     )
 
@@ -104,6 +108,22 @@ def checked_port(flag: str, text: str) -> int:
         f"cannot use port {text!r} of -{flag}\n"
         f"because: a port is a number from {PORTS[0]} to {PORTS[-1]}\n"
         f"try: -port={PORT}"
+    )
+
+
+def checked_advertise(text: str, port: int) -> str:
+    """Where others reach this peer; the process ends with an explanation if none can."""
+    own = advertised(text, port)
+    checked_port("advertise", own.rpartition(":")[2])
+    try:
+        if own.rpartition(":")[0] not in _NOWHERE:
+            return checked_address(own)
+    except Unsound:
+        pass
+    sys.exit(
+        f"cannot be reached at {text!r} of -advertise\n"
+        "because: it is neither the IP address of a machine nor a name\n"
+        f"try: -advertise=10.0.0.1, or -advertise=peer.example.com:{PORT}"
     )
 
 

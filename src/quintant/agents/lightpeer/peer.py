@@ -158,6 +158,7 @@ class Peer:
             raise refusal("the request names no peer")
         address = self._address(request.peer.address)
         self._admit(address, call.card)
+        await self.sync.open_to(address)
         self.membership.dead.discard(address)
         await self._add(request.peer)
         chain = self.store.chain
@@ -191,14 +192,14 @@ class Peer:
             )
 
     async def reset(self) -> None:
-        """Leave, and begin anew with an empty chain; whoever did not hear of it will notice."""
+        """Leave, and begin again with an empty chain; others will notice by themselves."""
         with suppress(Failed):
             await self.leave()
         await self.store.reset()
         self.maintenance.resting = False
 
     def _admit(self, address: str, card: Card | None) -> None:
-        """Refuse whoever cannot become a member."""
+        """Refuse a peer that cannot become a member."""
         if address == self.store.me.address:
             raise refusal("a peer cannot connect to itself")
         if self.leaving:
@@ -249,7 +250,7 @@ def _checked(block: Lightblock) -> None:
 
 
 def _unjoined(failure: Failed) -> Failed:
-    """What the joiner answers: whoever asked did reach it, so the code must say no more than no."""
+    """What the joiner answers: the caller did reach it, so the code must say no more than no."""
     if failure.reason is not None:
         return failure
     reason = JoinFailure.REFUSED if failure.refused else JoinFailure.UNREACHABLE

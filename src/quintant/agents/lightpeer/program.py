@@ -1,19 +1,20 @@
 """The process of a lightpeer: a port, a peer behind it, and an orderly end.
 
-SIGTERM: health says NOT_SERVING, the other members are told that this one leaves, requests under
+SIGTERM: health says NOT_SERVING, the others are notified that this one leaves, requests under
 way end, and so does the process. A second signal ends it at once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from random import SystemRandom
 from typing import Any
 
@@ -89,7 +90,8 @@ async def _answering(options: LightpeerOptions) -> AsyncIterator[Peer]:
     worker, channels = Thread(), Channels()
     effects = Effects(Folder(options.repo), worker, channels, SystemRandom(), time.time)
     peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)
-    await peer.open()
+    with _uncollected():
+        await peer.open()
     port = server(LightpeerService(peer, Guard(options.token_file)).routes())
     try:
         port.add_insecure_port(options.listen)
@@ -108,6 +110,16 @@ async def _answering(options: LightpeerOptions) -> AsyncIterator[Peer]:
             await peer.store.close()
         await channels.close()
         worker.close()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: hundreds of thousands of links are made, and all are kept."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 async def _leave(peer: Peer) -> None:

@@ -24,11 +24,11 @@ class Scope:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
-        """The outcome of some work, which goes on if this call is cancelled."""
+        """The outcome of some work, which continues if this call is cancelled."""
         return await asyncio.shield(self.begin(work))
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin some work that nobody waits for; if it fails, the log says so."""
+        """Begin some work that no caller waits for; if it fails, the log says so."""
         task = self.begin(work)
         task.add_done_callback(_report)
         return task

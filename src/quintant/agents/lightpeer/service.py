@@ -65,25 +65,25 @@ class LightpeerService:
             yield wire.QueryResponse(payload)
 
     async def notify(self, request: wire.Lightblock, call: Call) -> Reply[wire.NewBlockResponse]:
-        told = wire.NewBlockResponse(await self.peer.notify(request, call))
-        return Reply(told, self.peer.store.card.metadata())
+        response = wire.NewBlockResponse(await self.peer.notify(request, call))
+        return Reply(response, self.peer.store.card.metadata())
 
     async def check(
         self, request: wire.HealthCheckRequest, call: Call
     ) -> Reply[wire.HealthCheckResponse]:
         self.peer.membership.hear(call.card)
         last, card = self.peer.ordering.last, self.peer.store.card.metadata()
-        told = {admin.FAILING: "yes"} if last is not None and last[1] else {}
-        return Reply(wire.HealthCheckResponse(self._health), {**card, **told})
+        failing = {admin.FAILING: "yes"} if last is not None and last[1] else {}
+        return Reply(wire.HealthCheckResponse(self._health), {**card, **failing})
 
     async def watch(
         self, request: wire.HealthCheckRequest, call: Call
     ) -> AsyncGenerator[wire.HealthCheckResponse, None]:
-        told = None
-        while not (told is not None and self.peer.leaving):
-            if told != self._health:
-                told = self._health
-                yield wire.HealthCheckResponse(told)
+        sent = None
+        while not (sent is not None and self.peer.leaving):
+            if sent != self._health:
+                sent = self._health
+                yield wire.HealthCheckResponse(sent)
             await asyncio.sleep(WATCH_SECONDS)
 
     async def status(self, request: admin.StatusRequest, call: Call) -> Reply[admin.StatusResponse]:
@@ -137,7 +137,7 @@ class LightpeerService:
 
     def _member(self, member: wire.PeerInfo) -> admin.Member:
         membership = self.peer.membership
-        seen = membership.seen.get(member.address)
+        seen = membership.last_seen.get(member.address)
         moment = self._moment(seen) if seen is not None else None
         state = membership.state(member.address)
         return admin.Member(member.address, member.name, state, moment)

@@ -25,7 +25,10 @@ GREETING_SECONDS = 5.0
 BATCH_BYTES = 128 * 1024
 """Of frames that leave together; then others have their turn."""
 BACKLOG_FRAMES = 4096
-"""Control frames that wait: a peer that goes on asking and reads no answer is given up."""
+"""Control frames that wait: a peer that keeps asking and reads no answer is given up."""
+NEAR_SECONDS = 0.005
+"""From a peer as near as that a short buffer takes 50 MB/s: in a longer one, what has its turn
+would only wait behind megabytes of what had it before."""
 _STAMP = struct.Struct("!d")
 
 
@@ -46,6 +49,7 @@ class MessageTransport(Protocol):
     def send(self, payloads: Sequence[Parts]) -> bool: ...
     async def close(self, reason: Reason) -> None: ...
     def abort(self) -> None: ...
+    def limit_unread(self) -> None: ...
 
 
 class FramedSession(Protocol):
@@ -90,6 +94,8 @@ class MultiplexConnection:
         trip = self._loop.time() - sent
         if 0 <= trip <= self._keepalive.dead:
             self.round_trip = trip
+        if trip < NEAR_SECONDS:
+            self._socket.limit_unread()
         if self.on_pong is not None:
             self.on_pong()
 
@@ -120,7 +126,7 @@ class MultiplexConnection:
         await self._socket.close(reason)
 
     def give_up(self, reason: Reason) -> None:
-        """The peer breaks the rules, or may not stay, and is told so."""
+        """The peer breaks the rules, or may not stay, and reads so."""
         self._broken = True
         self.over(reason)
 

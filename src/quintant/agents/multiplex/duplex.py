@@ -34,7 +34,7 @@ class DuplexStream:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing came that nobody read: such a stream may carry another request."""
+        """Whether nothing came that was not read: such a stream may carry another request."""
         return not (self._parts or self._over or self._broken)
 
     async def read(self) -> bytes | memoryview:
@@ -72,7 +72,7 @@ class DuplexStream:
         self.stream.finish()
 
     def close(self, why: str = "") -> None:
-        """Give up the stream, if it is not over on both sides; a reader of it is told so."""
+        """Give up the stream, if it is not over on both sides; a reader of it learns so."""
         self.stream.reset(Fault.CANCEL, why)
         self.failed(Fault.CANCEL, why)
 

@@ -1,6 +1,8 @@
-"""What a connection sends next: control frames first, then streams by turns, one chunk each.
+"""What a connection sends next: control frames first, then visitors by turns, one chunk each.
 
-So no download keeps a small answer waiting. Whatever the protocol, its session has one of these.
+The streams of one visitor take turns among each other. So no download keeps a small answer waiting,
+and no visitor with hundreds of them keeps others waiting. Whatever the protocol, its session has
+one of these.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ class Outgoing:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._control: deque[bytes] = deque()
-        self._turns: deque[MultiplexStream] = deque()
+        self._visitors: deque[str] = deque()
+        """Those who have streams that wait, in the order of their turns."""
+        self._streams: dict[str, deque[MultiplexStream]] = {}
 
     @property
     def backlog(self) -> int:
@@ -33,19 +37,34 @@ class Outgoing:
     def ready(self, stream: MultiplexStream) -> None:
         """A stream has something to send, and may."""
         stream.waiting = True
-        self._turns.append(stream)
+        streams = self._streams.get(stream.visitor)
+        if streams is None:
+            self._streams[stream.visitor] = deque((stream,))
+            self._visitors.append(stream.visitor)
+        else:
+            streams.append(stream)
         self._wake()
 
     def emit(self) -> Parts | None:
         """The next message to send, if there is one."""
         if self._control:
             return (self._control.popleft(),)
-        while self._turns:
-            stream = self._turns.popleft()
-            stream.waiting = False
-            raw = stream.chunk()
-            if stream.sendable and not stream.waiting:
-                self.ready(stream)
+        while self._visitors:
+            visitor = self._visitors.popleft()
+            raw = self._chunk(self._streams[visitor])
+            if self._streams[visitor]:
+                self._visitors.append(visitor)
+            else:
+                del self._streams[visitor]
             if raw is not None:
                 return raw
         return None
+
+    def _chunk(self, streams: deque[MultiplexStream]) -> Parts | None:
+        """What the next stream of a visitor sends."""
+        stream = streams.popleft()
+        stream.waiting = False
+        raw = stream.chunk()
+        if stream.sendable and not stream.waiting:
+            self.ready(stream)
+        return raw

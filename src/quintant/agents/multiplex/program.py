@@ -1,4 +1,4 @@
-"""Runs a program on the fast loop until it is told to end."""
+"""Runs a program on the fast loop until it is asked to end."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from quintant.agents.loops import loop_factory
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
 _TRY = "another port or address (--help names the options), or end the program that has it"
+_NOT_AVAILABLE = (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL)
+_TRY_VOLUME = "mount a volume there, or name a path on one (--help names the options)"
+_NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
+"""In an image: its root is read-only, and belongs to somebody else."""
 GARBAGE_OBJECTS = 10_000
 """How many more there are before cycles are looked for: a request makes dozens, and frees them."""
 
@@ -37,17 +41,22 @@ def run(work: Work, *, small: bool = False) -> None:
         try:
             runner.run(_until_signalled(work))
         except (OSError, BaseExceptionGroup) as error:
-            if (taken := _taken(error)) is None:
+            if not (explained := _explained(error)):
                 raise
-            sys.exit(f"cannot listen\nbecause: {taken.strerror}\ntry: {_TRY}")
+            sys.exit(explained)
 
 
-def _taken(error: BaseException) -> OSError | None:
-    """The error of a port that somebody else has, or that nobody may have."""
+def _explained(error: BaseException) -> str:
+    """What a user reads of an address that is not to be had, or of a file; else nothing."""
     if isinstance(error, BaseExceptionGroup):
-        return next(filter(None, map(_taken, error.exceptions)), None)
-    wrong = (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL)
-    return error if isinstance(error, OSError) and error.errno in wrong else None
+        return next(filter(None, map(_explained, error.exceptions)), "")
+    if not isinstance(error, OSError):
+        return ""
+    if error.filename is not None and error.errno in _NOT_WRITABLE:
+        return f"cannot write {error.filename}\nbecause: {error.strerror}\ntry: {_TRY_VOLUME}"
+    if error.filename is None and error.errno in _NOT_AVAILABLE:
+        return f"cannot listen\nbecause: {error.strerror}\ntry: {_TRY}"
+    return ""
 
 
 def say(what: str, **facts: object) -> None:
@@ -57,7 +66,7 @@ def say(what: str, **facts: object) -> None:
 
 def _keep_memory() -> None:
     """Let what a download needs be used again: otherwise each megabyte is hundreds of pages that
-    the system takes back and clears anew. glibc keeps as much as the largest block that it was ever
+    the system takes back and clears. glibc keeps as much as the largest block that it was ever
     given back; others do as they like."""
     bytes(KEPT_BYTES)
 

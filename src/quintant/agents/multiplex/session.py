@@ -2,8 +2,9 @@
 
     GREETING --HELLO, HELLO_ACK--> OPEN --GOAWAY of either side--> DRAINING --> CLOSED
 
-Control frames leave first; then streams take turns, one chunk each, so that no download keeps a
-small answer waiting. A peer that breaks the rules gets a ProtocolViolation, which ends it.
+Control frames leave first; then visitors take turns, one chunk each, so that no download keeps a
+small answer waiting, and no visitor with many of them another one. A peer that breaks the rules
+gets a ProtocolViolation, which ends it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def step(state: SessionState, turn: SessionEvent) -> SessionState:
 
 
 def relieve(streams: Iterable[MultiplexStream]) -> None:
-    """Give up the stream that holds most: whoever reads it is the slowest."""
+    """Give up the stream that holds most: its reader is the slowest."""
     heaviest = max(streams, key=lambda stream: stream.held)
     heaviest.give_up("the connection holds more than its memory, and this stream most of it")
 
@@ -135,7 +136,7 @@ class MultiplexSession:
     def open(self, opening: Opening) -> MultiplexStream:
         """A new stream to the other end."""
         self._last += 2
-        stream = self._add(self._last)
+        stream = self._add(self._last, opening.peer)
         self.control(open_frame(stream.id, opening))
         return stream
 
@@ -277,8 +278,8 @@ class MultiplexSession:
         if len(self.streams) >= self.limit:
             self.control(reset_frame(frame.stream, Fault.LIMIT, "too many streams"))
             return
-        self._owner.opened(self._add(frame.stream), opening)
+        self._owner.opened(self._add(frame.stream, opening.peer), opening)
 
-    def _add(self, id: int) -> MultiplexStream:
-        stream = self.streams[id] = MultiplexStream(id, self.window, self)
+    def _add(self, id: int, visitor: str) -> MultiplexStream:
+        stream = self.streams[id] = MultiplexStream(id, self.window, self, visitor)
         return stream

@@ -2,7 +2,7 @@
 
     HEAD --attach--> OPEN --close of either side--> CLOSING --> OVER
 
-Before `attach` it collects the bytes of its handshake. Messages are told to the handler as they
+Before `attach` it collects the bytes of its handshake. Messages are given to the handler as they
 come, within the call that brought them: no queue, no task. What comes is read straight to where the
 messages are taken from.
 """
@@ -10,7 +10,9 @@ messages are taken from.
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Protocol, cast
 
 from quintant.agents.multiplex.websocket import (
@@ -30,11 +32,14 @@ from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason, read_reaso
 CLOSE_SECONDS = 2.0
 """For the last words of a connection that is given up."""
 HIGH_BYTES = 128 * 1024
-"""Unsent bytes above which nothing is added: what is urgent must not wait behind more."""
+"""Unsent bytes above which nothing is added, here and in the kernel: what is urgent, and whose turn
+it is, must not wait behind more."""
 STREAM_BYTES = 1024 * 1024
 """No message of a stream of bytes is longer."""
 READ_BYTES = 4096
 """There is always room for so much: most of what comes is less."""
+_UNSENT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
+"""How much the kernel takes that it has not sent; not every system has it."""
 EARLY_BYTES = 256 * 1024
 """A peer that sends more before its handshake is done is none of ours."""
 
@@ -63,7 +68,7 @@ class WebSocket(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._handler: MessageHandler | None = None
         self._early, self._room = bytearray(), memoryview(b"")
-        self._told = asyncio.Event()
+        self._progress = asyncio.Event()
         self._lost = asyncio.Event()
         self._closing = False
         self.full = False
@@ -78,8 +83,8 @@ class WebSocket(asyncio.BufferedProtocol):
         while not (at := head_length(self._early)):
             if self._lost.is_set():
                 raise ConnectionResetError("the relay closed the connection")
-            self._told.clear()
-            await self._told.wait()
+            self._progress.clear()
+            await self._progress.wait()
         raw = bytes(self._early[:at])
         del self._early[:at]
         return raw
@@ -117,6 +122,16 @@ class WebSocket(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def limit_unread(self) -> None:
+        """Have the kernel keep little that we have not read: nothing overtakes what it has."""
+        self._set_option(socket.SOL_SOCKET, socket.SO_RCVBUF)
+
+    def _set_option(self, level: int, option: int) -> None:
+        found = self._transport.get_extra_info("socket") if self._transport is not None else None
+        if found is not None:
+            with suppress(OSError):  # It is closed already, or of another kind.
+                found.setsockopt(level, option, HIGH_BYTES)
+
     def _say_close(self, payload: bytes) -> None:
         if not self._closing and self._transport is not None:
             self._closing = True
@@ -128,6 +143,8 @@ class WebSocket(asyncio.BufferedProtocol):
         # Those of uvloop are transports without being derived from asyncio's.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(HIGH_BYTES)
+        if _UNSENT is not None:
+            self._set_option(socket.IPPROTO_TCP, _UNSENT)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         if self._handler is not None:
@@ -147,13 +164,13 @@ class WebSocket(asyncio.BufferedProtocol):
             self._take(self._handler, self._reader.feed(data))
             return
         self._early += data
-        self._told.set()
+        self._progress.set()
         if len(self._early) > EARLY_BYTES:
             self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost.set()
-        self._told.set()
+        self._progress.set()
         self._transport = None
         if self._handler is not None:
             self._handler.over(Reason(0, f"connection lost: {exc}") if exc else _LOST)

@@ -125,11 +125,13 @@ class MultiplexStream:
 
     __slots__ = (
         "_eaten", "_finishing", "_most", "_outbox", "allowance", "credit", "got_bytes", "held",
-        "id", "pending", "queued", "sent_bytes", "sink", "state", "waiting", "window",
+        "id", "pending", "queued", "sent_bytes", "sink", "state", "visitor", "waiting", "window",
     )  # fmt: skip
 
-    def __init__(self, id: int, window: int, outbox: Outbox) -> None:
+    def __init__(self, id: int, window: int, outbox: Outbox, visitor: str = "") -> None:
         self.id, self.window, self._outbox = id, window, outbox
+        self.visitor = visitor
+        """Whose it is, as far as it is known: visitors take turns."""
         self.state = _OPEN
         self.sink: StreamSink = _NOBODY
         self.credit = self.allowance = window
@@ -167,7 +169,7 @@ class MultiplexStream:
             self._ready()
 
     def reset(self, code: Fault, text: str = "") -> None:
-        """Give up; the other end is told why."""
+        """Give up; the other end reads why."""
         if self.state is not _CLOSED:
             self._outbox.abandon(self, code, text)
             self._turn(_RESET)
@@ -281,7 +283,7 @@ class MultiplexStream:
 
 
 class _Nobody:
-    """The sink of a stream that nobody reads yet, or any more."""
+    """The sink of a stream that has no reader yet, or any more."""
 
     def accepted(self) -> None: ...
     def received(self, payload: bytes | memoryview) -> None: ...

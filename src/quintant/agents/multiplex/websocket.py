@@ -29,8 +29,8 @@ BUFFER_BYTES = 16 * 1024
 """That a reader begins with; it grows to what comes at once."""
 Key = Callable[[], bytes]
 Parts = tuple[Bytes, ...]
-"""A message that nobody put together yet; all parts but the last have a multiple of four bytes, so
-that a mask begins anew with each."""
+"""A message that is not put together yet; all parts but the last have a multiple of four bytes, so
+that a mask begins again with each."""
 
 
 class Opcode(IntEnum):
@@ -58,9 +58,9 @@ class WebSocketError(Exception):
 class FrameReader:
     """Takes bytes as they come, gives messages. `masked`: whether the other end is a client.
 
-    Bytes are put where `room` says, by whoever reads the connection; of them nothing is copied but
+    Bytes are put where `room` says, by the reader of the connection; of them nothing is copied but
     payloads, once. Where messages are only a stream of bytes (`joined` is false), their fragments
-    are not put together: each is told as it is.
+    are not put together: each is given as it is.
     """
 
     def __init__(self, masked: bool, most: int, joined: bool = True) -> None:
@@ -89,7 +89,7 @@ class FrameReader:
         try:
             yield from self._messages()
         except WebSocketError:
-            self._at = self._end  # nobody knows where the next one would begin
+            self._at = self._end  # it cannot be known where the next one would begin
             raise
 
     def feed(self, data: bytes) -> Iterator[WebSocketMessage]:
@@ -150,7 +150,7 @@ class FrameReader:
         return WebSocketMessage(op, payload)
 
     def _fragment(self, op: int, fin: bool, payload: bytes) -> WebSocketMessage:
-        """A fragment, told as a message of the type that its first one has."""
+        """A fragment, given as a message of the type that its first one has."""
         op = self._begun.op if self._begun is not None else op
         self._begun = None if fin else WebSocketMessage(op, b"")
         return WebSocketMessage(op, payload)

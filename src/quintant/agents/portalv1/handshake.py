@@ -135,8 +135,8 @@ class VisitorHandshake:
 
     def start(self) -> bytes:
         request = ConnectionRequest(self._lease, self._credential.identity)
-        asked = packet(PacketType.CONNECTION_REQUEST, request)
-        return asked + framed(self._credential.sign(self._ours))
+        head = packet(PacketType.CONNECTION_REQUEST, request)
+        return head + framed(self._credential.sign(self._ours))
 
     def answer(self, message: bytes) -> bytes:
         with _reading():
@@ -191,7 +191,7 @@ def read_init(message: bytes, ambient: Ambient) -> InitPayload:
 
 
 def exchange(key: X25519PrivateKey, theirs: InitPayload) -> bytes:
-    """What both ends know now, and nobody else."""
+    """What both ends know now, and no one between them."""
     try:
         return key.exchange(X25519PublicKey.from_public_bytes(theirs.session_public_key))
     except ValueError:

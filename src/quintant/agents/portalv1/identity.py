@@ -1,4 +1,4 @@
-"""Who somebody is: an Ed25519 key, the id that is derived from it, and what it signed. Pure."""
+"""An identity: an Ed25519 key, the id that is derived from it, and what it signed. Pure."""
 
 from __future__ import annotations
 

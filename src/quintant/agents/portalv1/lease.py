@@ -1,7 +1,7 @@
 """A lease: a signed claim to a name that has to be renewed, on both sides of it. Pure.
 
-A tunnel claims a name for 30 s and claims it again every 5; a relay lets the name go when nobody
-renews it. A name belongs to a key: whoever has the same key shares it.
+A tunnel claims a name for 30 s and claims it again every 5; a relay releases it when no tunnel
+renews it. A name belongs to a key: a tunnel with the same key shares it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_TTL_SECONDS = 300
 
 
 class BadLease(Exception):
-    """A request that is not answered: nobody signed it, or it is none."""
+    """A request that is not answered: it is not signed, or it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ def read_update_response(message: bytes) -> PortalCode:
         raise BadLease(str(error)) from None
 
 
-def read_claim(found: PortalPacket, ambient: Ambient) -> LeaseClaim:
-    """What a packet asks for; BadLease if nobody is to be believed to ask for it."""
+def read_claim(packet: PortalPacket, ambient: Ambient) -> LeaseClaim:
+    """What a packet asks for; BadLease if its signature does not hold."""
     try:
-        signed = SignedPayload.decode(found.payload)
-        if found.type == PacketType.LEASE_DELETE_REQUEST:
+        signed = SignedPayload.decode(packet.payload)
+        if packet.type == PacketType.LEASE_DELETE_REQUEST:
             return _delete(signed)
         return _update(signed, ambient)
     except Malformed as error:

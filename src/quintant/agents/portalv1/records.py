@@ -31,7 +31,7 @@ OVERHEAD_BYTES = _LENGTH.size + NONCE_BYTES + _TAG_BYTES
 
 
 class BadRecord(Exception):
-    """Bytes that nobody sealed with the agreed key, or more of them than is held here."""
+    """Bytes that were not sealed with the agreed key, or more of them than is held here."""
 
 
 class RecordBudget:

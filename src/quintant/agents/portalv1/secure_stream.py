@@ -2,8 +2,8 @@
 
     HANDSHAKE --keys--> OPEN --either side--> over
 
-What is sent before the keys are there waits. Credit is given back for what was used up; a record
-that is longer than the window gets it beforehand, out of a budget.
+What is sent before the keys are there waits, and so may the handshake. Credit is given back for
+what was used up; a record that is longer than the window gets it beforehand, out of a budget.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from quintant.agents.multiplex.stream import HIGH_BYTES, ByteStream, StreamSink, StreamState
 from quintant.agents.portalv1.handshake import Handshake, HandshakeFailed
+from quintant.agents.portalv1.handshake_queue import HandshakeQueue
 from quintant.agents.portalv1.messages import FrameBuffer, TooLong
 from quintant.agents.portalv1.records import (
     OVERHEAD_BYTES,
@@ -24,16 +25,24 @@ from quintant.agents.portalv1.records import (
 from quintant.wire.portal import Fault
 
 HANDSHAKE_SECONDS = 10.0
-"""Whoever has not agreed on keys by then is given up."""
+"""A peer that has not agreed on keys by then is given up."""
 
 Opened = Callable[["SecureStream"], None]
 
 
 class SecureStream:
-    """One end of a sealed stream over `inner`; `opened` is called when the keys are there."""
+    """One end of a sealed stream over `inner`; `opened` is called when the keys are there.
+
+    The handshake begins when its turn in `queue` comes; without a queue, at once.
+    """
 
     def __init__(
-        self, inner: ByteStream, handshake: Handshake, budget: RecordBudget, opened: Opened
+        self,
+        inner: ByteStream,
+        handshake: Handshake,
+        budget: RecordBudget,
+        opened: Opened,
+        queue: HandshakeQueue | None = None,
     ) -> None:
         self._inner, self._handshake, self._budget = inner, handshake, budget
         self._opened = opened
@@ -44,11 +53,9 @@ class SecureStream:
         self._waiting: list[bytes] = []
         self._finishing = self._stopped = False
         self._prepaid = self._ahead = 0
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(HANDSHAKE_SECONDS, self._late)
+        self._timer: asyncio.TimerHandle | None = None
         inner.sink = self
-        if first := handshake.start():
-            inner.send(first)
+        self._turn = (queue or HandshakeQueue()).enter(self._begin)
 
     @property
     def state(self) -> StreamState:
@@ -71,7 +78,7 @@ class SecureStream:
         return self._inner.got_bytes
 
     def accept(self) -> None:
-        """The other end is told by the bytes that come."""
+        """The other end learns it by the bytes that come."""
 
     def send(self, payload: bytes) -> None:
         """Queue bytes; look at `full` afterwards."""
@@ -129,8 +136,19 @@ class SecureStream:
     def writable(self) -> None:
         self.sink.writable()
 
+    def _begin(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(HANDSHAKE_SECONDS, self._late)
+        if first := self._handshake.start():
+            self._inner.send(first)
+
+    def _settle(self) -> None:
+        """The handshake is over, whatever came of it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._turn.leave()
+
     def _agree(self, payload: bytes) -> None:
-        """The handshake goes on."""
+        """The handshake continues."""
         self._frames.feed(payload)
         self._inner.consumed(len(payload))
         while (keys := self._handshake.keys) is None:
@@ -138,7 +156,7 @@ class SecureStream:
                 return
             if answer := self._handshake.answer(message):
                 self._inner.send(answer)
-        self._timer.cancel()
+        self._settle()
         self._reader, self._writer = RecordOpener(keys), RecordSealer(keys)
         self._opened(self)
         self._flush()
@@ -181,13 +199,13 @@ class SecureStream:
     def _end(self) -> None:
         if not self._stopped:
             self._stopped = True
-            self._timer.cancel()
+            self._settle()
             self._budget.give(self._prepaid)
             self._prepaid = 0
 
 
 class _Nobody:
-    """The sink of a stream that nobody reads yet."""
+    """The sink of a stream that has no reader yet."""
 
     def accepted(self) -> None: ...
     def received(self, payload: bytes | memoryview) -> None: ...

@@ -1,6 +1,6 @@
 """One end of a yamux connection: frames in, frames out. Knows neither sockets nor time.
 
-It begins in GREETING, which yamux does not know: whoever uses it says by `agree` when the other end
+It begins in GREETING, which yamux does not know: its user says by `agree` when the other end
 has shown that it is a relay or a tunnel. Streams are those of our own protocol (`MultiplexStream`),
 with yamux's frames. A peer that breaks the rules gets a ProtocolViolation, which ends it.
 """
@@ -70,6 +70,7 @@ class YamuxSession:
         self._last = 0
         self._into: MultiplexStream | None = None
         self._ends = False
+        self._reserved: set[int] = set()
         self._stamps: dict[int, bytes] = {}
         self._pings = 0
         self._spare = GROWTH_BYTES
@@ -92,9 +93,16 @@ class YamuxSession:
 
     def open(self) -> MultiplexStream:
         """A new stream to the other end."""
-        stream = self._add(self._next)
-        self._next += 2
+        stream = self.reserve()
+        self._reserved.discard(stream.id)
         self._control(YamuxKind.WINDOW, YamuxFlag.SYN, stream.id, 0)
+        return stream
+
+    def reserve(self, visitor: str = "") -> MultiplexStream:
+        """A new stream, of which the other end learns with the first byte that is sent."""
+        stream = self._add(self._next, visitor)
+        self._next += 2
+        self._reserved.add(stream.id)
         return stream
 
     def lose(self, why: str) -> None:
@@ -134,10 +142,15 @@ class YamuxSession:
         self._control(YamuxKind.WINDOW, 0, stream.id, credit)
 
     def abandon(self, stream: MultiplexStream, code: Fault, text: str) -> None:
-        self._control(YamuxKind.WINDOW, YamuxFlag.RST, stream.id, 0)
+        if stream.id not in self._reserved:
+            self._control(YamuxKind.WINDOW, YamuxFlag.RST, stream.id, 0)
 
     def data(self, stream: MultiplexStream, piece: bytes | memoryview, fin: bool) -> Parts:
-        return (encode_data(stream.id, piece, fin),)
+        raw = encode_data(stream.id, piece, fin)
+        if stream.id in self._reserved:
+            self._reserved.discard(stream.id)
+            raw = encode_header(YamuxKind.WINDOW, YamuxFlag.SYN, stream.id, 0) + raw
+        return (raw,)
 
     def ready(self, stream: MultiplexStream) -> None:
         self._outgoing.ready(stream)
@@ -153,14 +166,15 @@ class YamuxSession:
     def forget(self, stream: MultiplexStream) -> None:
         if self.streams.pop(stream.id, None) is not None:
             self._spare += stream.window - WINDOW_BYTES
+        self._reserved.discard(stream.id)
         if not self.streams:
             self._owner.emptied()
 
     def _control(self, kind: YamuxKind, flags: int, stream: int, value: int) -> None:
         self._outgoing.control(encode_header(kind, flags, stream, value))
 
-    def _add(self, id: int) -> MultiplexStream:
-        stream = self.streams[id] = MultiplexStream(id, WINDOW_BYTES, self)
+    def _add(self, id: int, visitor: str = "") -> MultiplexStream:
+        stream = self.streams[id] = MultiplexStream(id, WINDOW_BYTES, self, visitor)
         return stream
 
     def _header(self, head: YamuxHeader) -> None:
@@ -224,7 +238,7 @@ class YamuxSession:
         return id < self._next if id % 2 == self._parity else id <= self._last
 
     def _opened(self, id: int) -> None:
-        # Whoever opens several at once may send them in another order than it numbered them.
+        # A peer that opens several at once may send them in another order than it numbered them.
         if id % 2 == self._parity or id in self.streams:
             raise ProtocolViolation(f"a new stream {id}")
         self._last = max(id, self._last)

@@ -1,8 +1,8 @@
 """yamux frames as bytes: many streams over one. Pure.
 
 A frame is a header of twelve bytes, big endian, and after DATA as many bytes as its length says:
-version, type, flags, stream, length. The body of DATA is told in the pieces in which it comes, so
-that a frame of any length is held by nobody.
+version, type, flags, stream, length. The body of DATA is given in the pieces in which it comes, so
+that no frame is ever held whole.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from quintant.agents.relay.metrics import RelayMetrics
-from quintant.agents.relay.name_registry import NameRegistry
-from quintant.agents.relay.tunnel_connection import TunnelConnection
+from quintant.agents.relay.tunnel.name_registry import NameRegistry
+from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
 from quintant.http import server
 from quintant.http.response import Response, text_response
 from quintant.http.routes import exact_path, route_by_path
@@ -34,5 +34,5 @@ async def serving(
 
     pages = {"healthz": lambda: text_response("ok"), "readyz": readyz, "metrics": scraped}
     handler = route_by_path({word: exact_path(show) for word, show in pages.items()})
-    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS):
+    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS, shows_only=True):
         yield

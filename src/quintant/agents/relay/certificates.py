@@ -74,15 +74,15 @@ class ServedCertificate:
         self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.context.set_alpn_protocols(["http/1.1"])
         self.context.load_cert_chain(certificate, key)
-        self._seen = self._stamp()
+        self._stamp_loaded = self._stamp()
 
     def reload(self) -> str:
         """Use the files if they changed; what is wrong with them, if anything is."""
         try:
             stamp = self._stamp()
-            if stamp != self._seen:
+            if stamp != self._stamp_loaded:
                 self.context.load_cert_chain(self._certificate, self._key)
-                self._seen = stamp
+                self._stamp_loaded = stamp
         except (OSError, ssl.SSLError) as error:
             return str(error)
         return ""

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.relay import responses
-from quintant.agents.relay.control import Control, upgrade_response
-from quintant.agents.relay.exchange import ResponseCut
-from quintant.agents.relay.fields import ClientOrigin
-from quintant.agents.relay.forwarder import Forwarder
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.options import RelayOptions
 from quintant.agents.relay.responses import RelayResponse
-from quintant.agents.relay.visitor import Visitor
+from quintant.agents.relay.tunnel.control import Control, upgrade_response
+from quintant.agents.relay.visitor.exchange import ResponseCut
+from quintant.agents.relay.visitor.fields import ClientOrigin
+from quintant.agents.relay.visitor.forwarder import Forwarder
+from quintant.agents.relay.visitor.visitor import Visitor
 from quintant.http.connection import Disconnected
 from quintant.http.head import ProtocolError, RequestHead, parse_request_head, upgrade_protocol
 from quintant.http.request import RequestLimits, linger, next_head

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.agents.relay.name_registry import NameRegistry
-from quintant.agents.relay.tunnel_connection import TunnelConnection
+from quintant.agents.relay.tunnel.name_registry import NameRegistry
+from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
 from quintant.metrics import Counter, Gauge, Histogram, render
 
 _P = "portal_relay"

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
+from quintant.agents.embedded_node import pod_path
 from quintant.agents.multiplex.connection import Keepalive
-from quintant.agents.relay.exchange import ExchangeLimits
-from quintant.agents.relay.name_registry import GROUP_SESSIONS, SESSIONS
-from quintant.agents.relay.upload import UploadLimits
-from quintant.agents.relay.visitor_queue import WAIT_SECONDS, WAITING, QueueLimits
+from quintant.agents.relay.tunnel.name_registry import GROUP_SESSIONS, SESSIONS
+from quintant.agents.relay.visitor.exchange import ExchangeLimits
+from quintant.agents.relay.visitor.upload import UploadLimits
+from quintant.agents.relay.visitor.visitor_queue import WAIT_SECONDS, WAITING, QueueLimits
 from quintant.wire.portal import STREAMS
 
 DOMAIN = "relay.localhost"
@@ -134,11 +135,11 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     add("--http-port", type=int, default=HTTP_PORT, help="visitors without TLS; -1 for none")
     add("--admin-port", type=int, default=ADMIN_PORT, help="health and metrics")
     add("--public-port", type=int, default=0, help="what visitors connect to, if another")
-    add("--tls-cert", type=Path, help="of the domain and all names below it; read on change")
-    add("--tls-key", type=Path)
-    add("--state", type=Path, default=Path("portal-relay"), help="folder of its own authority")
+    add("--tls-cert", type=pod_path, help="of the domain and all names below it; read on change")
+    add("--tls-key", type=pod_path)
+    add("--state", type=pod_path, default="portal-relay", help="folder of its own authority")
     add("--auth", choices=["none", "token"], default="none")
-    add("--tokens", type=Path, help="JSON of token hashes; read again on change")
+    add("--tokens", type=pod_path, help="JSON of token hashes; read again on change")
     add("--tokens-secret", default="", metavar="NAME", help="the same in a Secret, followed")
     add("--force", action="store_true", help="listen to the world without asking for tokens")
     add("--trusted-proxy", action="append", default=[], metavar="NETWORK")

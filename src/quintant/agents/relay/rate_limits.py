@@ -53,7 +53,7 @@ class RequestLimiter:
         limits = self._limits.get(app)
         if limits is None:
             return None
-        asked = [
+        limited = [
             (reason, key, limit)
             for reason, key, limit in (
                 ("visitor_rate", (app, address), limits.visitor),
@@ -61,8 +61,8 @@ class RequestLimiter:
             )
             if limit is not None
         ]
-        after = {key: self._after(key, limit, now) for _, key, limit in asked}
-        for reason, key, limit in asked:
+        after = {key: self._after(key, limit, now) for _, key, limit in limited}
+        for reason, key, limit in limited:
             wait = after[key] - now - limit.burst / limit.rate
             if wait > _ROUNDING:
                 return RateRefusal(reason, max(1, math.ceil(wait)))

@@ -17,18 +17,18 @@ from quintant.agents.apiclient.pod_account import PodAccount
 from quintant.agents.multiplex.program import say
 from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
-from quintant.agents.relay.control import Control
-from quintant.agents.relay.forwarder import Forwarder
 from quintant.agents.relay.frontend import LIMITS, Frontend
 from quintant.agents.relay.metrics import RelayMetrics
-from quintant.agents.relay.name_registry import NameRegistry
 from quintant.agents.relay.options import RelayOptions
 from quintant.agents.relay.rate_limits import RequestLimiter
-from quintant.agents.relay.secret_tokens import SecretTokens
-from quintant.agents.relay.tokens import TokenList, TunnelTokens
-from quintant.agents.relay.tunnel_connection import TunnelConnection
-from quintant.agents.relay.visitor import Visitor
-from quintant.agents.relay.visitor_queue import VisitorQueue
+from quintant.agents.relay.tunnel.control import Control
+from quintant.agents.relay.tunnel.name_registry import NameRegistry
+from quintant.agents.relay.tunnel.secret_tokens import SecretTokens
+from quintant.agents.relay.tunnel.tokens import TokenList, TunnelTokens
+from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
+from quintant.agents.relay.visitor.forwarder import Forwarder
+from quintant.agents.relay.visitor.visitor import Visitor
+from quintant.agents.relay.visitor.visitor_queue import VisitorQueue
 from quintant.http.connections import Connections
 
 SWEEP_SECONDS = 2.0

@@ -33,7 +33,7 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve while the context lasts; the port that was bound is in the status."""
     handler = route_by_path(Pages(status, metrics).pages())
-    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS) as bound:
+    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS, shows_only=True) as bound:
         status.admin_port = bound[1]
         yield
 

@@ -60,7 +60,7 @@ async def dial_relay(relay: RelayEndpoint, resolver: HostResolver, random: Rando
 
 async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) -> bool:
     """Ask for the upgrade; whether our protocol is spoken."""
-    socket.write(_asked(url, token, key))
+    socket.write(_upgrade_request(url, token, key))
     try:
         head = parse_response_head(await socket.head())
     except ProtocolError:
@@ -72,7 +72,7 @@ async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) 
     return bool(head.all(b"sec-websocket-protocol"))
 
 
-def _asked(url: SplitResult, token: str, key: bytes) -> bytes:
+def _upgrade_request(url: SplitResult, token: str, key: bytes) -> bytes:
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     fields = [
         (b"Host", url.netloc.rpartition("@")[2].encode("idna")),

@@ -14,24 +14,30 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
+from quintant.agents.embedded_node import pod_path
 from quintant.agents.portalv1.seed import read_seed
+from quintant.wire.foreign import MalformedInput, decode_json
 from quintant.wire.portal import RequestRates
 
 ADMIN_PORT = 9808
+ADMIN_ADDRESS = "127.0.0.1"
+"""Where the status is served outside of a pod: what it tells is for this machine."""
 DRAIN_SECONDS = 8.0
 """To finish what is under way; the pod's grace period is 15 s."""
 CONNECT_SECONDS = 5.0
 """To reach the Service."""
 TLS_MODES = ("off", "insecure", "verify")
 _SCHEMES = ("ws", "wss")
+_BIND = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]*)):([0-9]{1,5})")
+_HIGHEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class TunnelOptions:
     """The pod's uid: which tunnel of the group this is."""
     key: bytes = field(default=b"", repr=False)
     """The seed of the key that relays of Portal's own protocol know it by; empty makes one."""
-    admin: tuple[str, int] = ("0.0.0.0", ADMIN_PORT)
+    admin: tuple[str, int] = (ADMIN_ADDRESS, ADMIN_PORT)
     limits: RequestRates | None = None
     """How many requests the relay is to let through."""
     drain: float = DRAIN_SECONDS
@@ -93,7 +99,6 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     tls = environ.get("PORTAL_TARGET_TLS") or "off"
     if tls not in TLS_MODES:
         parser.error(f"PORTAL_TARGET_TLS is {tls!r}, not one of {', '.join(TLS_MODES)}")
-    host, _, port = given.admin_addr.rpartition(":")
     return TunnelOptions(
         app=given.name,
         service=ServiceTarget(given.host, given.port, tls),
@@ -101,7 +106,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
         group=environ.get("PORTAL_GROUP") or given.name,
         pod=environ.get("POD_UID", ""),
         key=key,
-        admin=(host, int(port)),
+        admin=given.admin_addr,
         limits=limits,
         drain=given.drain,
         resolve=_resolve(environ.get("PORTAL_RESOLVE", "")),
@@ -109,7 +114,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
 
 
 def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayEndpoint, ...]:
-    named = _named(environ.get("PORTAL_RELAYS", "")) or _by_place(urls)
+    named = _named(environ.get("PORTAL_RELAYS", "")) or _by_host(urls)
     if not named:
         raise ValueError("no relay is given: --relay wss://relay.example.com/relay")
     for each in named:
@@ -132,39 +137,42 @@ def _key(text: str) -> bytes:
 
 def _limits(text: str) -> RequestRates | None:
     try:
-        return msgspec.json.decode(text, type=RequestRates) if text else None
-    except msgspec.DecodeError as error:
+        return decode_json(text, RequestRates) if text else None
+    except MalformedInput as error:
         raise ValueError(f"PORTAL_RATE_LIMITS are no limits: {error}") from None
 
 
 def _named(text: str) -> list[_Named]:
     try:
-        return msgspec.json.decode(text, type=list[_Named]) if text else []
-    except msgspec.DecodeError as error:
+        return decode_json(text, list[_Named]) if text else []
+    except MalformedInput as error:
         raise ValueError(f"PORTAL_RELAYS is no list of names and URLs: {error}") from None
 
 
 def _authority(at: int, environ: Mapping[str, str]) -> str:
-    folder = environ.get("PORTAL_CA_DIR", "")
-    own = Path(folder) / f"{at}.crt"
-    return str(own) if folder and own.exists() else environ.get("PORTAL_CA_FILE", "")
+    folder, shared = environ.get("PORTAL_CA_DIR", ""), environ.get("PORTAL_CA_FILE", "")
+    if folder:
+        own = pod_path(f"{folder}/{at}.crt", environ)
+        if own.exists():
+            return str(own)
+    return str(pod_path(shared, environ)) if shared else ""
 
 
-def _by_place(urls: Sequence[str]) -> list[_Named]:
+def _by_host(urls: Sequence[str]) -> list[_Named]:
     """Relays that nobody named: by their hosts, with ports and paths where these are the same."""
     once = list(dict.fromkeys(urls))
     hosts = Counter(urlsplit(url).hostname for url in once)
-    return [_Named(_place(url, hosts[urlsplit(url).hostname] == 1), url) for url in once]
+    return [_Named(_host_name(url, hosts[urlsplit(url).hostname] == 1), url) for url in once]
 
 
-def _place(url: str, alone: bool) -> str:
+def _host_name(url: str, alone: bool) -> str:
     parts = urlsplit(url)
     return (parts.hostname or url) if alone else f"{parts.netloc}{parts.path}"
 
 
 def _resolve(text: str) -> dict[str, str]:
     pairs = (each.partition("=") for each in text.split(",") if "=" in each)
-    return {host.lower(): place for host, _, place in pairs}
+    return {host.lower(): address for host, _, address in pairs}
 
 
 def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
@@ -176,6 +184,14 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     parser.add_argument("--port", required=True, type=int)
     parser.add_argument("--relay", action="append", default=[], metavar="URL")
     parser.add_argument("--drain", type=float, default=DRAIN_SECONDS, metavar="SECONDS")
-    address = environ.get("POD_IP") or environ.get("QUINTANT_POD_IP") or "0.0.0.0"
-    parser.add_argument("--admin-addr", default=f"{address}:{ADMIN_PORT}", metavar="HOST:PORT")
+    address = environ.get("POD_IP") or environ.get("QUINTANT_POD_IP") or ADMIN_ADDRESS
+    admin = (address, ADMIN_PORT)
+    parser.add_argument("--admin-addr", default=admin, type=_bind_address, metavar="HOST:PORT")
     return parser
+
+
+def _bind_address(text: str) -> tuple[str, int]:
+    found = _BIND.fullmatch(text)
+    if found is None or int(found[3]) > _HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as 127.0.0.1:{ADMIN_PORT}")
+    return found[1] or found[2], int(found[3])

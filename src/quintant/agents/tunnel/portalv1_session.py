@@ -160,5 +160,5 @@ class PortalV1RelaySession:
 
 def _unwelcome(reason: Reason) -> Reason:
     """What to say of a relay that speaks neither protocol, or does not want us."""
-    said = f"it does not offer {PROTOCOL}; as a relay of Portal's protocol v1: {reason.msg}"
-    return Reason(reason.code, said, reason.retry_after_ms)
+    message = f"it does not offer {PROTOCOL}; as a relay of Portal's protocol v1: {reason.msg}"
+    return Reason(reason.code, message, reason.retry_after_ms)

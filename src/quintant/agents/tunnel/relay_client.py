@@ -60,17 +60,17 @@ class RelayClient:
     ) -> None:
         self._relay, self._hello, self._seed = relay, hello, seed
         self._backend, self._status = backend, status
-        self._said = RelayReport(relay.name, relay.url)
+        self._report = RelayReport(relay.name, relay.url)
         self._sessions: set[RelaySession] = set()
         self._draining = asyncio.Event()
-        status.tell(self._said)
+        status.tell(self._report)
 
     async def run(self, resolver: HostResolver, random: Random, observer: ConnectObserver) -> None:
         """Stay connected until the tunnel drains."""
         memory = ReconnectBackoff()
         async with asyncio.TaskGroup() as group:
             while not self._draining.is_set():
-                self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
+                self._tell(state=Reach.CONNECTING, attempts=self._report.attempts + 1)
                 attempt, error = await self._once(resolver, random, observer, group)
                 if self._draining.is_set():
                     return
@@ -102,7 +102,7 @@ class RelayClient:
             dialed = await dial_relay(self._relay, resolver, random)
         except (UpgradeRefused, OSError, TimeoutError, UnicodeError) as error:
             observer.attempted(self._relay.name, "failed")
-            return ConnectAttempt(_code(error)), _said(error)
+            return ConnectAttempt(_code(error)), _error_text(error)
         session = self._session(dialed, self._connected(observer))
         work = group.create_task(self._served(dialed, session))
         # A relay that is leaving finishes its visitors; we look for its successor meanwhile.
@@ -138,22 +138,22 @@ class RelayClient:
             self._sessions.discard(session)
 
     def _connected(self, observer: ConnectObserver) -> Connected:
-        def told(public_url: str) -> None:
+        def report(public_url: str) -> None:
             observer.attempted(self._relay.name, "connected")
             self._tell(state=Reach.CONNECTED, last_error="", close_code=0, public_url=public_url)
 
-        return told
+        return report
 
     def _tell(self, **changes: object) -> None:
-        self._said = msgspec.structs.replace(self._said, **changes)
-        self._status.tell(self._said)
+        self._report = msgspec.structs.replace(self._report, **changes)
+        self._status.tell(self._report)
 
 
 def _code(error: BaseException) -> int:
     return _STATUS.get(error.status, 0) if isinstance(error, UpgradeRefused) else 0
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer within {CONNECT_SECONDS:.0f} s"
     return str(error) or type(error).__name__

@@ -13,7 +13,7 @@ import click
 
 from quintant.cli.client import client_flags, run_with_client
 from quintant.cli.look.get import objects
-from quintant.cli.look.objects import MANAGER, JsonObject, Place, read, select
+from quintant.cli.look.objects import MANAGER, JsonObject, ResourceScope, read, select
 from quintant.cli.look.table import Rows, laid_out, shown
 from quintant.client.rest import Rest
 from quintant.core.yaml.dump import to_yaml
@@ -31,11 +31,11 @@ def command(words: tuple[str, ...], **way: Any) -> None:
     """Show objects in full, and what happened to them."""
 
     async def work(client: Client, namespace: str) -> None:
-        chosen, place = await select(client.rest, words), Place(namespace)
+        chosen, scope = await select(client.rest, words), ResourceScope(namespace)
         count = 0
-        async for obj in objects(client.rest, chosen, place):
-            told = await _events(client.rest, obj)
-            click.echo(f"{chr(10) if count else ''}{described(obj, told)}")
+        async for obj in objects(client.rest, chosen, scope):
+            events = await _events(client.rest, obj)
+            click.echo(f"{chr(10) if count else ''}{described(obj, events)}")
             count += 1
         if not count:
             click.echo(f"No resources found in {namespace} namespace.", err=True)
@@ -43,9 +43,9 @@ def command(words: tuple[str, ...], **way: Any) -> None:
     run_with_client(MANAGER, work, **way)
 
 
-def described(obj: JsonObject, told: list[JsonObject]) -> str:
+def described(obj: JsonObject, events: list[JsonObject]) -> str:
     """An object and its events as text; of a Secret, how much it holds and not what."""
-    return "\n".join((*_head(obj), *_body(obj), "Events:", *_happened(told)))
+    return "\n".join((*_head(obj), *_body(obj), "Events:", *_happened(events)))
 
 
 def _head(obj: JsonObject) -> Iterator[str]:
@@ -76,15 +76,15 @@ def _body(obj: JsonObject) -> Iterator[str]:
         yield from (f"  {line}" for line in text.rstrip("\n").split("\n"))
 
 
-def _happened(told: list[JsonObject]) -> Iterator[str]:
-    if not told:
+def _happened(events: list[JsonObject]) -> Iterator[str]:
+    if not events:
         yield "  none"
         return
     lines = tuple(
         tuple(shown(str(cell)) for cell in cells)
         for cells in (
             (_when(each), each.get("type", ""), each.get("reason", ""), each.get("message", ""))
-            for each in sorted(told, key=_when)
+            for each in sorted(events, key=_when)
         )
     )
     text = laid_out(Rows(("LAST SEEN", "TYPE", "REASON", "MESSAGE"), lines))

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from quintant.cli.client import client_flags, run_with_client
-from quintant.cli.look.objects import MANAGER, JsonObject, Place, Selection, read, select
+from quintant.cli.look.objects import MANAGER, JsonObject, ResourceScope, Selection, read, select
 from quintant.cli.look.table import ACCEPT, Rows, laid_out, rows
 from quintant.client.rest import Rest
 from quintant.core.resource import Resource
@@ -34,21 +34,21 @@ def command(words: tuple[str, ...], everywhere: bool, labels: str, output: str, 
 
     async def work(client: Client, namespace: str) -> None:
         chosen = await select(client.rest, words)
-        place = Place(namespace, everywhere, labels)
+        scope = ResourceScope(namespace, everywhere, labels)
         if output in ("table", "wide"):
-            await _tables(client.rest, chosen, place, wide=output == "wide")
+            await _tables(client.rest, chosen, scope, wide=output == "wide")
             return
-        found = [each async for each in objects(client.rest, chosen, place)]
+        found = [each async for each in objects(client.rest, chosen, scope)]
         click.echo(_written(found, output), nl=False)
 
     run_with_client(MANAGER, work, **way)
 
 
-async def objects(rest: Rest, chosen: Selection, place: Place) -> AsyncIterator[JsonObject]:
+async def objects(rest: Rest, chosen: Selection, scope: ResourceScope) -> AsyncIterator[JsonObject]:
     """The objects themselves, without what only servers read."""
     for kind in chosen.kinds:
         for name in chosen.names or ("",):
-            found = await read(rest, place.path(kind, name), labelSelector=place.labels)
+            found = await read(rest, scope.path(kind, name), labelSelector=scope.labels)
             for obj in (found,) if name else found.get("items") or ():
                 yield plain(kind, obj)
 
@@ -59,35 +59,35 @@ def plain(kind: Resource, obj: JsonObject) -> JsonObject:
     return {"apiVersion": kind.api_version, "kind": kind.kind, **obj, "metadata": metadata}
 
 
-async def _tables(rest: Rest, chosen: Selection, place: Place, *, wide: bool) -> None:
+async def _tables(rest: Rest, chosen: Selection, scope: ResourceScope, *, wide: bool) -> None:
     shown = 0
     for kind in chosen.kinds:
-        found = await _rows(rest, kind, chosen, place, wide=wide)
+        found = await _rows(rest, kind, chosen, scope, wide=wide)
         if found is not None:
             click.echo(f"{'' if not shown else chr(10)}{laid_out(found)}")
             shown += 1
     if not shown:
-        where = "" if place.everywhere else f" in {place.namespace} namespace"
-        click.echo(f"No resources found{where}.", err=True)
+        suffix = "" if scope.everywhere else f" in {scope.namespace} namespace"
+        click.echo(f"No resources found{suffix}.", err=True)
 
 
 async def _rows(
-    rest: Rest, kind: Resource, chosen: Selection, place: Place, *, wide: bool
+    rest: Rest, kind: Resource, chosen: Selection, scope: ResourceScope, *, wide: bool
 ) -> Rows | None:
     found: Rows | None = None
     prefix = f"{kind.full_name}/".lower() if len(chosen.kinds) > 1 else ""
     for name in chosen.names or ("",):
-        table = await read(rest, place.path(kind, name), ACCEPT, labelSelector=place.labels)
-        namespaces = place.everywhere and kind.namespaced
+        table = await read(rest, scope.path(kind, name), ACCEPT, labelSelector=scope.labels)
+        namespaces = scope.everywhere and kind.namespaced
         more = rows(table, wide=wide, prefix=prefix, namespaces=namespaces)
         found = more if found is None else Rows(found.heading, found.lines + more.lines)
     return found if found is not None and found.lines else None
 
 
-def _written(found: list[JsonObject], output: str) -> str:
+def _written(items: list[JsonObject], output: str) -> str:
     if output == "name":
-        return "".join(f"{each['kind'].lower()}/{each['metadata']['name']}\n" for each in found)
+        return "".join(f"{each['kind'].lower()}/{each['metadata']['name']}\n" for each in items)
     if output == "yaml":
-        return to_yaml(found)
-    whole = found[0] if len(found) == 1 else {"apiVersion": "v1", "kind": "List", "items": found}
+        return to_yaml(items)
+    whole = items[0] if len(items) == 1 else {"apiVersion": "v1", "kind": "List", "items": items}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"

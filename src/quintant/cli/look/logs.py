@@ -12,7 +12,7 @@ import click
 
 from quintant.api.core import Pod
 from quintant.cli.client import client_flags, run_with_client
-from quintant.cli.look.objects import MANAGER, Place, read, select
+from quintant.cli.look.objects import MANAGER, ResourceScope, read, select
 from quintant.client.pod_logs import read_log_lines
 from quintant.client.rest import Rest
 from quintant.core.errors import ConfigError
@@ -36,7 +36,7 @@ def command(
     query["tailLines"] = "" if tail is None else str(tail)
 
     async def work(client: Client, namespace: str) -> None:
-        name = await _pod(client.rest, target, Place(namespace))
+        name = await _pod(client.rest, target, ResourceScope(namespace))
         pod = Pod(metadata=ObjectMeta(name=name, namespace=namespace))
         given = {key: value for key, value in query.items() if value}
         async for line in read_log_lines(client.rest, pod, given):
@@ -45,7 +45,7 @@ def command(
     run_with_client(MANAGER, work, **way)
 
 
-async def _pod(rest: Rest, target: str, place: Place) -> str:
+async def _pod(rest: Rest, target: str, scope: ResourceScope) -> str:
     """The pod that is meant: itself, or the first by name that a selector selects."""
     if "/" not in target:
         return target
@@ -53,15 +53,15 @@ async def _pod(rest: Rest, target: str, place: Place) -> str:
     (kind,), (name, *_) = chosen.kinds, chosen.names
     if kind == resource_of(Pod) or kind.plural == "pods":
         return name
-    owner = await read(rest, place.path(kind, name))
+    owner = await read(rest, scope.path(kind, name))
     labels = ((owner.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
-    found = await read(rest, place.path(resource_of(Pod)), labelSelector=selector) if labels else {}
+    found = await read(rest, scope.path(resource_of(Pod)), labelSelector=selector) if labels else {}
     names = sorted(each["metadata"]["name"] for each in found.get("items") or ())
     if not names:
         raise ConfigError(
             f"{kind.kind} {name} has no pods",
             because="it selects none" if labels else f"a {kind.kind} selects no pods by labels",
-            hint=f"quintant get pods -n {place.namespace}",
+            hint=f"quintant get pods -n {scope.namespace}",
         )
     return str(names[0])

@@ -6,18 +6,22 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import click
 import msgspec
 from msgspec import Struct
 
 from quintant.client.discovery import ServedResource, discover
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
+from quintant.core import nesting
 from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
 
 MANAGER = "quintant-look"
 """Who asks; nothing is ever written under this name."""
 JsonObject = dict[str, Any]
+LEVELS = 64
+"""What is shown of a document that is too deep to be read: more than a person looks through."""
 
 
 class Selection(Struct, frozen=True):
@@ -27,8 +31,8 @@ class Selection(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-class Place(Struct, frozen=True):
-    """Where to look: one namespace, or everywhere."""
+class ResourceScope(Struct, frozen=True):
+    """One namespace or all of them, and labels that objects must have."""
 
     namespace: str
     everywhere: bool = False
@@ -68,5 +72,15 @@ async def read(rest: Rest, path: str, accept: str = "application/json", **query:
     """A document of the server."""
     given = {key: value for key, value in query.items() if value}
     reply = await rest.send(ApiRequest("GET", path, given, {"accept": accept}))
-    found: JsonObject = msgspec.json.decode(reply.body)
+    return _decoded(reply.body)
+
+
+def _decoded(body: bytes) -> JsonObject:
+    found: JsonObject
+    try:
+        found = msgspec.json.decode(body)
+    except RecursionError:
+        # One object that somebody nested so deep must not hide the others, or itself.
+        found = msgspec.json.decode(nesting.pruned(body, LEVELS))
+        click.echo(f"note: what is nested deeper than {LEVELS} levels is shown as null", err=True)
     return found

@@ -31,15 +31,15 @@ def rows(table: Mapping[str, Any], *, wide: bool, prefix: str = "", namespaces: 
     for row in table.get("rows") or ():
         cells = [_cell(row["cells"][at]) for at in shown]
         cells[names] = prefix + cells[names]
-        where = (row.get("object") or {}).get("metadata", {}).get("namespace", "")
-        lines.append((*((where,) if namespaces else ()), *cells))
+        namespace = (row.get("object") or {}).get("metadata", {}).get("namespace", "")
+        lines.append((*((namespace,) if namespaces else ()), *cells))
     return Rows((*(("NAMESPACE",) if namespaces else ()), *heading), tuple(lines))
 
 
-def laid_out(found: Rows) -> str:
+def laid_out(rows: Rows) -> str:
     """Columns as wide as their widest cell, and no spaces at the ends of lines."""
-    every: Sequence[Sequence[str]] = (found.heading, *found.lines)
-    widths = [max(len(line[at]) for line in every) for at in range(len(found.heading))]
+    every: Sequence[Sequence[str]] = (rows.heading, *rows.lines)
+    widths = [max(len(line[at]) for line in every) for at in range(len(rows.heading))]
     return "\n".join(
         _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in every

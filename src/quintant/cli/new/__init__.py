@@ -20,6 +20,10 @@ from quintant.core.errors import ConfigError
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """A DNS label, short enough to be the beginning of others."""
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_GROUP = re.compile(rf"{_LABEL}(\.{_LABEL})+")
+"""A DNS subdomain with a dot at least, as a CustomResourceDefinition wants its group."""
+_GROUP_LENGTH = 253
 _SUFFIX = ".tmpl"
 _PACKAGE = "package"
 """The folder of the skeleton that becomes the project's package."""
@@ -40,13 +44,15 @@ def command(name: str, group: str | None, source: Path | None) -> None:
     """Make a project with a controller that runs, in a new folder."""
     folder = Path(name)
     _check(name, folder)
+    group = f"{name}.example.com" if group is None else group
+    _check_group(group)
     folder.mkdir()
     wheel = provide_wheel(folder / VENDOR, source)
-    for path, text in project_files(name, wheel, group or f"{name}.example.com"):
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-        click.echo(f"wrote {place}")
+    for path, text in project_files(name, wheel, group):
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        click.echo(f"wrote {target}")
     click.echo(f"try: cd {folder} && make test")
 
 
@@ -63,8 +69,8 @@ def project_files(name: str, wheel: str, group: str) -> Iterator[tuple[Path, str
     }
     for path, text in _templates(files(__package__) / "skeleton", Path()):
         first, *rest = path.parts
-        place = Path("src", package, *rest) if first == _PACKAGE else path
-        yield place, _filled(text, words)
+        target = Path("src", package, *rest) if first == _PACKAGE else path
+        yield target, _filled(text, words)
 
 
 def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
@@ -77,7 +83,7 @@ def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], text)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: words[match[1]], text)
 
 
 def _check(name: str, folder: Path) -> None:
@@ -92,4 +98,13 @@ def _check(name: str, folder: Path) -> None:
             f"cannot make a project in {folder}",
             because="there is something of that name already",
             hint="another name, or another folder",
+        )
+
+
+def _check_group(group: str) -> None:
+    if len(group) > _GROUP_LENGTH or not _GROUP.fullmatch(group):
+        raise ConfigError(
+            f"cannot make a project with the API group {group[:80]!r}",
+            because="no API server takes it: words of small letters, digits and dashes, with dots",
+            hint="--group shops.example.com",
         )

@@ -45,7 +45,7 @@ def pack_installed(installed: Distribution, folder: Path) -> str:
     lines = csv.writer(record, lineterminator="\n")
     with ZipFile(folder / target, "w") as wheel:
         for path in sorted(installed.files or (), key=str):
-            # Scripts lie elsewhere, and are made anew.
+            # Scripts lie elsewhere, and are made again.
             if path.parts[0] == ".." or path.suffix == ".pyc" or path.name in _LEFT_OUT:
                 continue
             content = path.read_binary()
@@ -84,10 +84,10 @@ def _build(source: Path, folder: Path) -> str:
         check=False,
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines()
+        lines = done.stderr.strip().splitlines()
         raise ConfigError(
             f"cannot build a wheel of {source}",
-            because=said[-1] if said else f"pip ended with code {done.returncode}",
+            because=lines[-1] if lines else f"pip ended with code {done.returncode}",
             hint="make package there, and give --from dist/quintant-0.1.0-py3-none-any.whl",
         )
     (built,) = folder.glob("quintant-*.whl")

@@ -40,7 +40,7 @@ class Config(Struct, frozen=True):
     user: AuthInfo = field(default_factory=AuthInfo)
     proxy: Sensitive[str] | None = None
     untrusted: bool = False
-    """Whether somebody else named the server: a name of it may not lead to a link-local address."""
+    """Whether a stranger named the server: a name of it may not lead to a special address."""
 
     @classmethod
     def discover(
@@ -89,7 +89,7 @@ class Config(Struct, frozen=True):
         insecure: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> Config:
-        """A kubeconfig that somebody else wrote, such as one in a Secret; `source` names it.
+        """A kubeconfig that a stranger wrote, such as one in a Secret; `source` names it.
 
         Exec plugins, auth providers, files, proxies, link-local servers, and several contexts
         without a choice are refused; http:// and insecure-skip-tls-verify without `insecure`.

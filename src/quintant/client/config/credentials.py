@@ -42,10 +42,10 @@ class CredentialProvider(Protocol):
 class StaticCredential:
     """Credentials that never change: none, a token, a password, an inline certificate."""
 
-    shown: Credential = field(default_factory=Credential)
+    value: Credential = field(default_factory=Credential)
 
     async def credential(self) -> Credential:
-        return self.shown
+        return self.value
 
     def invalidate(self, began: float) -> bool:
         return False

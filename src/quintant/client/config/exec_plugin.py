@@ -1,6 +1,6 @@
 """Credentials from a program: the exec plugins of a kubeconfig (aws, gcloud, kubelogin and others).
 
-The program is told what is wanted in KUBERNETES_EXEC_INFO and prints an ExecCredential. It runs
+The program reads what is wanted in KUBERNETES_EXEC_INFO and prints an ExecCredential. It runs
 once for however many requests wait, its answer is kept until it expires or the server refuses it,
 and a certificate in it that did not change keeps its connections.
 """
@@ -26,9 +26,10 @@ from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.sensitive import MASK, Sensitive
 from quintant.keys.tls import KeyPair
+from quintant.wire.foreign import MalformedInput, decode_json
 
 INFO = "KUBERNETES_EXEC_INFO"
-# A program that asks nobody anything has a minute; one that asks a person waits for the person.
+# A program that asks no person anything has a minute; one that asks a person waits for the person.
 RUN_SECONDS = 60.0
 # What is shown of a failed program's complaints: the end, where the reason usually is.
 COMPLAINT_CHARACTERS = 2000
@@ -105,22 +106,22 @@ class ExecPluginCredential:
         self._plugin, self._cluster, self._clock = plugin, cluster, clock
         self._run, self._environ = run, environ
         self._turn = asyncio.Lock()
-        self._shown: Credential | None = None
+        self._credential: Credential | None = None
         self._expires: datetime | None = None
         self._pair: KeyPair | None = None
         self._learned = 0.0
 
     async def credential(self) -> Credential:
-        if self._shown is not None and not self._expired():
-            return self._shown
-        async with self._turn:  # whoever waited here finds the answer of the one before
-            if self._shown is None or self._expired():
-                self._shown = await self._ask()
-            return self._shown
+        if self._credential is not None and not self._expired():
+            return self._credential
+        async with self._turn:  # a caller that waited here finds the answer of the one before
+            if self._credential is None or self._expired():
+                self._credential = await self._ask()
+            return self._credential
 
     def invalidate(self, began: float) -> bool:
         if began > self._learned:
-            self._shown = None
+            self._credential = None
         return True
 
     def _expired(self) -> bool:
@@ -169,8 +170,8 @@ class ExecPluginCredential:
 
     def _parsed(self, stdout: Sensitive[bytes]) -> _Given:
         try:
-            credential = msgspec.json.decode(stdout.reveal(), type=_Credential)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            credential = decode_json(stdout.reveal(), _Credential)
+        except MalformedInput:
             raise self._failed("it did not print an ExecCredential") from None
         if credential.kind != "ExecCredential" or credential.api_version != self._plugin.version:
             raise self._failed(
@@ -193,7 +194,7 @@ class ExecPluginCredential:
 
     def _info(self, interactive: bool) -> str:
         spec: dict[str, Any] = {"interactive": interactive}
-        if self._plugin.told:
+        if self._plugin.provide_cluster_info:
             spec["cluster"] = self._cluster
         document = {"apiVersion": self._plugin.version, "kind": "ExecCredential", "spec": spec}
         return msgspec.json.encode(document).decode()
@@ -210,10 +211,10 @@ class ExecPluginCredential:
 
 
 def cluster_info(config: Config) -> Mapping[str, Any]:
-    """What a plugin may be told of the cluster, in the form of an ExecCredential."""
+    """What a plugin may know of the cluster, in the form of an ExecCredential."""
     trust, plugin = config.trust, config.user.plugin
     authority = trust.authority.read().reveal() if trust.authority else b""
-    told = {
+    fields = {
         "server": config.server,
         "tls-server-name": trust.server_name,
         "insecure-skip-tls-verify": trust.insecure,
@@ -221,4 +222,4 @@ def cluster_info(config: Config) -> Mapping[str, Any]:
         "proxy-url": config.proxy.reveal() if config.proxy else "",
         "config": plugin.extension if plugin else None,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}

@@ -1,6 +1,6 @@
 """TLS between a client and an API server: whom to trust, what to show, and what went wrong.
 
-Certificates and keys come from a kubeconfig, inline or as files; the trouble with them is told in
+Certificates and keys come from a kubeconfig, inline or as files; trouble with them is reported in
 its words, so that the field to mend is named.
 """
 
@@ -102,9 +102,9 @@ def _trusting(authority: Pem | None) -> ssl.SSLContext:
         # OpenSSL takes no text at all to mean the system's authorities.
         return ssl.create_default_context(cadata=text or "nothing")
     except (ssl.SSLError, ValueError):
-        where = f" {authority.path}" if authority.path else ""
+        suffix = f" {authority.path}" if authority.path else ""
         raise ConfigError(
-            f"cannot use {authority.field}{where}", because="it holds no valid PEM certificate"
+            f"cannot use {authority.field}{suffix}", because="it holds no valid PEM certificate"
         ) from None
 
 

@@ -44,42 +44,42 @@ def credential_provider(config: Config, clock: Clock) -> CredentialProvider:
 
 
 class TokenFileCredential:
-    """A bearer token in a file that somebody else rewrites."""
+    """A bearer token in a file that another program rewrites."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._shown: Credential | None = None
+        self._credential: Credential | None = None
         self._stamp: Stamp | None = None
         self._looked = 0.0
 
     async def credential(self) -> Credential:
         now = monotonic()
-        if self._shown is None or now - self._looked >= TOKEN_SECONDS:
-            self._shown = self._look(now)
-        return self._shown
+        if self._credential is None or now - self._looked >= TOKEN_SECONDS:
+            self._credential = self._look(now)
+        return self._credential
 
     def invalidate(self, began: float) -> bool:
-        if self._shown is None or began <= self._looked:
+        if self._credential is None or began <= self._looked:
             return True
-        before, self._stamp = self._shown, None
-        self._shown = self._look(monotonic())
-        return self._shown.headers != before.headers
+        before, self._stamp = self._credential, None
+        self._credential = self._look(monotonic())
+        return self._credential.headers != before.headers
 
     def _look(self, now: float) -> Credential:
         """Read the file if it changed; while it cannot be read, the last token stands."""
         self._looked = now
         try:
             stamp = file_stamp(self._path)
-            if self._shown is not None and stamp == self._stamp:
-                return self._shown
-            shown = Credential(bearer_header(Sensitive(self._path.read_text())))
+            if self._credential is not None and stamp == self._stamp:
+                return self._credential
+            credential = Credential(bearer_header(Sensitive(self._path.read_text())))
         except (OSError, ValueError) as error:
-            if self._shown is not None:
-                return self._shown
+            if self._credential is not None:
+                return self._credential
             why = getattr(error, "strerror", None) or str(error)
             raise NoCredentials(f"cannot use token file {self._path}", because=why) from None
         self._stamp = stamp
-        return shown
+        return credential
 
 
 class CertificateFilesCredential:
@@ -90,16 +90,16 @@ class CertificateFilesCredential:
         self._certificate, self._key = certificate, key
         self._stamp = self._stamps()
         self._pair = self._read()
-        self._shown = Credential({}, self._pair)
+        self._credential = Credential({}, self._pair)
         self._looked = 0.0
         tls.require_key_pair(self._pair)
 
     async def credential(self) -> Credential:
         self._look(monotonic())
         headers = (await self._beside.credential()).headers
-        if headers is not self._shown.headers or self._pair is not self._shown.pair:
-            self._shown = Credential(headers, self._pair)
-        return self._shown
+        if headers is not self._credential.headers or self._pair is not self._credential.pair:
+            self._credential = Credential(headers, self._pair)
+        return self._credential
 
     def invalidate(self, began: float) -> bool:
         before, self._looked = self._pair, -CERTIFICATE_SECONDS

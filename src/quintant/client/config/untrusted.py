@@ -1,15 +1,13 @@
-"""A kubeconfig that somebody else wrote, such as one in a Secret: what of it is taken.
+"""A kubeconfig that a stranger wrote, such as one in a Secret: what of it is taken.
 
-Whoever may write that Secret must not make this program start a program, read a file, send its
-requests through somebody, trust anybody, or call on what only this machine can reach. So a server,
+A user who may write that Secret must not make this program start a program, read a file, send its
+requests through a proxy, trust an authority, or call what only this machine reaches. So a server,
 an authority, and credentials that stand in the text are taken, and everything else is refused. What
 is said about a refusal never holds what the text holds, names of entries excepted.
 """
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,15 +17,13 @@ from quintant.client.config.kubeconfig import ClusterEntry, EntryOrigin, Kubecon
 from quintant.core.errors import ConfigError
 from quintant.core.text import one_line
 from quintant.core.yaml import YamlError
+from quintant.http.special_addresses import special_kind
+from quintant.wire.foreign import MalformedInput, decode_yaml
 
 # Bytes: a kubeconfig has three certificates of a few kilobytes; a Secret could hold a mebibyte.
 LONGEST = 256 * 1024
 LONGEST_NAME = 253
-# Where NAT64 puts addresses of the old kind.
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _MINIFY = "kubectl config view --minify --flatten --raw, which writes one context and no files"
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def parse_untrusted(data: bytes, source: str) -> Kubeconfig:
@@ -39,11 +35,16 @@ def parse_untrusted(data: bytes, source: str) -> Kubeconfig:
             hint=_MINIFY,
         )
     try:
+        decode_yaml(data, most=LONGEST, scalars_are_text=True)
         found = kubeconfig.parse_kubeconfig(data, Path(source))
-    except YamlError as error:  # its words quote the text
-        where = f" in line {error.line}" if error.line else ""
+    except MalformedInput as error:
         raise ConfigError(
-            f"cannot use the kubeconfig in {source}", because=f"it is not YAML{where}"
+            f"cannot use the kubeconfig in {source}", because=f"it cannot be read: {error}"
+        ) from None
+    except YamlError as error:  # its words quote the text
+        suffix = f" in line {error.line}" if error.line else ""
+        raise ConfigError(
+            f"cannot use the kubeconfig in {source}", because=f"it is not YAML{suffix}"
         ) from None
     # Errors tell these names, and end in statuses and logs.
     for name in (*found.contexts, *found.clusters, *found.users):
@@ -55,14 +56,14 @@ def parse_untrusted(data: bytes, source: str) -> Kubeconfig:
     return found
 
 
-def chosen_context(found: Kubeconfig, source: str, wanted: str | None) -> str:
+def chosen_context(config: Kubeconfig, source: str, wanted: str | None) -> str:
     """The context that is meant: the one that is asked for, or the only one there is."""
-    if wanted is not None or len(found.contexts) == 1:
-        return wanted if wanted is not None else next(iter(found.contexts))
-    names = one_line(", ".join(sorted(found.contexts)))
+    if wanted is not None or len(config.contexts) == 1:
+        return wanted if wanted is not None else next(iter(config.contexts))
+    count, names = len(config.contexts), one_line(", ".join(sorted(config.contexts)))
     raise ConfigError(
         f"cannot choose a cluster from the kubeconfig in {source}",
-        because=f"it has {len(found.contexts)} contexts: {names}" if names else "it has no context",
+        because=f"it has {count} contexts: {names}" if names else "it has no context",
         hint=f"name one of them, or {_MINIFY}" if names else _MINIFY,
     )
 
@@ -73,12 +74,6 @@ def require_harmless(
     """ConfigError names the first field that asks for more than a connection to a server."""
     for origin, field, why in (*_user_refusals(user), *_cluster_refusals(cluster, insecure)):
         raise origin.config_error(field, why, _MINIFY if "file" in why else "")
-
-
-def is_link_local(address: str) -> bool:
-    """Whether an address, in any of its spellings, is one that only this machine's link has."""
-    found = _parsed(address.partition("%")[0])
-    return found is not None and any(one.is_link_local for one in _meant(found))
 
 
 Refusal = tuple[EntryOrigin[UserEntry] | EntryOrigin[ClusterEntry], str, str]
@@ -122,27 +117,6 @@ def _server_refusal(server: str, insecure: bool) -> str:
         return "it is not an https:// address"
     if parts.username is not None or parts.query or parts.fragment:
         return "it holds more than a host, a port and a path"
-    if is_link_local(host):
-        return "it is a link-local address, where clouds answer their own machines"
+    if kind := special_kind(host):
+        return f"its address is {kind}, which is not allowed"
     return ""
-
-
-def _parsed(address: str) -> Address | None:
-    try:
-        return ipaddress.ip_address(address)
-    except ValueError:
-        pass
-    try:  # 0xa9fea9fe, 2852039166, 169.254.43518: what the resolver takes for an address
-        return ipaddress.IPv4Address(socket.inet_aton(address)) if address else None
-    except (OSError, ValueError):
-        return None
-
-
-def _meant(address: Address) -> Iterator[Address]:
-    """An address, and the one of the old kind that is inside it."""
-    yield address
-    if isinstance(address, ipaddress.IPv6Address):
-        inside = (address.ipv4_mapped, address.sixtofour)
-        yield from (one for one in inside if one is not None)
-        if address in _NAT64:
-            yield ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

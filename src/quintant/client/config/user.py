@@ -42,8 +42,8 @@ class Plugin(Struct, frozen=True):
     interactive: str = "Never"
     hint: str = ""
     """How to install the program, shown when it is missing."""
-    told: bool = False
-    """Whether it is told about the cluster (provideClusterInfo)."""
+    provide_cluster_info: bool = False
+    """Whether KUBERNETES_EXEC_INFO describes the cluster."""
     extension: Any = None
     """What the cluster entry holds for the plugin."""
 
@@ -122,6 +122,6 @@ def _plugin(user: EntryOrigin[UserEntry], cluster: EntryOrigin[ClusterEntry]) ->
         env={item.name: item.value for item in entry.env},
         interactive=mode,
         hint=entry.install_hint,
-        told=entry.provide_cluster_info,
+        provide_cluster_info=entry.provide_cluster_info,
         extension=given[0] if given else None,
     )

@@ -27,9 +27,9 @@ class Authenticated(ABC):
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
         began = monotonic()
-        reply = await self._request(call, await self._credentials.credential())
+        reply = await self._request(call, await self._credentials.credential(), began)
         if reply.status == 401 and self._credentials.invalidate(began):
-            return await self._request(call, await self._credentials.credential())
+            return await self._request(call, await self._credentials.credential(), monotonic())
         return reply
 
     @asynccontextmanager
@@ -44,8 +44,8 @@ class Authenticated(ABC):
             yield stream
 
     @abstractmethod
-    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
-        """Send a request that shows `credential`."""
+    async def _request(self, call: ApiRequest, credential: Credential, began: float) -> ApiResponse:
+        """Send a request that shows `credential`, and that began then on the loop's clock."""
 
     @abstractmethod
     def _stream(
@@ -57,7 +57,7 @@ class Authenticated(ABC):
 class SignedTransport(Authenticated):
     """Any transport, with credentials; a certificate among them has no connection to be shown on.
 
-    With it a manager that runs in process is somebody to the server, and its tokens may rotate.
+    With it a manager that runs in process is a user to the server, and its tokens may rotate.
     """
 
     def __init__(self, inner: Transport, credentials: CredentialProvider) -> None:
@@ -65,10 +65,10 @@ class SignedTransport(Authenticated):
         self._inner = inner
 
     async def close(self) -> None:
-        """Let go of the transport behind."""
+        """Release the transport behind."""
         await self._inner.close()
 
-    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
+    async def _request(self, call: ApiRequest, credential: Credential, began: float) -> ApiResponse:
         return await self._inner.request(_signed(call, credential))
 
     def _stream(

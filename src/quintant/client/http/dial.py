@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from ipaddress import ip_address
 
 from msgspec import Struct
 
-from quintant.client.config.untrusted import is_link_local
 from quintant.client.http.route import Hop, ServerRoute
 from quintant.http.client_connection import ClientConnection
+from quintant.http.special_addresses import resolve_host
 
 # A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
 # 15 s, two of them; and whatever we send must be acknowledged within 45 s.
@@ -52,7 +50,7 @@ class Dialer(Struct, frozen=True):
     name: str
     """The name under which the server is known to its certificate."""
     guarded: bool = False
-    """Whether link-local addresses are refused, whatever name leads to one."""
+    """Whether special addresses are refused, whatever name leads to one."""
 
     async def dial(
         self, seconds: float, lost: Callable[[ClientConnection], None]
@@ -70,10 +68,10 @@ class Dialer(Struct, frozen=True):
     async def _connect(self, lost: Callable[[ClientConnection], None]) -> ClientConnection:
         proxied = self.route.proxy is not None
         try:
-            *others, last = await self._places(self.route.first_hop)
-            for place in others:
+            *others, last = await self._addresses(self.route.first_hop)
+            for address in others:
                 with suppress(OSError):
-                    return await self._open(*place, lost)
+                    return await self._open(*address, lost)
             return await self._open(*last, lost)
         except OSError as error:
             raise ServerUnreachable(error, proxy=proxied) from None
@@ -91,24 +89,14 @@ class Dialer(Struct, frozen=True):
         tune(connection.transport.get_extra_info("socket"))
         return connection
 
-    async def _places(self, hop: Hop) -> list[tuple[str, int]]:
-        """Where to try: the addresses of the host, looked at first if that is asked for.
-
-        Asked again, a name might lead elsewhere: connected to is what was looked at. The standard
-        library is asked, since it knows the names of an embedded cluster; a faster loop does not.
-        """
+    async def _addresses(self, hop: Hop) -> list[tuple[str, int]]:
+        """Where to try: the addresses of the host, looked at first if that is asked for."""
         guarded = self.guarded and self.route.proxy is None
-        found = [(hop.host, hop.port)]
-        if not _is_address(hop.host):
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(None, _resolve, hop)
-        if guarded and any(is_link_local(address) for address, _ in found):
-            raise PermissionError(errno.EACCES, "its address is link-local, which is not allowed")
-        return found
+        return await resolve_host(hop.host, hop.port, guarded=guarded)
 
     async def _tunnel(self, connection: ClientConnection, seconds: float) -> None:
-        asked = self.route.connect_request
-        head, _ = await connection.request("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
+        request = self.route.connect_request
+        head, _ = await connection.request("CONNECT", request, most=REFUSAL_BYTES, seconds=seconds)
         try:
             if head.status >= 300:
                 raise ProxyRefused(head.status, head.reason.decode("latin-1"))
@@ -128,19 +116,6 @@ class Dialer(Struct, frozen=True):
             raise ServerUnreachable(error, proxy=False) from None
         if above is not None:
             connection.connection_made(above)
-
-
-def _resolve(hop: Hop) -> list[tuple[str, int]]:
-    found = socket.getaddrinfo(hop.host, hop.port, type=socket.SOCK_STREAM)
-    return [(str(info[4][0]), int(info[4][1])) for info in found]
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def tune(made: socket.socket) -> None:

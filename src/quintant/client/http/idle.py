@@ -1,7 +1,7 @@
 """Connections between two requests.
 
 A connection whose exchange is complete is kept for the next one, for a while. When there will be
-none, because an identity changed or somebody stops, what rests closes at once, and what is under
+none, because an identity changed or a program stops, what rests closes at once, and what is under
 way when it comes to rest.
 """
 

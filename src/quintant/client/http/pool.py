@@ -91,6 +91,6 @@ def _lines(impersonate: Impersonate) -> str:
 @lru_cache(maxsize=64)  # a client's calls have few different headers
 def _given(headers: tuple[tuple[str, str], ...]) -> str:
     """The headers of a call, and those of ours that it says nothing about."""
-    said = {name.lower() for name, _ in headers}
-    ours = [(name, value) for name, value in DEFAULTS if name.lower() not in said]
+    given = {name.lower() for name, _ in headers}
+    ours = [(name, value) for name, value in DEFAULTS if name.lower() not in given]
     return "".join(header_line(name, value) for name, value in (*headers, *ours))

@@ -81,8 +81,7 @@ class HttpTransport(Authenticated):
             connection.close()
         await asyncio.sleep(0)  # sockets close in the loop's next turn
 
-    async def _request(self, call: ApiRequest, credential: Credential) -> ApiResponse:
-        began = monotonic()
+    async def _request(self, call: ApiRequest, credential: Credential, began: float) -> ApiResponse:
         pool = self._fitting(credential, began)
         try:
             head, body = await self._exchange(pool, call, pool.encode(call, credential), began)

@@ -1,4 +1,4 @@
-"""What a node says of itself: its conditions, and what a fault makes of them. Pure."""
+"""ReadyCondition, MemoryPressureCondition: conditions of a node, and its faults. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quintant.core.object import replace
 
 REPORT_SECONDS = 300.0
 """How often a node that is as it was says so again, in its status."""
-Said = tuple[str, str, str, str]
+ConditionFields = tuple[str, str, str, str]
 """Type, status, reason and message of a condition."""
 
 # Type, status when all is well, reason and message then.
@@ -40,21 +40,21 @@ _FAULTY = {
 
 
 def node_conditions(
-    said: NodeStatus, fault: NodeFault, now: datetime, wrong: Said | None = None
+    status: NodeStatus, fault: NodeFault, now: datetime, wrong: ConditionFields | None = None
 ) -> tuple[NodeCondition, ...]:
     """The conditions of a node with a fault, or with something else that is wrong.
 
-    `said` is its status so far: a condition that stays as it was keeps the time of its transition.
+    `status` is the one so far: a condition that stays as it was keeps the time of its transition.
     """
     found = wrong or _FAULTY.get(fault)
-    return tuple(_condition(said, *each, now) for each in _with(found))
+    return tuple(_condition(status, *each, now) for each in _with(found))
 
 
-def seconds_until_report(said: NodeStatus, wanted: NodeStatus, now: datetime) -> float:
+def seconds_until_report(status: NodeStatus, wanted: NodeStatus, now: datetime) -> float:
     """When a node has to say how it is; at once if that is not what it said."""
-    if without_times(said) != without_times(wanted):
+    if without_times(status) != without_times(wanted):
         return 0.0
-    confirmed = [each.last_heartbeat_time for each in said.conditions]
+    confirmed = [each.last_heartbeat_time for each in status.conditions]
     oldest = min((parse_timestamp(each) for each in confirmed if each), default=now)
     return max(0.0, (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds())
 
@@ -73,15 +73,15 @@ def without_times(status: NodeStatus) -> NodeStatus:
     return replace(status, conditions=tuple(conditions))
 
 
-def _with(wrong: Said | None) -> Iterator[Said]:
+def _with(wrong: ConditionFields | None) -> Iterator[ConditionFields]:
     for each in _WELL:
         yield wrong if wrong is not None and wrong[0] == each[0] else each
 
 
 def _condition(
-    said: NodeStatus, type: str, status: str, reason: str, message: str, now: datetime
+    node_status: NodeStatus, type: str, status: str, reason: str, message: str, now: datetime
 ) -> NodeCondition:
-    known = condition_of(said.conditions, type)
+    known = condition_of(node_status.conditions, type)
     since = known.last_transition_time if known is not None and known.status == status else None
     return NodeCondition(
         type=type,

@@ -1,4 +1,4 @@
-"""How often nodes say that they are alive, and how long they may be silent: one set of times.
+"""nodeLeaseDurationSeconds, NodeMonitorGracePeriod: lease renewal of nodes, and silence.
 
 A node renews its lease; the node controller looks whether it does. Both follow from the grace, so
 that a shorter one (`quintant up --node-grace 5s`) gives up no node that is well.

@@ -1,4 +1,4 @@
-"""Whether a node is meant: node selectors, node affinity, taints and tolerations. Pure."""
+"""TolerationsTolerateTaint, RequiredNodeAffinity: whether a pod may be on a node. Pure."""
 
 from __future__ import annotations
 

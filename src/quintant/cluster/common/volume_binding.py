@@ -1,4 +1,4 @@
-"""Claims and volumes: which belong together, and what each says once they do. Pure.
+"""FindMatchingVolume: claims and volumes: which match, and what each says when bound. Pure.
 
 A volume is bound when its `claimRef` has the claim's uid and the claim names the volume. Who takes
 the first step depends on who was there first: users may name either in the other.
@@ -68,22 +68,25 @@ def find_volume(
 
     With `reserved`, only one that is meant for it will do.
     """
-    fitting = [each for each in volumes if not each.deleting and not mismatch(claim, each)]
-    meant = [each for each in fitting if refers_to_claim(each, claim)]
+    # Most volumes are somebody else's: only what can be had is held to what is asked for.
+    fitting = [each for each in volumes if _obtainable(claim, each) and not mismatch(claim, each)]
+    meant = [each for each in fitting if each.spec.claim_ref is not None]
     free = [each for each in fitting if each.spec.claim_ref is None and _chosen(claim, each)]
     return min(meant or ([] if reserved else free), key=_order, default=None)
 
 
 def mismatch(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
     """Why a volume is not what a claim asks for; empty if it is."""
-    spec, asked = volume.spec, claim.spec
-    if (spec.volume_mode or FILESYSTEM) != (asked.volume_mode or FILESYSTEM):
+    spec, claim_spec = volume.spec, claim.spec
+    if (spec.volume_mode or FILESYSTEM) != (claim_spec.volume_mode or FILESYSTEM):
         return "incompatible volumeMode"
     if parse_quantity(spec.capacity.get(STORAGE, "0")) < requested_storage(claim):
         return "requested PV is too small"
     if spec.storage_class_name != class_name(claim):
         return "storageClassName does not match"
-    return "" if set(asked.access_modes) <= set(spec.access_modes) else "incompatible accessMode"
+    return (
+        "" if set(claim_spec.access_modes) <= set(spec.access_modes) else "incompatible accessMode"
+    )
 
 
 def requested_storage(claim: PersistentVolumeClaim) -> Decimal:
@@ -146,6 +149,12 @@ def bound_status(
 def _annotated(obj: Bound, key: str) -> Bound:
     annotations = {**obj.metadata.annotations, key: _YES}
     return replace(obj, metadata=replace(obj.metadata, annotations=annotations))
+
+
+def _obtainable(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    """Whether nobody else has a volume, and it stays."""
+    unclaimed = volume.spec.claim_ref is None
+    return (unclaimed or refers_to_claim(volume, claim)) and not volume.deleting
 
 
 def _chosen(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:

@@ -1,4 +1,4 @@
-"""The control plane around the API server: managers that run in its process, each as somebody.
+"""The control plane around the API server: managers in its process, each as a user of its own.
 
 A component has a user name of its own and a role that is generated from what its controllers
 declare. It reaches the server without a socket, yet with a token, and is authenticated,

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets say how many of their pods may go now.
+"""DisruptionController, PodDisruptionBudget: how many pods of a budget may be evicted now.
 
 `budget_status` is pure: from the pods that a budget covers, and how many there should be. That is
 the number of pods there are, unless the budget is a percentage or names what may be unavailable:
@@ -20,10 +20,10 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
 from quintant.core.owner import controller_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 NAME = "disruption-controller"
 DELETION_SECONDS = 120.0
@@ -141,11 +141,11 @@ async def _write_status(
     """Write a status, unless somebody, such as the server that grants evictions, did so first."""
     if status == budget.status:
         return
-    said = {**_ZERO, **Opaque.of(status).value}
+    fields = {**_ZERO, **Opaque.of(status).value}
     gone = budget.status.disrupted_pods.keys() - status.disrupted_pods.keys()
-    said["disruptedPods"] = {**dict.fromkeys(gone), **status.disrupted_pods} or None
+    fields["disruptedPods"] = {**dict.fromkeys(gone), **status.disrupted_pods} or None
     version = {"resourceVersion": budget.metadata.resource_version}
-    await client.subresource(budget, "status").patch({"metadata": version, "status": said})
+    await client.subresource(budget, "status").patch({"metadata": version, "status": fields})
 
 
 async def _expected(

@@ -1,4 +1,4 @@
-"""The history of a workload, kept in ControllerRevisions: what its template was, and when.
+"""NewControllerRevision, EqualRevision: the templates that a workload had, and when.
 
 A revision holds the template as a patch that makes the workload what it was. A template that comes
 back gets its old revision with the next number. What no pod has and nobody needs for going back
@@ -19,7 +19,7 @@ from quintant.cluster.controllers.pods.templates import parse_template, short_ha
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import controller_of, owned
-from quintant.runtime.controller.context import Context
+from quintant.runtime.reconcile.context import Context
 
 HASH = "controller-revision-hash"
 """The label by which a pod tells its revision, and that of a DaemonSet its hash."""

@@ -1,4 +1,4 @@
-"""Numbers of pods: counted, or a percentage of the pods that should be."""
+"""GetScaledValueFromIntOrPercent: a number of pods, or a percentage of those wanted."""
 
 from __future__ import annotations
 

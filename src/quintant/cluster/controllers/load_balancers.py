@@ -1,4 +1,4 @@
-"""Services of type LoadBalancer get an address of this machine: their own.
+"""syncLoadBalancerIfNeeded: a Service of type LoadBalancer gets an address of this machine.
 
 A real cluster leaves this to its cloud. Here the address of the service can be dialled anyway, so
 that is what the status says. Services with a class of their own are somebody else's to serve. One
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from quintant.api.core import LoadBalancerIngress, LoadBalancerStatus, Service, ServiceStatus
 from quintant.cluster.common.labels import LOAD_BALANCER
-from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
 
 NAME = "service-lb-controller"
 TYPE = "LoadBalancer"

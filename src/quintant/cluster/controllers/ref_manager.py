@@ -1,4 +1,4 @@
-"""Whose children are whose: by owner reference and, where there is none, by labels.
+"""PodControllerRefManager: children by owner reference, adopted and released by labels.
 
 A controller keeps the children it controls as long as its selector matches their labels, adopts
 those that match and have no controller, and releases its own that no longer match. Of two that
@@ -18,7 +18,7 @@ from quintant.core.errors import NotFound
 from quintant.core.object import Object, replace
 from quintant.core.owner import controller_of, owned
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import OWNER_INDEX
+from quintant.runtime.reconcile.context import OWNER_INDEX
 
 ORPHANS = "orphans"
 """The index of objects without a controller, by their namespace."""

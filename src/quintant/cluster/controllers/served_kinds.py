@@ -1,4 +1,4 @@
-"""Types for kinds that nobody declared, but the server serves (quintant.client.discovery).
+"""RESTMapper: types for every kind that the server serves (quintant.client.discovery).
 
 Controllers that work on every kind there is (garbage collection, namespaces) cannot name them in
 advance: they ask the server. A kind found this way is read as metadata alone.
@@ -20,8 +20,8 @@ class AllKinds(Object):
 
 
 @cache
-def metadata_of(where: Resource) -> type[Object]:
+def metadata_of(resource: Resource) -> type[Object]:
     """The type of a resource's objects, read as metadata alone."""
-    kind: type[Object] = type(where.kind, (Object,), {"__module__": __name__})
-    kind.__resource__ = replace(where, metadata_only=True)  # type: ignore[attr-defined]
+    kind: type[Object] = type(resource.kind, (Object,), {"__module__": __name__})
+    kind.__resource__ = replace(resource, metadata_only=True)  # type: ignore[attr-defined]
     return kind

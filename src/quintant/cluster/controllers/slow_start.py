@@ -1,4 +1,4 @@
-"""Many creations or deletions at once, but carefully: what fails once fails every time.
+"""slowStartBatch: many creations or deletions at once, in batches that double.
 
 Batches begin with one and double with each that succeeds; after a failure no further one is begun.
 So a quota or a refusing webhook meets one request, not a thousand.

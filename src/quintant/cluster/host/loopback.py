@@ -1,4 +1,4 @@
-"""Which part of loopback is whose, so that clusters of one machine do not meet.
+"""The share of loopback that a cluster has, so that clusters of one machine do not meet.
 
 Linux answers on all of 127.0.0.0/8, so a cluster needs no network of its own: it has a share of
 these addresses, one for its node, a network for pods, a network for services. The first cluster of

@@ -1,4 +1,4 @@
-"""Folders go, whatever the programs that filled them allowed.
+"""Removes folders, whatever permissions the programs that filled them left.
 
 Programs of pods run as the user who removes their folders, and may leave folders that nobody can
 write to, such as caches of modules. Links are removed, never followed. These functions block.
@@ -34,9 +34,9 @@ def _unlock(folder: Path) -> None:
     """Let its owner into a folder and all folders in it."""
     with suppress(OSError):
         folder.chmod(_OWNED)
-    for place, names, _ in os.walk(folder):
+    for parent, names, _ in os.walk(folder):
         for name in names:
-            inner = Path(place, name)
+            inner = Path(parent, name)
             if not inner.is_symlink():
                 with suppress(OSError):
                     inner.chmod(_OWNED)

@@ -1,4 +1,4 @@
-"""The way into a cluster: the kubeconfig of its administrator, and where it is written."""
+"""kubeadm CreateKubeConfigFile: the kubeconfig of a cluster's administrator, and its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API server as a service of its own cluster: `kubernetes` in the namespace `default`.
+"""kubernetesservice.Controller: the Service `kubernetes` in the namespace `default`.
 
 Programs in pods expect it there. Its endpoints are written by the server, not by a controller:
 nobody else knows where it listens.
@@ -26,7 +26,7 @@ from quintant.api.discovery import (
 )
 from quintant.api.meta import ObjectMeta
 from quintant.client.rest import Rest
-from quintant.cluster.apiserver.kinds.service_ips import family_of
+from quintant.cluster.apiserver.meta.service_ranges import family_of
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.apiserver.server.server import ApiServer

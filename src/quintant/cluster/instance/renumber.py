@@ -1,4 +1,4 @@
-"""Services of a kept cluster whose share of loopback is somebody else's by now: they move along.
+"""Services of a kept cluster get other addresses if another cluster has its share of loopback.
 
 Clients cannot change an address; a server that has not begun to serve can. The new address of a
 service is the old one in the other network, so that a cluster which goes back has its old ones.

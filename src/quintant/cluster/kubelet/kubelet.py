@@ -1,4 +1,4 @@
-"""The kubelet: a controller of the pods that were given to this node.
+"""Kubelet: a controller of the pods that are bound to this node.
 
     pod, happenings ──> sync: see, tend, report ──> status, events, final delete
 
@@ -34,12 +34,12 @@ from quintant.cluster.kubelet.pod.plan import PodStage
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.pod.status import state_of, status_of
 from quintant.cluster.kubelet.pod.worker import PodWorker
-from quintant.cluster.kubelet.wakeups import Wakeups
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
+from quintant.runtime.source.channel import Channel
 
 CONTROLLER = "kubelet"
 """Who the status fields belong to and events come from, as on any node."""
@@ -55,7 +55,7 @@ class Kubelet:
 
     def __init__(self, node: NodeContext, group: asyncio.TaskGroup) -> None:
         self.node, self._group = node, group
-        self._wakeups = Wakeups()
+        self._wakeups = Channel(keep=True)
         self.workers: dict[str, PodWorker] = {}
         """By the pod's uid."""
         self.closed = False
@@ -177,7 +177,7 @@ class Kubelet:
 
     def _new_worker(self, pod: Pod) -> PodWorker:
         def wake() -> None:
-            self._wakeups.wake(pod.key)
+            self._wakeups.add(pod.key)
 
         return PodWorker(Sandbox(pod, self.node, self._group, wake))
 

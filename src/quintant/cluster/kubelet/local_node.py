@@ -94,9 +94,9 @@ async def local_node(
 
 
 @contextmanager
-def kubelet_folder(place: Path, name: str) -> Iterator[Path]:
+def kubelet_folder(path: Path, name: str) -> Iterator[Path]:
     """A folder of this kubelet's in a place that others can write to; nothing of it stays."""
-    folder = _make_folder(place, name)
+    folder = _make_folder(path, name)
     try:
         yield folder
     finally:
@@ -106,9 +106,9 @@ def kubelet_folder(place: Path, name: str) -> Iterator[Path]:
             folder.parent.rmdir()
 
 
-def _make_folder(place: Path, name: str) -> Path:
+def _make_folder(path: Path, name: str) -> Path:
     while True:
-        folder = user_folder(place) / name
+        folder = user_folder(path) / name
         # The last kubelet before us may have taken the user's folder away just now.
         with suppress(FileNotFoundError):
             folder.mkdir(mode=FOLDER_MODE)
@@ -146,15 +146,24 @@ def _component(
     return Component(manager, GROUPS, NEEDS, meter=sampler)
 
 
-def user_folder(place: Path) -> Path:
+def user_folder(path: Path) -> Path:
     """The folder of this user's kubelets in a place that others can write to, too."""
-    folder = place / f"quintant-{os.getuid()}"
-    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    folder = path / f"quintant-{os.getuid()}"
+    try:
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    except FileExistsError:
+        pass  # a file or a link: it is looked at below
+    except PermissionError as error:
+        raise _unusable_folder(folder, str(error)) from None
     found = folder.lstat()
     if not S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OTHERS:
-        raise ConfigError(
-            f"cannot use {folder} for the files of pods",
-            because="it is not a folder of yours that only you may enter",
-            hint="remove it, or set TMPDIR to another place",
-        )
+        raise _unusable_folder(folder, "it is not a folder of yours that only you may enter")
     return folder
+
+
+def _unusable_folder(folder: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"cannot use {folder} for the files of pods",
+        because=why,
+        hint="remove it, or set TMPDIR to another place",
+    )

@@ -1,4 +1,4 @@
-"""The machine as a Node object: what it has, what it runs on, and that it is alive.
+"""tryUpdateNodeStatus: the machine as a Node object: capacity, software, addresses, heartbeat.
 
 A node says that it is alive by renewing its lease; its status is written when it changes, and now
 and then all the same.

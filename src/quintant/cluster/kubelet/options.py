@@ -1,4 +1,4 @@
-"""What a user decides about the node; a value that loads nothing of it."""
+"""KubeletConfiguration: what a user decides about the node; a value that loads nothing of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The component `kube-proxy`: services are dialled and named for as long as it runs.
+"""ProxyServer: the component `kube-proxy`: Services are reached and named while it runs.
 
 It reads services and EndpointSlices like anybody who may, and writes one thing: the table of ports
 that had to be mapped, as the ConfigMap `service-ports` in kube-system, for people to read.
@@ -26,8 +26,8 @@ from quintant.cluster.kubeproxy.proxy import Proxy, running_proxy
 from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer, service_routes
 from quintant.core.clock import Clock, Random
 from quintant.core.object import Request
-from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
 
 NAME = "kube-proxy"
 TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
@@ -42,7 +42,7 @@ class ServiceNetwork(Struct):
     dns_server: RealServer
     share: LoopbackShare
     """Where services and node ports are, and nothing else is listened on."""
-    _told: dict[str, str] | None = None
+    _written: dict[str, str] | None = None
 
     def environment(self, namespace: str) -> dict[str, str]:
         """What tells a program in a pod of a namespace how names are found.
@@ -81,9 +81,9 @@ class ServiceNetwork(Struct):
         found = service_records(service, slices, self.proxy.address_of) if service else ()
         self.zone.put(request, found)
         table = _table(self.proxy.displaced)
-        if table != self._told:
+        if table != self._written:
             await ctx.client.apply(ConfigMap(metadata=TABLE, data=table))
-            self._told = table
+            self._written = table
 
 
 @asynccontextmanager
@@ -107,8 +107,8 @@ def _table(mapped: Mapping[Request, Mapping[VirtualServer, RealServer]]) -> dict
     """Of each service, a line per port: as it is written in the service, and where it is."""
     return {
         f"{service.namespace}.{service.name}": "".join(
-            f"{asked.address}:{asked.port}/{asked.protocol} is at {place.address}:{place.port}\n"
-            for asked, place in moved.items()
+            f"{old.address}:{old.port}/{old.protocol} is at {real.address}:{real.port}\n"
+            for old, real in moved.items()
         )
         for service, moved in mapped.items()
     }

@@ -1,4 +1,4 @@
-"""Who is next, and who comes back: the choice of a backend for each client. No I/O.
+"""sessionAffinity: the backend for each client: round robin, or ClientIP affinity. No I/O.
 
 Clients go round the backends in turn. With affinity a client comes back to its backend for as long
 as that is there and it keeps coming. A backend that was tried in vain is the last choice.

@@ -2,7 +2,7 @@
 
 A port below 1024 needs privileges, a port may be taken by somebody else, and not every machine
 answers on all of 127.0.0.0/8. Then the port is mapped: `OFFSET` higher if that can be had (80
-becomes 20080), else any that is free. Whoever connects has to know; `Proxy.mapped` is the table.
+becomes 20080), else any that is free. A client has to know; `Proxy.displaced` is the table.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def bind_virtual_server(
     *,
     taken: RealServer | None = None,
 ) -> socket.socket:
-    """A bound socket for a route, as near as can be; the place it had `before` is tried first.
+    """A bound socket for a route, as near as can be; the address it had `before` is tried first.
 
-    `taken` is a place that is known not to do. OSError if there is none at all.
+    `taken` is an address that is known not to do. OSError if there is none at all.
     """
     refused: OSError | None = None
-    for place in (*((before,) if before else ()), *_choices(virtual_server)):
-        if place == taken:
+    for candidate in (*((before,) if before else ()), *_choices(virtual_server)):
+        if candidate == taken:
             continue
         try:
-            return _bound(virtual_server.protocol, place)
+            return _bound(virtual_server.protocol, candidate)
         except OSError as error:
             if not port_unavailable(error):
                 raise
@@ -63,7 +63,7 @@ def _choices(virtual_server: VirtualServer) -> Iterator[RealServer]:
         yield RealServer(address, 0)
 
 
-def _bound(protocol: str, place: RealServer) -> socket.socket:
+def _bound(protocol: str, address: RealServer) -> socket.socket:
     kind = socket.SOCK_STREAM if protocol == TCP else socket.SOCK_DGRAM
     made = socket.socket(socket.AF_INET, kind)
     try:
@@ -71,7 +71,7 @@ def _bound(protocol: str, place: RealServer) -> socket.socket:
         if protocol == TCP:
             # A service that comes back must not wait for its old connections to be forgotten.
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(place)
+        made.bind(address)
     except OSError:
         made.close()
         raise

@@ -1,4 +1,4 @@
-"""All services of a cluster, listening: kept in line with their routes, one service at a time.
+"""Proxier, syncProxyRules: listeners of all Services, kept in line with their routes.
 
 Fronts come and go with their services. A front has one owner: who asks for one that another service
 has is served when that one lets go of it. Connections outlive their route; they end with the proxy,
@@ -38,16 +38,16 @@ class Proxy:
         """The virtual servers that are not where they should be, and where they are, by service."""
         found: dict[Request, dict[VirtualServer, RealServer]] = {}
         for virtual_server, service in sorted(self._owners.items()):
-            place = self._listeners[virtual_server].place
-            if place != (virtual_server.address, virtual_server.port):
-                found.setdefault(service, {})[virtual_server] = place
+            address = self._listeners[virtual_server].address
+            if address != (virtual_server.address, virtual_server.port):
+                found.setdefault(service, {})[virtual_server] = address
         return dict(sorted(found.items()))
 
     def address_of(self, virtual_server: VirtualServer) -> RealServer:
         """Where to connect to reach a virtual server."""
         held = self._listeners.get(virtual_server)
         return (
-            held.place
+            held.address
             if held is not None
             else RealServer(virtual_server.address, virtual_server.port)
         )

@@ -1,4 +1,4 @@
-"""Where a service is reached, and what is behind it: from objects to routes. Pure.
+"""ServiceChangeTracker, EndpointsChangeTracker: from Services and slices to routes. Pure.
 
 A connection goes to a backend that is ready. If there is none it goes to one that still serves
 although it is being deleted, and if there is none of those either, the route has no backends.

@@ -1,7 +1,7 @@
 """TCP at one virtual server: accept, choose a real server, dial it, and join the two.
 
 A virtual server without real servers refuses connections, as a real cluster does: its socket is
-bound, so that its place is known and nobody else's, and nobody listens on it. A real server that
+bound, so that its address is known and reserved, and nothing listens on it. A real server that
 cannot be reached is passed over for the next. Whoever is connected stays so, whatever becomes of
 the route.
 """
@@ -34,7 +34,7 @@ class TcpListener:
         self._group, self._sockets = group, sockets
         self._server: asyncio.Server | None = None
         self._socket: socket.socket | None = bind_virtual_server(route.virtual_server)
-        self.place: RealServer = address_of(self._socket)
+        self.address: RealServer = address_of(self._socket)
         """Where it really is."""
 
     async def set_route(self, route: ServiceRoute) -> None:
@@ -45,7 +45,7 @@ class TcpListener:
             await self._listen()
         elif not route.real_servers and self._server is not None:
             self.close()
-            self._take(bind_virtual_server(route.virtual_server, self.place))
+            self._take(bind_virtual_server(route.virtual_server, self.address))
 
     def close(self) -> None:
         """Accept nobody any more; those who are connected stay."""
@@ -63,7 +63,7 @@ class TcpListener:
             if not port_unavailable(error):
                 raise
             self.close()
-            self._take(bind_virtual_server(self._balancer.route.virtual_server, taken=self.place))
+            self._take(bind_virtual_server(self._balancer.route.virtual_server, taken=self.address))
             bound = self._listening()
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._side, sock=bound, backlog=BACKLOG)
@@ -74,7 +74,7 @@ class TcpListener:
         return self._socket
 
     def _take(self, bound: socket.socket) -> None:
-        self._socket, self.place = bound, address_of(bound)
+        self._socket, self.address = bound, address_of(bound)
 
     def _side(self) -> SplicedSocket:
         return SplicedSocket(self._accepted, self._sockets.discard)

@@ -27,7 +27,7 @@ class UdpListener(asyncio.DatagramProtocol):
         self._bound = bind_virtual_server(route.virtual_server)
         self._transport: asyncio.DatagramTransport | None = None
         self._flows: dict[_Client, _Flow] = {}
-        self.place: RealServer = address_of(self._bound)
+        self.address: RealServer = address_of(self._bound)
         """Where it really is."""
 
     async def set_route(self, route: ServiceRoute) -> None:

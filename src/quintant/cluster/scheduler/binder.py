@@ -1,4 +1,4 @@
-"""What the scheduler writes: bindings, the node a claim is for, refusals, and victims' deletion."""
+"""DefaultBinder: what the scheduler writes: bindings, nodes of claims, conditions, victims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quintant.cluster.scheduler.queue import SCHEDULER, QueuedPodInfo
 from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import replace
-from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.reconcile.context import KeyContext
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
@@ -76,10 +76,10 @@ async def report_unschedulable(unschedulable: Unschedulable, ctx: KeyContext) ->
 async def _report(unschedulable: Unschedulable, message: str, ctx: KeyContext) -> None:
     pod, preemption = unschedulable.entry.pod_info.pod, unschedulable.preemption
     known = condition_of(pod.status.conditions, SCHEDULED)
-    said = known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message)
-    if said and preemption is None:
+    unchanged = known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message)
+    if unchanged and preemption is None:
         return
-    told = set_condition(
+    conditions = set_condition(
         (known,) if known is not None else (),
         SCHEDULED,
         status=False,
@@ -88,14 +88,14 @@ async def _report(unschedulable: Unschedulable, message: str, ctx: KeyContext) -
         now=ctx.clock.now(),
     )
     node = preemption.node if preemption is not None else ""
-    await _write_status(pod, PodStatusView(conditions=told, nominated_node_name=node), ctx)
+    await _write_status(pod, PodStatusView(conditions=conditions, nominated_node_name=node), ctx)
 
 
 async def _evict(victim: PodView, pod: PodView, node: str, ctx: KeyContext) -> None:
-    told: tuple[Condition, ...] = set_condition(
+    conditions: tuple[Condition, ...] = set_condition(
         (), _TARGET, status=True, reason=_BY_SCHEDULER, message=_WHY, now=ctx.clock.now()
     )
-    await _write_status(victim, PodStatusView(conditions=told), ctx, PREEMPTION)
+    await _write_status(victim, PodStatusView(conditions=conditions), ctx, PREEMPTION)
     note = f"Preempted by pod {pod.metadata.uid} on node {node}"
     ctx.event(victim, "Preempted", note, action="Preempting")
     await ctx.client.delete(victim)

@@ -1,4 +1,4 @@
-"""The scheduler at work: rounds in which pods without a node are given one.
+"""ScheduleOne, schedulingCycle: rounds in which pods without a node are given one.
 
 One key, so one round at a time: read the caches, decide for every pod whose turn it is (pure; each
 decision counts for the next), then bind them. A pod that no node takes is told so in its status
@@ -40,8 +40,8 @@ from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request
 from quintant.runtime.cache.caches import Caches
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 ROUND = 64
 """Pods decided on before anything else has its turn."""
@@ -86,9 +86,9 @@ class Scheduler:
             return self._refused(
                 entry, FitError(len(self.snapshot.nodes), pre_filter=claims.reason)
             )
-        return self._place(entry, claims, random)
+        return self._schedule_pod(entry, claims, random)
 
-    def _place(
+    def _schedule_pod(
         self, entry: QueuedPodInfo, claims: PodVolumeClaims, random: Random
     ) -> Placement | Unschedulable:
         pod_info, result = (

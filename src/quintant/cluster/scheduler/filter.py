@@ -1,4 +1,4 @@
-"""Which nodes a pod fits, and why it does not fit the others.
+"""findNodesThatPassFilters: which nodes a pod fits (predicates), and why not the others.
 
 Two steps, in the order of a real scheduler. `filter_nodes` looks at nodes only (selector, affinity,
 taints) and is remembered for all pods that ask for the same, until nodes change. `feasible_nodes`
@@ -105,24 +105,24 @@ class NodeFilter:
         volume_topology: VolumeTopology,
         around: PodTopology,
         info: NodeInfo,
-        found: FilterResult,
+        result: FilterResult,
     ) -> None:
         assert info.node is not None, "nodes of the snapshot exist"
         if not info.fits(pod_info.request):
-            self._explain(pod_info, (info,), found)
+            self._explain(pod_info, (info,), result)
         elif not all(matches_any_term(terms, info.node) for terms in volume_topology.terms):
-            found.reasons[UNREACHABLE] += 1
-            found.unresolvable += 1
+            result.reasons[UNREACHABLE] += 1
+            result.unresolvable += 1
         elif reason := around.reason(info.node):
-            found.reasons[reason] += 1
-            found.unresolvable += reason in _FIXED
+            result.reasons[reason] += 1
+            result.unresolvable += reason in _FIXED
         else:
-            found.nodes.append(info)
+            result.nodes.append(info)
 
-    def _explain(self, pod_info: PodInfo, infos: Iterable[NodeInfo], found: FilterResult) -> None:
+    def _explain(self, pod_info: PodInfo, infos: Iterable[NodeInfo], result: FilterResult) -> None:
         for info in infos:
-            found.reasons.update(info.insufficient_resources(pod_info.request))
-            found.unresolvable += info.never_fits(pod_info.request)
+            result.reasons.update(info.insufficient_resources(pod_info.request))
+            result.unresolvable += info.never_fits(pod_info.request)
 
 
 def filter_nodes(pod_info: PodInfo, infos: Iterable[NodeInfo]) -> FilterResult:
@@ -150,12 +150,12 @@ def unschedulable_reason(pod: PodView, node: NodeView) -> str:
     return "" if matches_node_affinity(pod, node) else UNWANTED
 
 
-def _prefer_real(found: FilterResult) -> None:
+def _prefer_real(result: FilterResult) -> None:
     """Leave out nodes that only pretend, if a real one would take the pod."""
-    real = [info for info in found.nodes if info.node and not _is_simulated(info.node)]
-    if real and len(real) < len(found.nodes):
-        found.reasons[PRETENDING] += len(found.nodes) - len(real)
-        found.nodes = real
+    real = [info for info in result.nodes if info.node and not _is_simulated(info.node)]
+    if real and len(real) < len(result.nodes):
+        result.reasons[PRETENDING] += len(result.nodes) - len(real)
+        result.nodes = real
 
 
 def _is_simulated(node: NodeView) -> bool:

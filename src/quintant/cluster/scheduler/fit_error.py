@@ -1,4 +1,4 @@
-"""What became of an attempt to place a pod, and how a refusal is told to people.
+"""FitError: why a pod is unschedulable, in the words of its condition and event.
 
 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. …
 """
@@ -33,13 +33,13 @@ class FitError(Struct, frozen=True):
         """The refusal, in the layout of a real scheduler."""
         if not self.nodes:
             return "no nodes available to schedule pods"
-        told = f"{_HEAD.format(self.nodes)} {self.pre_filter or _told(self.reasons)}."
+        message = f"{_HEAD.format(self.nodes)} {self.pre_filter or _reason_counts(self.reasons)}."
         if self.preempts:
-            return told
+            return message
         stuck = self.nodes if self.pre_filter else min(self.unresolvable, self.nodes)
         after = {POINTLESS: stuck, VICTIMS: self.nodes - stuck}
-        return f"{told} {_CLAIMS} {_HEAD.format(self.nodes)} {_told(after)}."
+        return f"{message} {_CLAIMS} {_HEAD.format(self.nodes)} {_reason_counts(after)}."
 
 
-def _told(reasons: Mapping[str, int]) -> str:
+def _reason_counts(reasons: Mapping[str, int]) -> str:
     return ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items() if count))

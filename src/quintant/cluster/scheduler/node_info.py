@@ -1,4 +1,4 @@
-"""A node as the scheduler counts it: what it has, what is taken, and whether a pod still fits.
+"""NodeInfo, fitsRequest: allocatable and requested resources of a node, and whether a pod fits.
 
 Kept up to date pod by pod; asking is cheap, because it is asked for every pod and node.
 """
@@ -104,17 +104,17 @@ class NodeInfo:
         if request.memory > self.memory - self.used_memory:
             found.append(SHORT.format(MEMORY))
         return found + [
-            SHORT.format(name) for name, asked in request.others if self._lacks(name, asked)
+            SHORT.format(name) for name, requested in request.others if self._lacks(name, requested)
         ]
 
     def never_fits(self, request: ResourceRequest) -> bool:
         """Whether a pod would not fit even if the node were empty."""
         if request.cpu > self.cpu or request.memory > self.memory or not self.max_pods:
             return True
-        return any(asked > self.others.get(name, 0) for name, asked in request.others)
+        return any(requested > self.others.get(name, 0) for name, requested in request.others)
 
-    def _lacks(self, name: str, asked: int) -> bool:
-        return asked > self.others.get(name, 0) - self.used_others.get(name, 0)
+    def _lacks(self, name: str, requested: int) -> bool:
+        return requested > self.others.get(name, 0) - self.used_others.get(name, 0)
 
     def _count(self, taken: ResourceRequest, sign: int) -> None:
         self.used_cpu += sign * taken.cpu

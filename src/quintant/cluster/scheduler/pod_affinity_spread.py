@@ -1,4 +1,4 @@
-"""Pods near to and away from each other: affinity, anti-affinity, and spreading over topologies.
+"""InterPodAffinity, PodTopologySpread: affinity, anti-affinity, topology spread.
 
 Everything about a pod that depends on where other pods are. `PodTopology` is made once per pod and
 then asked for every node. Pure.

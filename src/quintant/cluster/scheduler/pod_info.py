@@ -1,4 +1,4 @@
-"""A pod that has no node: everything the choice of one depends on, read once."""
+"""PodInfo: a pod that has no node: everything the choice of one depends on, read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has to make room for a more important pod, and on which node. Pure, but for a trial.
+"""DefaultPreemption, SelectVictimsOnNode: which pods leave which node for one of higher priority.
 
 On every node that lacks nothing but room, as few and as unimportant pods as possible are picked;
 the node is taken whose victims matter least. Disruption budgets are not looked at.

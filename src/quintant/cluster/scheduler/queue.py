@@ -1,4 +1,4 @@
-"""Pods that have no node yet: whose turn it is, and who has to wait until something changes.
+"""PriorityQueue: pods without a node: whose turn it is, and which wait for a change.
 
     new ──refused──▶ waiting ──eased, and a while has passed──▶ again
      └──placed──▶ settled, until the watch shows it with its node

@@ -1,4 +1,4 @@
-"""What a pod asks of a node, in whole numbers: millicores, bytes, pieces, ports of the host.
+"""computePodResourceRequest: requests of a pod in integers: millicores, bytes, host ports.
 
 Read off a pod once, compared with nodes many times.
 """
@@ -43,13 +43,13 @@ class ResourceRequest(Struct, frozen=True):
 def resource_request(pod: PodView) -> ResourceRequest:
     """What a pod asks for: its containers together, or the greediest of those that come before."""
     spec = pod.spec
-    asked = _effective(spec.containers, spec.init_containers, spec.overhead)
+    requested = _effective(spec.containers, spec.init_containers, spec.overhead)
     slight = {CPU: SLIGHT_CPU, MEMORY: SLIGHT_MEMORY}
     counted = _effective(spec.containers, spec.init_containers, spec.overhead, slight)
-    rest = {name: value for name, value in asked.items() if name not in (CPU, MEMORY) and value}
+    rest = {name: value for name, value in requested.items() if name not in (CPU, MEMORY) and value}
     return ResourceRequest(
-        asked.get(CPU, 0),
-        asked.get(MEMORY, 0),
+        requested.get(CPU, 0),
+        requested.get(MEMORY, 0),
         tuple(rest.items()),
         frozenset(_ports(spec.containers)),
         counted[CPU],

@@ -1,4 +1,4 @@
-"""Which of the nodes that fit is the best one.
+"""prioritizeNodes, leastResourceScorer: which of the nodes that fit is the best one.
 
 Every criterion gives 0 to 100 and has the weight it has in a real scheduler: free room 1, what the
 pod prefers about nodes, other pods and spreading 2 each, taints that only advise 3. Pure; of

@@ -1,4 +1,4 @@
-"""The snapshot: every node with the pods on it, kept in step with the caches by what differs.
+"""cache.Snapshot, UpdateSnapshot: every node with its pods, kept up to date by what differs.
 
 `sync` compares what it is shown with what it has seen, by identity, so a round in which little has
 happened costs little. A pod that was just given a node is counted (`assume`) before the watch

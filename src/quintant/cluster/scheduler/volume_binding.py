@@ -1,4 +1,4 @@
-"""A pod's claims: whether they hold it back, and from which nodes their volumes can be reached.
+"""SchedulerVolumeBinder: a pod's claims: whether they are ready, and the nodes they reach.
 
 A claim whose class waits for its first consumer does not hold a pod back: the node is chosen, named
 in an annotation of the claim, and the pod follows once the volume is there.

@@ -20,9 +20,9 @@ from quintant.cluster.simulated.pods import Locate, PodController
 from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
-from quintant.runtime.controller import predicates
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.permissions import verb_permissions
+from quintant.runtime.source import predicates
 
 NAME = "simulator"
 

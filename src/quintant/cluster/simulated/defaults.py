@@ -1,4 +1,4 @@
-"""The stages of every cluster: a healthy life, and a few others that a pod may choose.
+"""KWOK getDefaultPodStages: the stages of every cluster: a healthy life, and others to choose.
 
 A pod chooses by its annotation `simulated.quintant.dev/fate`; a healthy one has none.
 """

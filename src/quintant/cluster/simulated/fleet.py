@@ -68,12 +68,12 @@ class Fleet(Struct, frozen=True):
 
 def status_of(node: SimNode, fault: NodeFault, now: datetime) -> NodeStatus:
     """What a node says of itself; what it has is kept if somebody has said it already."""
-    said = node.status
+    status = node.status
     return NodeStatus(
-        capacity=said.capacity or SIZE,
-        allocatable=said.allocatable or said.capacity or SIZE,
-        conditions=node_conditions(said, fault, now),
-        addresses=said.addresses or _addresses(node.metadata.name),
+        capacity=status.capacity or SIZE,
+        allocatable=status.allocatable or status.capacity or SIZE,
+        conditions=node_conditions(status, fault, now),
+        addresses=status.addresses or _addresses(node.metadata.name),
         node_info=_INFO,
     )
 

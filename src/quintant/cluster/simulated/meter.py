@@ -1,4 +1,4 @@
-"""The figures of simulated pods and nodes: the `Meter` that the simulator registers.
+"""KWOK ClusterResourceUsage: usage of simulated pods and nodes: the `Meter` of the simulator.
 
 It is asked with what the API server has stored, and makes the figures up
 (quintant.cluster.simulated.usage): nothing is kept here.
@@ -58,9 +58,9 @@ def _simulated(running: Sequence[MeasuredPod]) -> Iterator[MeasuredPod]:
 
 
 def _containers(pod: MeasuredPod, now: datetime) -> dict[str, ResourceUsage]:
-    where = f"{pod.metadata.namespace}/{pod.metadata.name}"
+    key = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return {
-        each.name: usage.container_usage(f"{where}/{each.name}", each.resources.requests or {}, now)
+        each.name: usage.container_usage(f"{key}/{each.name}", each.resources.requests or {}, now)
         for each in pod.spec.containers
     }
 

@@ -1,4 +1,4 @@
-"""Simulated nodes at work: each says how it is, and one task renews the leases of all of them.
+"""KWOK NodeController, NodeLeaseController: status and leases of simulated nodes.
 
 A node is simulated if it has the label, whoever made it. One whose fault is that nothing is heard
 of it is left alone: no status, no lease.
@@ -17,8 +17,8 @@ from quintant.cluster.simulated.views import SimNode
 from quintant.core.clock import Clock, micro_timestamp, monotonic
 from quintant.core.errors import AlreadyExists
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 BEAT_SECONDS = 1.0
 """How often it is looked whose turn it is."""

@@ -1,4 +1,4 @@
-"""What a simulated pod says of itself after a stage. Pure.
+"""KWOK statusTemplate: the status of a simulated pod after a stage. Pure.
 
 Conditions, reasons and the order of things are those of a kubelet; ids and the pod's reason say
 that nothing runs.
@@ -45,7 +45,9 @@ class PodPlacement(Struct, frozen=True):
     why: str = NO_MACHINE
 
 
-def next_status(pod: SimPod, step: StageNext, place: PodPlacement, now: datetime) -> SimPodStatus:
+def next_status(
+    pod: SimPod, step: StageNext, placement: PodPlacement, now: datetime
+) -> SimPodStatus:
     """The status of a pod after a step of its life."""
     phase = step.phase or pod.status.phase or "Pending"
     ready = step.ready if step.ready is not None else bool(pod.first and pod.first.ready)
@@ -54,11 +56,11 @@ def next_status(pod: SimPod, step: StageNext, place: PodPlacement, now: datetime
         phase=phase,
         conditions=_conditions(pod, phase, ready, now),
         reason=REASON,
-        message=place.why,
-        host_ip=place.host,
-        host_ips=(Address(ip=place.host),),
-        pod_ip=place.address,
-        pod_ips=(Address(ip=place.address),),
+        message=placement.why,
+        host_ip=placement.host,
+        host_ips=(Address(ip=placement.host),),
+        pod_ip=placement.address,
+        pod_ips=(Address(ip=placement.address),),
         start_time=pod.status.start_time or timestamp(now),
         init_container_statuses=tuple(_before(pod, each, now) for each in pod.spec.init_containers),
         container_statuses=tuple(_during(pod, each, step, now) for each in pod.spec.containers),
@@ -105,7 +107,7 @@ def _ungated(pod: SimPod) -> str:
 
 def _before(pod: SimPod, container: SimContainer, now: datetime) -> ContainerStatus:
     """A container that comes first: it has ended well, or goes on beside the others."""
-    known = _said(pod.status.init_container_statuses, container)
+    known = _status_of(pod.status.init_container_statuses, container)
     if known is not None:
         return known
     moment = timestamp(now)
@@ -119,7 +121,7 @@ def _before(pod: SimPod, container: SimContainer, now: datetime) -> ContainerSta
 def _during(
     pod: SimPod, container: SimContainer, step: StageNext, now: datetime
 ) -> ContainerStatus:
-    known = _said(pod.status.container_statuses, container)
+    known = _status_of(pod.status.container_statuses, container)
     restarts = (known.restart_count if known is not None else 0) + step.restart
     ready = step.ready if step.ready is not None else bool(known and known.ready)
     state, last = _states(known, step, now)
@@ -150,9 +152,9 @@ def _states(
 
 
 def _ended(since: str | None, at: str, code: int, reason: str) -> ContainerStateTerminated:
-    told = reason or ("Error" if code else "Completed")
+    exit_reason = reason or ("Error" if code else "Completed")
     return ContainerStateTerminated(
-        exit_code=code, reason=told, started_at=since or at, finished_at=at
+        exit_code=code, reason=exit_reason, started_at=since or at, finished_at=at
     )
 
 
@@ -180,5 +182,7 @@ def _status(
     )
 
 
-def _said(statuses: tuple[ContainerStatus, ...], container: SimContainer) -> ContainerStatus | None:
+def _status_of(
+    statuses: tuple[ContainerStatus, ...], container: SimContainer
+) -> ContainerStatus | None:
     return next((each for each in statuses if each.name == container.name), None)

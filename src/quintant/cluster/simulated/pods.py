@@ -1,4 +1,4 @@
-"""Simulated pods at work: one stage after the other, as long as their node is heard of.
+"""KWOK PodController: one stage of a simulated pod after the other, while its node is up.
 
 A pod is simulated if its node is, or if its node runs processes and no program stands for one of
 its images. Other nodes are somebody else's, and their pods are left alone.
@@ -34,8 +34,8 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 _HEADERS = {"content-type": APPLY}
 
@@ -66,7 +66,7 @@ class PodController:
         self._given: dict[Request, str] = {}
         self._learned = False
         """Whether it is known which addresses pods of an earlier run have."""
-        self._where: dict[Request, str] = {}
+        self._node_of: dict[Request, str] = {}
         self._on: dict[str, dict[Request, None]] = {}
         """The node of each pod that is led, and the pods of each node."""
 
@@ -81,7 +81,7 @@ class PodController:
         name = pod.spec.node_name
         if not name:
             return None
-        self._where[request] = name
+        self._node_of[request] = name
         self._on.setdefault(name, {})[request] = None
         node = await ctx.client.find(SimNode, name)
         if node is None or not self._is_simulated_pod(pod, node) or self._is_silent(pod, node):
@@ -111,11 +111,11 @@ class PodController:
         self._due.pop(key, None)
         self._off.pop(key, None)
         self._addresses.free(self._given.pop(key, ""))
-        where = self._where.pop(key, "")
-        on = self._on.get(where, {})
+        node = self._node_of.pop(key, "")
+        on = self._on.get(node, {})
         on.pop(key, None)
         if not on:
-            self._on.pop(where, None)
+            self._on.pop(node, None)
 
     def _is_simulated_pod(self, pod: SimPod, node: SimNode) -> bool:
         if is_simulated(node.metadata.labels):
@@ -157,9 +157,9 @@ class PodController:
         else:
             await self._write_status(pod, node, step, ctx)
         if stage.event is not None:
-            told = stage.event
-            kind: EventType = "Normal" if told.type == "Normal" else "Warning"
-            ctx.event(pod, told.reason, told.message, type=kind)
+            event = stage.event
+            kind: EventType = "Normal" if event.type == "Normal" else "Warning"
+            ctx.event(pod, event.reason, event.message, type=kind)
         return None
 
     async def _write_status(
@@ -197,20 +197,20 @@ class PodController:
         return PodPlacement(self._given[pod.key], host, why)
 
     def _host_of(self, node: SimNode) -> str:
-        name, said = node.metadata.name, node.status.addresses
+        name, addresses = node.metadata.name, node.status.addresses
         if name == self._real:
             return self._host
-        internal = (each.address for each in said if each.type == "InternalIP")
+        internal = (each.address for each in addresses if each.type == "InternalIP")
         return next(internal, host_ip(name))
 
 
 def _body(pod: SimPod, status: SimPodStatus) -> bytes:
-    where, meta = resource_of(Pod), pod.metadata
+    resource, meta = resource_of(Pod), pod.metadata
     about = {"name": meta.name, "namespace": meta.namespace, "uid": meta.uid}
     return codec.encode(
         {
-            "apiVersion": where.api_version,
-            "kind": where.kind,
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
             "metadata": {**about, "annotations": {POD: "true"}},
             "status": status,
         }

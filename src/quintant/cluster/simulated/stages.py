@@ -1,4 +1,4 @@
-"""Stages: what happens to a simulated pod, and when, as data.
+"""KWOK Stage: what happens to a simulated pod, and when, as data.
 
 A pod is in the first stage whose `match` holds. After its delay the stage's `next` happens, and the
 pod is looked at again. Stages from a file come before those of every pod (`defaults`):
@@ -133,8 +133,8 @@ class Stages:
 
     def stage_of(self, pod: SimPod) -> Stage | None:
         """The stage a pod is in. A fate that no stage knows counts as none."""
-        asked = pod.metadata.annotations.get(FATE, "")
-        fate = asked if asked in self._fates else ""
+        requested = pod.metadata.annotations.get(FATE, "")
+        fate = requested if requested in self._fates else ""
         return next((each for each in self._stages if each.match.matches(pod, fate)), None)
 
 

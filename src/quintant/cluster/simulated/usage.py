@@ -1,4 +1,4 @@
-"""Made-up figures: what simulated pods and nodes would use, for `kubectl top`. Pure.
+"""KWOK ResourceUsage: made-up usage of simulated pods and nodes, for `kubectl top`. Pure.
 
 A container uses a part of what it asks for, and the part moves slowly, each container's in a rhythm
 of its own. The same moment always gives the same figures.

@@ -58,8 +58,8 @@ class SimPod(Object):
     @property
     def first(self) -> ContainerStatus | None:
         """What is said of the first container."""
-        said = self.status.container_statuses
-        return said[0] if said else None
+        statuses = self.status.container_statuses
+        return statuses[0] if statuses else None
 
     @property
     def restarts(self) -> int:

@@ -1,4 +1,4 @@
-"""What a cluster has for its storage: the kinds of snapshots, and a class of each sort to use.
+"""VolumeSnapshotClass, StorageClass: the CSI snapshot kinds, and a class of each sort to use.
 
 The kinds are those of the CSI snapshot controller at v1, field by field; descriptions are left out,
 and so are rules: their language would cost every cluster 14 MB, for a source that nobody changes.

@@ -1,13 +1,18 @@
-"""The folders of volumes and snapshots: made, filled, copied and removed.
+"""csi-driver-host-path hostPath: the folders of volumes and snapshots: created, copied, removed.
 
 `Directories` does so on this machine, off the event loop. `NoDirectories` does nothing, for
 clusters whose pods are all simulated. Everything may be done twice: what is done already stays as
-it is.
+it is. A copy appears whole or not at all: it is made under another name, then renamed, and shares
+its blocks with the original where the file system can (reflink). What vanishes while it is copied,
+and what is no file, is left out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -16,7 +21,11 @@ from msgspec import Struct
 
 from quintant.cluster.common.volume_paths import snapshot_directory, volume_directory
 from quintant.cluster.host.remove_tree import remove_folder
-from quintant.cluster.volumes.reflink import copy_folder
+
+PARTIAL = ".partial"
+"""Ends the name of a copy that is being made."""
+_CLONE = 0x40049409
+"""Linux' FICLONE: let a file have the blocks of another."""
 
 
 class DirectoryKind(Enum):
@@ -77,8 +86,10 @@ class Directories(Struct, frozen=True):
         copy_folder(origin, path)
 
     def _path(self, folder: VolumeDirectory) -> Path:
-        where = volume_directory if folder.sort is DirectoryKind.VOLUME else snapshot_directory
-        path = where(self.root, folder.handle)
+        directory_of = (
+            volume_directory if folder.sort is DirectoryKind.VOLUME else snapshot_directory
+        )
+        path = directory_of(self.root, folder.handle)
         if path is None:
             raise SourceMissing(f"{folder.handle!r} cannot be the handle of a {folder.sort.value}")
         return path
@@ -95,3 +106,55 @@ class NoDirectories(Struct):
 
     async def exists(self, folder: VolumeDirectory) -> bool:
         return True
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder to a place that is free; nothing happens if the copy is there already."""
+    if target.exists():
+        return
+    partial = target.with_name(target.name + PARTIAL)
+    remove_folder(partial)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    partial.mkdir(mode=0o700)
+    _fill(source, partial)
+    shutil.copystat(source, partial)
+    partial.rename(target)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file with its times and mode, sharing its blocks if that can be done."""
+    if not _cloned(source, target):
+        shutil.copyfile(source, target)
+    shutil.copystat(source, target)
+
+
+def _fill(source: Path, target: Path) -> None:
+    with os.scandir(source) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                _copy(entry, target / entry.name)
+
+
+def _copy(entry: os.DirEntry[str], target: Path) -> None:
+    if entry.is_symlink():
+        target.symlink_to(os.readlink(entry.path))
+    elif entry.is_dir():
+        target.mkdir()
+        _fill(Path(entry.path), target)
+        shutil.copystat(entry.path, target)
+    elif entry.is_file():
+        copy_file(Path(entry.path), target)
+
+
+def _cloned(source: Path, target: Path) -> bool:
+    try:
+        # Other systems than Linux have no such module, or no such call.
+        import fcntl
+
+        with source.open("rb") as old, target.open("wb") as new:
+            fcntl.ioctl(new.fileno(), _CLONE, old.fileno())
+    except FileNotFoundError:
+        raise
+    except (ImportError, OSError):
+        return False
+    return True

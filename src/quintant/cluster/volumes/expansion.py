@@ -1,4 +1,4 @@
-"""How a volume grows with its claim: at once, not at all, or when a pod starts with it.
+"""external-resizer resizeController: how a volume grows with its claim: at once, later, never.
 
 What an external resizer and a kubelet do together. A folder has room anyway, so growth is what is
 told; the annotation `simulated.quintant.dev/growth` of a claim, or the parameter `growth` of its
@@ -30,8 +30,8 @@ from quintant.cluster.common.volume_binding import BOUND, STORAGE, requested_sto
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.core.object import Model, Object, replace
 from quintant.core.resource import projection
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 PARAMETER = "growth"
 LOOK_SECONDS = 1.0
@@ -129,7 +129,7 @@ def plan_expansion(
         )
     waited = condition_of(claim.status.conditions, WAITING) is not None
     return ExpansionPlan(
-        PersistentVolumeClaimStatus(capacity=_asked(claim)),
+        PersistentVolumeClaimStatus(capacity=_requested(claim)),
         event=_success(name) if waited else _RESIZED,
     )
 
@@ -182,9 +182,9 @@ async def _carry_out(
     ctx: Context[PersistentVolumeClaim],
 ) -> None:
     if plan.grows and _size(volume.spec.capacity) < requested_storage(claim):
-        spec = replace(volume.spec, capacity=_asked(claim))
+        spec = replace(volume.spec, capacity=_requested(claim))
         await ctx.client.patch(replace(volume, spec=spec), since=volume)
-    if plan.status == _said(claim):
+    if plan.status == _own_status(claim):
         return
     await ctx.client.set_status(claim, plan.status)
     if plan.event is not None:
@@ -207,12 +207,12 @@ def _unfinished(
     return PersistentVolumeClaimStatus(
         capacity=claim.status.capacity,
         conditions=set_condition(known, type, status=True, reason="", message=message, now=now),
-        allocated_resources=_asked(claim),
+        allocated_resources=_requested(claim),
         allocated_resource_statuses={STORAGE: state},
     )
 
 
-def _said(claim: PersistentVolumeClaim) -> PersistentVolumeClaimStatus:
+def _own_status(claim: PersistentVolumeClaim) -> PersistentVolumeClaimStatus:
     """What we have said of a claim."""
     status = claim.status
     return PersistentVolumeClaimStatus(
@@ -223,7 +223,7 @@ def _said(claim: PersistentVolumeClaim) -> PersistentVolumeClaimStatus:
     )
 
 
-def _asked(claim: PersistentVolumeClaim) -> Mapping[str, Quantity]:
+def _requested(claim: PersistentVolumeClaim) -> Mapping[str, Quantity]:
     return {STORAGE: claim.spec.resources.requests[STORAGE]}
 
 

@@ -1,4 +1,4 @@
-"""Volumes for claims: made, filled from a snapshot or another claim, grown, and removed.
+"""external-provisioner csiProvisioner: volumes for claims: provisioned, filled, grown, deleted.
 
 What an external provisioner and resizer are to a CSI driver. A claim is taken up when the binder
 has named our driver in its annotation. Sizes are what a claim says: nobody holds a folder to one.
@@ -50,11 +50,11 @@ from quintant.cluster.volumes.sources import (
 )
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request
-from quintant.runtime.controller import finalizer
-from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile import finalizer
+from quintant.runtime.reconcile.context import Context, KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "directory-provisioner"
 REMOVER = "directory-remover"

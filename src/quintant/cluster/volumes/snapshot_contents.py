@@ -1,4 +1,4 @@
-"""VolumeSnapshotContents of our driver: copies are made, and removed with what stands for them.
+"""csiSnapshotSideCarController: VolumeSnapshotContents: CSI snapshots made and removed.
 
 What the snapshotter beside a CSI driver is to a real cluster. A copy is of the moment at which it
 is made; what a program has not written by then is not in it.
@@ -31,10 +31,10 @@ from quintant.cluster.volumes.snapshots import BEING_DELETED, DELETE
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import finalizer
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile import finalizer
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "directory-snapshotter"
 FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"

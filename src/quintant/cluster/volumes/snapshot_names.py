@@ -1,4 +1,4 @@
-"""What a snapshot's content is called, is made of, and tells. Pure."""
+"""GetDynamicSnapshotContentNameForSnapshot: name and status of a content. Pure."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def new_content(
 
 def status_of(content: VolumeSnapshotContent) -> VolumeSnapshotStatus:
     """What a snapshot tells of its content."""
-    name, told = content.metadata.name, content.status
-    if told is None:
+    name, status = content.metadata.name, content.status
+    if status is None:
         return VolumeSnapshotStatus(bound_volume_snapshot_content_name=name, ready_to_use=False)
-    since = told.creation_time
+    since = status.creation_time
     moment = datetime.fromtimestamp(since / 1e9, UTC) if since is not None else None
     return VolumeSnapshotStatus(
         bound_volume_snapshot_content_name=name,
         creation_time=timestamp(moment) if moment is not None else None,
-        ready_to_use=bool(told.ready_to_use),
-        restore_size=_size(told.restore_size) if told.restore_size is not None else None,
-        error=told.error,
+        ready_to_use=bool(status.ready_to_use),
+        restore_size=_size(status.restore_size) if status.restore_size is not None else None,
+        error=status.error,
     )
 
 

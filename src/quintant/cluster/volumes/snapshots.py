@@ -1,4 +1,4 @@
-"""VolumeSnapshots: each gets a VolumeSnapshotContent, and tells what becomes of it.
+"""csiSnapshotCommonController: CSI snapshot: a VolumeSnapshot gets a VolumeSnapshotContent.
 
 What the snapshot controller is to a real cluster. A snapshot of a claim has content of its own,
 `snapcontent-<uid>`; one that names content takes what is there, if that names it in turn. The
@@ -30,10 +30,10 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import finalizer
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile import finalizer
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "snapshot-controller"
 BOUND_FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"

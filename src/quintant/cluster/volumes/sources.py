@@ -1,4 +1,4 @@
-"""What a new volume is filled from: a snapshot or another claim, of the same namespace.
+"""getVolumeContentSource: what a new volume is filled from: a CSI snapshot or another claim.
 
 `find_data_source` follows the references to the folder to copy, and says how large it is at least.
 `DataSourceUnusable` says, in the words of a provisioner, what is missing or not ready yet.

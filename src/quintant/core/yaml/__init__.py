@@ -20,14 +20,14 @@ from typing import Any
 from quintant.core.errors import ConfigError
 
 DEEPEST = 1_000
-"""Levels a document may be nested: far more than anybody means, and little enough for any stack."""
+"""Levels a document may be nested: far more than is ever meant, and little enough for any stack."""
 
 
 class YamlError(ConfigError):
     """A text is no YAML: what is wrong, and in which line as Go's reader counts, 0 if in none."""
 
-    def __init__(self, name: str, problem: str, where: str = "", line: int = 0) -> None:
-        super().__init__(f"cannot read {name}", because=f"{where}{problem}")
+    def __init__(self, name: str, problem: str, position: str = "", line: int = 0) -> None:
+        super().__init__(f"cannot read {name}", because=f"{position}{problem}")
         self.problem, self.line = problem, line
 
 

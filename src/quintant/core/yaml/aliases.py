@@ -9,7 +9,7 @@ from __future__ import annotations
 import yaml
 
 ALIASED_FROM, VISITED_FROM = 100, 1_000
-"""Values read through aliases, and values at all, up to which nobody asks how many those are."""
+"""Values read through aliases, and values at all, up to which they are not counted."""
 FREELY, SPARINGLY = (400_000, 0.99), (4_000_000, 0.10)
 """Up to so many values almost all may come from aliases, from so many on few: Go's own numbers."""
 

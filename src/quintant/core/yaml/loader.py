@@ -102,7 +102,7 @@ class _Loader(_Base):
         )
 
     def descend_resolver(self, parent: Any, index: Any) -> None:
-        # Called for every node on the way down. libyaml itself would go on until the stack ends.
+        # Called for every node on the way down. libyaml itself would continue until the stack ends.
         self._depth += 1
         if self._depth > DEEPEST + 1:
             raise yaml.composer.ComposerError(None, None, f"exceeded max depth of {DEEPEST}")
@@ -124,7 +124,7 @@ class _Loader(_Base):
         return super().construct_object(node, deep)
 
     def parts(self, node: yaml.Node) -> Iterator[Any]:
-        """What is in a node, each part let go of before the next.
+        """What is in a node, each part released before the next.
 
         To free a million nodes at once would halt every thread for a while.
         """
@@ -229,13 +229,13 @@ def _refused(node: yaml.Node, why: str) -> yaml.constructor.ConstructorError:
 def _unreadable(name: str, error: yaml.MarkedYAMLError) -> YamlError:
     """The complaint without the text around it, which may hold a secret."""
     mark = error.problem_mark or error.context_mark
-    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    position = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
     # Go names the first line it has that is not the first, and lets its scanner count from one.
     marks = [each.line for each in (error.context_mark, error.problem_mark) if each]
     line = next((each for each in marks if each), 0)
     if line and isinstance(error, yaml.scanner.ScannerError):
         line += 1
-    return YamlError(name, str(error.problem or error.context), where, line)
+    return YamlError(name, str(error.problem or error.context), position, line)
 
 
 _CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {

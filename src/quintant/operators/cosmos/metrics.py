@@ -10,7 +10,7 @@ from quintant.core.object import Request
 from quintant.metrics import Collector, Counter, Gauge
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.status import FullNodePhase
-from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observed.full_node import Observed
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 _OF_NODE = ["namespace", "fullnode", "pod"]
@@ -49,27 +49,32 @@ class CosmosMetrics:
         )  # fmt: skip
 
     def show(self, observed: Observed) -> None:
-        """Tell what nodes said last."""
-        place, name = observed.crd.metadata.namespace, observed.crd.metadata.name
+        """Set what nodes answered last."""
+        namespace, name = observed.full_node.metadata.namespace, observed.full_node.metadata.name
         heights = [node.item.height or 0 for node in observed.nodes if node.item is not None]
         highest = max(heights, default=0)
         for node in observed.nodes:
-            labels = (place, name, node.name)
+            labels = (namespace, name, node.name)
             self.in_sync.labels(*labels).set(int(node.in_sync))
             if node.item is not None and node.item.height is not None:
                 self.height.labels(*labels).set(node.item.height)
                 self.lag.labels(*labels).set(highest - node.item.height)
-        self.available.labels(place, name).set(observed.available)
+        self.available.labels(namespace, name).set(observed.available)
 
     def show_disks(self, observed: Observed, used: Mapping[str, int]) -> None:
-        """Tell how full volumes are, by claim."""
-        place, name = observed.crd.metadata.namespace, observed.crd.metadata.name
+        """Set how full volumes are, by claim."""
+        namespace, name = observed.full_node.metadata.namespace, observed.full_node.metadata.name
         for node in observed.nodes:
             if node.instance.claim in used:
-                self.disk.labels(place, name, node.name).set(used[node.instance.claim])
+                self.disk.labels(namespace, name, node.name).set(used[node.instance.claim])
+
+    def count_snapshot(self, result: str) -> None:
+        """Count how a copy ended; an empty result is none."""
+        if result:
+            self.snapshots.labels(result).inc()
 
     def forget(self, request: Request) -> None:
-        """Let go of the series of a CosmosFullNode that is no more."""
+        """Remove the series of a CosmosFullNode that is gone."""
         labels = {"namespace": request.namespace, "fullnode": request.name}
         for gauge in (self.height, self.lag, self.in_sync, self.disk, self.available):
             gauge.remove_by_labels(labels)

@@ -1,7 +1,7 @@
 """What a CosmosFullNode must say to make sense; the schema cannot check it all. Pure.
 
-Errors stop everything: children stay as they are until the text is mended. Warnings are told, and
-the rest works.
+Errors stop everything: children stay as they are until the text is mended. Warnings are
+reported, and the rest works.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from decimal import Decimal
 from quintant.api.quantity import parse_quantity
 from quintant.core.errors import Cause
 from quintant.core.object import Opaque
+from quintant.core.schema.limits import beyond_limits
 from quintant.operators.cosmos.api.chain import ChainSpec
 from quintant.operators.cosmos.api.full_node import CosmosFullNode, NodeVolumeClaimTemplate
 from quintant.operators.cosmos.builders.config_map_builder import parse_overrides
@@ -25,11 +26,15 @@ _SERVER = re.compile(r"(?:https?|tcp)://[^\s/@,]+(?:/[^\s,]*)?")
 _DISABLE = ("Pod", "All")
 
 
-def validate(crd: CosmosFullNode) -> Iterator[Cause]:
+def validate(full_node: CosmosFullNode) -> Iterator[Cause]:
     """What makes no sense, each with its field."""
-    spec = crd.spec
+    spec = full_node.spec
+    beyond = tuple(beyond_limits(spec, "spec"))
+    yield from beyond
+    if beyond:
+        return  # what is too large is not looked into
     yield from _versions(spec.chain)
-    yield from _images(crd)
+    yield from _images(full_node)
     yield from _toml(spec.chain)
     yield from _state_sync(spec.chain)
     most = spec.strategy.max_unavailable
@@ -41,25 +46,25 @@ def validate(crd: CosmosFullNode) -> Iterator[Cause]:
         given = override.volume_claim_template
         if given is not None and given.resources is not None:
             yield from _amount(path, given.resources.requests.get(STORAGE, ""))
-    yield from _containers(crd)
-    yield from _healing(crd)
+    yield from _containers(full_node)
+    yield from _healing(full_node)
 
 
-def warn(crd: CosmosFullNode) -> Iterator[str]:
+def warn(full_node: CosmosFullNode) -> Iterator[str]:
     """What is probably not meant."""
-    config = crd.spec.chain.config
+    config = full_node.spec.chain.config
     for field, text in (("peers", config.peers), ("seeds", config.seeds)):
         bad = [each for each in (text or "").split(",") if each and not _PEER.fullmatch(each)]
         if bad:
             yield f"spec.chain.config.{field}: {bad[0]!r} is no id@host:port"
-    known = {each.name for each in instances(crd)} | set(_additional_names(crd))
-    for name in sorted(crd.spec.instance_overrides):
+    known = {each.name for each in instances(full_node)} | set(_additional_names(full_node))
+    for name in sorted(full_node.spec.instance_overrides):
         if name not in known:
             yield f"spec.instanceOverrides: there is no instance {name}"
-        disable = override_of(crd, name).disable
+        disable = override_of(full_node, name).disable
         if disable is not None and disable not in _DISABLE:
             yield f"spec.instanceOverrides[{name}].disable: {disable!r} is taken for Pod"
-    if is_sentry(crd) and crd.spec.pod_template.probes.strategy not in (None, "None"):
+    if is_sentry(full_node) and full_node.spec.pod_template.probes.strategy not in (None, "None"):
         yield (
             "spec.podTemplate.probes.strategy: a sentry with a readiness probe waits for a signer "
             "that waits for it; leave it out, or say None"
@@ -69,28 +74,31 @@ def warn(crd: CosmosFullNode) -> Iterator[str]:
 def _versions(chain: ChainSpec) -> Iterator[Cause]:
     for at, (before, after) in enumerate(zip(chain.versions, chain.versions[1:], strict=False), 1):
         if after.height <= before.height:
-            said = f"{after.height} does not come after {before.height}"
-            yield _invalid(f"spec.chain.versions[{at}].height", said)
+            message = f"{after.height} does not come after {before.height}"
+            yield _invalid(f"spec.chain.versions[{at}].height", message)
     for at, version in enumerate(chain.versions):
         if not version.image:
             yield _invalid(f"spec.chain.versions[{at}].image", "it is empty")
 
 
-def _images(crd: CosmosFullNode) -> Iterator[Cause]:
-    template, versions = crd.spec.pod_template, crd.spec.chain.versions
+def _images(full_node: CosmosFullNode) -> Iterator[Cause]:
+    template, versions = full_node.spec.pod_template, full_node.spec.chain.versions
     if template.image or (versions and versions[0].height == 0):
         return
-    if all(override_of(crd, each.name).image for each in instances(crd)) and crd.spec.replicas:
+    if (
+        all(override_of(full_node, each.name).image for each in instances(full_node))
+        and full_node.spec.replicas
+    ):
         return
     named = (each.value for each in template.containers)
     if any(each.get("name") == "node" and each.get("image") for each in named):
         return
-    where = "spec.podTemplate.image"
+    path = "spec.podTemplate.image"
     if versions:
         first = versions[0].height
-        yield _invalid(where, f"there is no image below height {first}: give one, or a version 0")
+        yield _invalid(path, f"there is no image below height {first}: give one, or a version 0")
     else:
-        yield _invalid(where, "there is no image: give one here, or in spec.chain.versions")
+        yield _invalid(path, "there is no image: give one here, or in spec.chain.versions")
 
 
 def _toml(chain: ChainSpec) -> Iterator[Cause]:
@@ -105,16 +113,16 @@ def _toml(chain: ChainSpec) -> Iterator[Cause]:
 def _state_sync(chain: ChainSpec) -> Iterator[Cause]:
     for at, server in enumerate(chain.state_sync.rpc_servers if chain.state_sync else ()):
         if not _SERVER.fullmatch(server):
-            said = f"{server!r} is no address such as https://rpc.example.com:443"
-            yield _invalid(f"spec.chain.stateSync.rpcServers[{at}]", said)
+            message = f"{server!r} is no address such as https://rpc.example.com:443"
+            yield _invalid(f"spec.chain.stateSync.rpcServers[{at}]", message)
 
 
 def _claim(path: str, template: NodeVolumeClaimTemplate, *, required: bool) -> Iterator[Cause]:
-    asked = template.resources.requests.get(STORAGE, "")
-    where = f"{path}.resources.requests.storage"
-    if not asked and required:
-        yield _invalid(where, "there is no size")
-    yield from _amount(where, asked)
+    requested = template.resources.requests.get(STORAGE, "")
+    size_path = f"{path}.resources.requests.storage"
+    if not requested and required:
+        yield _invalid(size_path, "there is no size")
+    yield from _amount(size_path, requested)
 
 
 def _amount(path: str, text: str) -> Iterator[Cause]:
@@ -125,8 +133,8 @@ def _amount(path: str, text: str) -> Iterator[Cause]:
         yield _invalid(path, str(error))
 
 
-def _containers(crd: CosmosFullNode) -> Iterator[Cause]:
-    template = crd.spec.pod_template
+def _containers(full_node: CosmosFullNode) -> Iterator[Cause]:
+    template = full_node.spec.pod_template
     parts: dict[str, Iterable[Opaque]] = {
         "containers": template.containers,
         "initContainers": template.init_containers,
@@ -136,19 +144,26 @@ def _containers(crd: CosmosFullNode) -> Iterator[Cause]:
         for at, item in enumerate(items):
             if not isinstance(item.value.get("name"), str):
                 yield _invalid(f"spec.podTemplate.{part}[{at}].name", "it is missing")
-    seen: set[str] = set()
-    for at, item in enumerate(crd.spec.additional_versioned_pods):
-        where, value = f"spec.additionalVersionedPods[{at}]", item.value
+    names: set[str] = set()
+    for at, item in enumerate(full_node.spec.additional_versioned_pods):
+        path, value = f"spec.additionalVersionedPods[{at}]", item.value
         name = value.get("name")
-        if not isinstance(name, str) or not to_name(name) or name in seen:
-            yield _invalid(f"{where}.name", "it is missing, or there twice")
-        seen.add(str(name))
+        if not isinstance(name, str) or not to_name(name) or name in names:
+            yield _invalid(f"{path}.name", "it is missing, or there twice")
+        names.add(str(name))
         if not value.get("containers"):
-            yield _invalid(f"{where}.containers", "there are none")
+            yield _invalid(f"{path}.containers", "there are none")
+        for part in ("containers", "initContainers"):
+            if not all(_is_named(each) for each in value.get(part) or ()):
+                yield _invalid(f"{path}.{part}", "one of them has no name")
 
 
-def _healing(crd: CosmosFullNode) -> Iterator[Cause]:
-    scale = crd.spec.self_heal.pvc_auto_scale if crd.spec.self_heal else None
+def _is_named(container: object) -> bool:
+    return isinstance(container, dict) and isinstance(container.get("name"), str)
+
+
+def _healing(full_node: CosmosFullNode) -> Iterator[Cause]:
+    scale = full_node.spec.self_heal.pvc_auto_scale if full_node.spec.self_heal else None
     if scale is None:
         return
     path = "spec.selfHeal.pvcAutoScale"
@@ -157,15 +172,15 @@ def _healing(crd: CosmosFullNode) -> Iterator[Cause]:
     except (ValueError, ArithmeticError):
         grows = False
     if not grows:
-        said = f"{scale.increase_quantity!r} is neither a size nor N%"
-        yield _invalid(f"{path}.increaseQuantity", said)
+        message = f"{scale.increase_quantity!r} is neither a size nor N%"
+        yield _invalid(f"{path}.increaseQuantity", message)
     if scale.max_size is not None:
         yield from _amount(f"{path}.maxSize", scale.max_size)
 
 
-def _additional_names(crd: CosmosFullNode) -> Iterator[str]:
-    for item in crd.spec.additional_versioned_pods:
-        for each in instances(crd):
+def _additional_names(full_node: CosmosFullNode) -> Iterator[str]:
+    for item in full_node.spec.additional_versioned_pods:
+        for each in instances(full_node):
             yield to_name(f"{item.value.get('name')}-{each.ordinal}")
 
 

@@ -105,18 +105,18 @@ class ChainLook:
             return SampleProgress(False, "no CosmosFullNode yet")
         ready, wanted = found.status.ready_replicas or 0, found.spec.replicas
         if ready < wanted:
-            said = f"{found.status.phase}, {ready} of {wanted} nodes are in sync"
-            return SampleProgress(False, said)
-        told = await self._asked(client)
-        if told is None or not told.height:
+            message = f"{found.status.phase}, {ready} of {wanted} nodes are in sync"
+            return SampleProgress(False, message)
+        status = await self._rpc_status(client)
+        if status is None or not status.height:
             return SampleProgress(
                 False, f"{ready} nodes are in sync; their RPC does not answer yet"
             )
-        what = "simulated nodes" if self.simulated else f"nodes of real CometBFT {told.version}"
-        said = f"{ready} {what} are in sync; chain {told.network} is at height {told.height}"
-        return SampleProgress(True, said)
+        what = "simulated nodes" if self.simulated else f"nodes of real CometBFT {status.version}"
+        message = f"{ready} {what} are in sync; chain {status.network} is at height {status.height}"
+        return SampleProgress(True, message)
 
-    async def _asked(self, client: Client) -> CometStatus | None:
+    async def _rpc_status(self, client: Client) -> CometStatus | None:
         """What the RPC Service says, asked as any user would."""
         service = await client.find(Service, f"{self.name}-rpc", NAMESPACE, live=True)
         if service is None:

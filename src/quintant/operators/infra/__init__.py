@@ -7,7 +7,7 @@ import os
 from quintant.api.core import Secret
 from quintant.core.options import from_environment
 from quintant.operators.infra import cloud, observer, provider, scheduler
-from quintant.operators.infra.act import Performer
+from quintant.operators.infra.act.perform import Performer
 from quintant.operators.infra.alerts import ALERTS
 from quintant.operators.infra.api import (
     FINALIZER,
@@ -16,30 +16,36 @@ from quintant.operators.infra.api import (
     Cloud,
     Cluster,
     GlobalCloud,
+    InfrastructureClaim,
 )
 from quintant.operators.infra.cleanup import cleanup_by, held, left_behind
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.observe.keys import (
     CHANGED,
+    CLAIMED_INDEX,
     CLOUD_INDEX,
+    HOLDER_INDEX,
     ID_INDEX,
+    claimed_id,
     cloud_aspects,
-    cloud_key,
     cloud_keys,
+    holder_uid,
     infrastructure_id,
+    nobody,
 )
-from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.reader import ClusterReader
 from quintant.operators.infra.observe.secrets import Secrets
 from quintant.operators.infra.observe.session import Resolver
+from quintant.operators.infra.observed.cluster import WatchedSecret
+from quintant.operators.infra.observed.session import cloud_key
 from quintant.operators.infra.observer.observe import cluster_of
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.reconcile import InfrastructureReconciler
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.long_calls import LongCalls
-from quintant.runtime.controller.predicates import changed
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.long_calls import LongCalls
+from quintant.runtime.source.predicates import changed
 
 
 def controllers(
@@ -47,11 +53,8 @@ def controllers(
 ) -> None:
     """Declare everything that infra does; `remote` is how providers and clusters are reached."""
     options = options or from_environment(Options, os.environ)
-    manager.configure(**options.settings)
     metrics, secrets = InfraMetrics(), Secrets()
-    manager.add_collectors(*metrics.collectors())
-    manager.add_alerts(*ALERTS)
-    manager.add(metrics.gauges.bind, leader=True)
+    manager.operator(options, metrics=metrics, alerts=ALERTS)
     remote = remote or _connected(manager, metrics)
     resolver = Resolver(options, secrets)
     declare(manager, options, remote, resolver, metrics)
@@ -68,19 +71,25 @@ def declare(
     calls: LongCalls[None] = LongCalls()
     reader = ClusterReader(options, resolver, remote.providers, calls)
     reconcile = InfrastructureReconciler(reader, Performer(calls, metrics))
-    here = by_index(CLOUD_INDEX, lambda found: (cloud_key(found),))
+    bound_clusters = by_index(CLOUD_INDEX, lambda obj: (cloud_key(obj),))
     (
         manager.controls(Cluster, name="infrastructure", when=CHANGED)
         .index(CLOUD_INDEX, cloud_keys)
         .index(ID_INDEX, infrastructure_id)
         .index(observer.SECRET_INDEX, observer.secret_key)
-        .watches(Cloud, to=here, when=changed(cloud_aspects))
-        .watches(GlobalCloud, to=here, when=changed(cloud_aspects))
+        .watches(Cloud, to=bound_clusters, when=changed(cloud_aspects))
+        .watches(GlobalCloud, to=bound_clusters, when=changed(cloud_aspects))
         .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
         .watches(WatchedSecret, to=by_index(observer.SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .watches(
+            InfrastructureClaim,
+            to=nobody,
+            index={CLAIMED_INDEX: claimed_id, HOLDER_INDEX: holder_uid},
+        )
+        .uses(InfrastructureClaim, "create", "patch", "delete")
         .uses(Secret, "get", "create", "patch", "delete")
         .on(calls)
-        .on_deleted(reconcile.forget)
+        .keeps(reader.memories)
         .workers(options.max_concurrent_reconciles)
         .finalize(
             FINALIZER, cleanup_by(reconcile), when=held, also=[LEGACY_FINALIZER], leaves=left_behind
@@ -90,7 +99,7 @@ def declare(
 
 
 def _connected(manager: Manager, metrics: InfraMetrics) -> Remote:
-    # Loaded by who speaks it: whoever only reads the declarations needs no HTTP.
+    # Loaded by programs that speak it: reading the declarations needs no HTTP.
     from quintant.operators.infra.remote.connections import connected
 
     remote, connections = connected(metrics)

@@ -12,15 +12,22 @@ import hashlib
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-import msgspec
+from urllib.parse import urlsplit
 
 from quintant.api.core import Secret
-from quintant.core.object import ObjectMeta, Opaque
+from quintant.core.object import ObjectMeta, Opaque, Request
 from quintant.core.owner import owned
-from quintant.operators.infra.api import CLUSTER_LABEL, GROUP, WATCH_LABEL, Cluster
+from quintant.operators.infra.api import (
+    CLUSTER_LABEL,
+    GROUP,
+    WATCH_LABEL,
+    Cluster,
+    InfrastructureClaim,
+)
+from quintant.operators.infra.api.claim import ClaimHolder, InfrastructureClaimSpec
 from quintant.operators.infra.api.names import CONTENT_HASH
 from quintant.runtime.apply.names import LABEL_LENGTH, child_name
+from quintant.wire.foreign import MalformedInput, decode_json
 
 CREATE_TOKEN = f"{GROUP}/create-token"
 CLUSTER_UID = f"{GROUP}/cluster-uid"
@@ -32,6 +39,10 @@ KUBECONFIG_KEY = "value"
 TEMPLATE_KEY = "tosca.json.gz"
 STATUS_BYTES = 256 * 1024
 """The largest template that a status holds beside the spec that has it already."""
+TEMPLATE_BYTES = 4 * 1024 * 1024
+"""The largest template that is unpacked: more than an API server stores of a whole Cluster."""
+_GZIP = 16 + zlib.MAX_WBITS
+"""What zlib calls data with the head of gzip."""
 _SUFFIX, _TEMPLATE_SUFFIX = "-kubeconfig", "-template"
 _SECRETIVE = ("password", "passwd", "token", "secret", "private_key")
 
@@ -63,14 +74,35 @@ def unmarked(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_template(document: Mapping[str, Any], cluster: Cluster) -> bool:
-    """Whether a provider's template is what a Cluster asks for, whoever marked it."""
+    """Whether a provider's template is what a Cluster asks for, by whichever marks."""
     wanted = cluster.spec.tosca.value if cluster.spec.tosca is not None else {}
-    found = unmarked(document)
-    if INFRA_NAME not in (wanted.get("metadata") or {}) and isinstance(found.get("metadata"), dict):
-        found["metadata"].pop(INFRA_NAME, None)
-        if not found["metadata"] and "metadata" not in wanted:
-            del found["metadata"]
-    return bool(found == wanted)
+    plain = unmarked(document)
+    if INFRA_NAME not in (wanted.get("metadata") or {}) and isinstance(plain.get("metadata"), dict):
+        plain["metadata"].pop(INFRA_NAME, None)
+        if not plain["metadata"] and "metadata" not in wanted:
+            del plain["metadata"]
+    return bool(plain == wanted)
+
+
+def provider_address(url: str) -> str:
+    """What claims call a provider: host, port and path, however the URL is written."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return f"{(parts.hostname or '').lower()}:{port}{parts.path.rstrip('/')}"
+
+
+def infrastructure_claim(cluster: Cluster, provider: str, id: str) -> InfrastructureClaim:
+    """The claim of a Cluster to an infrastructure."""
+    digest = hashlib.sha256(f"{provider}\n{id}".encode()).hexdigest()[:20]
+    meta = cluster.metadata
+    return InfrastructureClaim(
+        metadata=ObjectMeta(name=f"{digest}-{id.lower()}"[:LABEL_LENGTH].rstrip("-")),
+        spec=InfrastructureClaimSpec(
+            provider=provider,
+            infrastructure_id=id,
+            holder=ClaimHolder(namespace=meta.namespace, name=meta.name, uid=meta.uid),
+        ),
+    )
 
 
 def inline_secrets(tosca: Opaque | None) -> Iterator[str]:
@@ -87,6 +119,14 @@ def inline_secrets(tosca: Opaque | None) -> Iterator[str]:
 def secret_name(cluster: str) -> str:
     """The name of the Secret with a Cluster's kubeconfig."""
     return child_name(cluster, _SUFFIX)
+
+
+def secret_keys(cluster: Cluster) -> Iterator[Request]:
+    """The Secrets that are made for a Cluster."""
+    namespace, status = cluster.metadata.namespace, cluster.status
+    yield Request(secret_name(cluster.metadata.name), namespace)
+    if status is not None and status.last_applied_ref is not None:
+        yield Request(status.last_applied_ref.name, namespace)
 
 
 def content_hash(kubeconfig: bytes) -> str:
@@ -110,12 +150,14 @@ def kept_template(cluster: Cluster, tosca: Opaque) -> Secret | None:
 
 
 def unpacked_template(raw: bytes) -> Opaque | None:
-    """The template in such a Secret; None if somebody made something else of it."""
+    """The template in such a Secret; None if another client made something else of it."""
+    unpacking = zlib.decompressobj(_GZIP)
     try:
-        found = Opaque(gzip.decompress(raw))
-        return found if isinstance(found.value, dict) else None
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError):
+        plain = unpacking.decompress(raw, TEMPLATE_BYTES)
+        whole = unpacking.eof and isinstance(decode_json(plain, most=TEMPLATE_BYTES), dict)
+    except (zlib.error, MalformedInput):
         return None
+    return Opaque(plain) if whole else None
 
 
 def kubeconfig_secret(cluster: Cluster, kubeconfig: str) -> Secret:

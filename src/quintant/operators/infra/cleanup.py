@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from quintant.operators.infra.act import remove_secrets
+from quintant.operators.infra.act.secrets import remove_secrets
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.plan.deletion import HOLD
 from quintant.operators.infra.reconcile import InfrastructureReconciler
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 
 def cleanup_by(
@@ -23,7 +23,7 @@ def cleanup_by(
         if decision.finished:
             await remove_secrets(ctx, cluster)
             return None
-        # Without a time the Cluster would be let go.
+        # Without a time the Cluster would be released.
         return Result(after=decision.after if decision.after is not None else HOLD)
 
     return cleanup
@@ -35,12 +35,12 @@ def held(cluster: Cluster) -> bool:
 
 
 def left_behind(cluster: Cluster) -> str:
-    """What stays at the provider when a Cluster is let go without cleanup."""
+    """What stays at the provider when a Cluster is released without cleanup."""
     status = cluster.status
     if status is None or not (status.cluster_id or status.operation):
         return "nothing that is known"
     on = status.running_on
-    where = f" at {on.provider_kind} {on.provider_name}, on {on.kind} {on.name}" if on else ""
+    suffix = f" at {on.provider_kind} {on.provider_name}, on {on.kind} {on.name}" if on else ""
     token = status.operation.token if status.operation is not None else ""
     id = status.cluster_id or f"one with the token {token}, if its request was carried out"
-    return f"infrastructure {id}{where}"
+    return f"infrastructure {id}{suffix}"

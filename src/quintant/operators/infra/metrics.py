@@ -1,7 +1,7 @@
 """The series of infra, beside those of every manager.
 
 Counters and durations are taken as things end; what can be counted is counted from the caches when
-somebody asks.
+the series are read.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections import Counter as Tally
 from datetime import datetime
 from typing import get_args
 
-from quintant.core.clock import parse_timestamp
+from quintant.core.object import Request
 from quintant.metrics import Collector, Counter, Gauge, Histogram
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.api.cluster_status import Operation, State
+from quintant.operators.infra.observed.moments import seconds_since
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
 # Seconds: from a call that is answered at once to an update of many machines.
@@ -64,11 +65,14 @@ class InfraMetrics:
             self.adoptions, self.observer_failures, self.gauges,
         )  # fmt: skip
 
+    def forget(self, request: Request) -> None:
+        """Drop the series of a provider that is gone."""
+        self.up.remove_by_labels({"namespace": request.namespace, "provider": request.name})
+
     def ended(self, operation: Operation, now: datetime) -> None:
         """Note an operation that is over."""
-        if operation.started_at is not None:
-            began = parse_timestamp(operation.started_at)
-            self.operations.observe(max((now - began).total_seconds(), 0.0))
+        if (passed := seconds_since(now, operation.started_at)) is not None:
+            self.operations.observe(max(passed, 0.0))
 
     def requested(self, op: str, code: str, seconds: float) -> None:
         """Note a call to a provider."""

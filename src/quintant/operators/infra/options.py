@@ -25,8 +25,8 @@ class Options(ManagerOptions, frozen=True, kw_only=True):
     provider_timeout: Duration = 30.0
     """PROVIDER_TIMEOUT: the most that a provider's own `requestTimeout` may be."""
     global_secrets_namespace: str = ""
-    """GLOBAL_SECRETS_NAMESPACE: where Secrets of global kinds are. Empty refuses all: whoever may
-    create a GlobalCloud could have any Secret of the cluster read."""
+    """GLOBAL_SECRETS_NAMESPACE: where Secrets of global kinds are. Empty refuses all: a user who
+    may create a GlobalCloud could have any Secret of the cluster read."""
     instance_id: str = "quintant"
     """INSTANCE_ID: written on every infrastructure; management clusters that share a provider
     have different ones."""

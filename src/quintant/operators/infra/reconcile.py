@@ -1,7 +1,8 @@
 """One pass over a Cluster: observe, ask one question, decide, make at most one call.
 
-    observe ──> Observed ──> plan ──> Decision ──> act ──> Decision ──> when to look again
+    question ──> observe ──Observed──> plan ──PassDecision──> record, call ──Answer──> conclude
 
+The record is fenced, and must have been written before the call: so no `ctx.conclude` ends a pass.
 Nothing waits for a provider to finish: a pass ends after its call, and is taken again.
 """
 
@@ -9,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.core.object import Request
-from quintant.operators.infra.act import Performer
+from quintant.operators.infra.act.perform import Performer
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.observe.reader import ClusterReader
-from quintant.operators.infra.plan import plan
+from quintant.operators.infra.plan import conclude, plan
 from quintant.operators.infra.plan.decision import PassDecision
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 # Clusters that were made together are not looked at together; none later than it should be.
 JITTER = 0.1
@@ -37,14 +37,10 @@ class InfrastructureReconciler:
 
     async def advance(self, ctx: Context[Cluster]) -> PassDecision:
         """One pass; what it ended with."""
-        seen, provider = await self.reader.observe(ctx)
-        decided = plan(seen, ctx.random.id())
-        ended = await self.performer.perform(ctx, seen, decided, provider)
-        if ended.memory is not None:
-            self.reader.memories[ctx.request] = ended.memory
+        observed, provider = await self.reader.observe(ctx)
+        decision = plan(observed, ctx.random.id())
+        recorded = await self.performer.record(ctx, observed, decision)
+        answer = await self.performer.call(ctx, recorded, decision, provider)
+        ended = await self.performer.write(ctx, recorded, conclude(recorded, decision, answer))
+        self.reader.memories[ctx.request] = ended.memory or recorded.memory
         return ended
-
-    def forget(self, request: Request) -> None:
-        """Let go of what is remembered of a Cluster that is gone."""
-        self.reader.memories.pop(request, None)
-        self.performer.calls.forget(request)

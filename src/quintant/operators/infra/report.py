@@ -10,7 +10,7 @@ from typing import Any
 
 from quintant.api.meta import Condition
 from quintant.operators.infra.api import Cluster, ClusterStatus
-from quintant.operators.infra.observe.answers import Estimate
+from quintant.operators.infra.observed.answers import Estimate
 from quintant.operators.infra.plan.diff import differences, irremovable, listed, machine_counts
 
 
@@ -18,8 +18,8 @@ def describe(cluster: Cluster) -> str:
     """A Cluster as a tree: its operation, machines, nodes, conditions and last errors."""
     status = cluster.status or ClusterStatus()
     head = f"Cluster {cluster.key}  {status.state or 'PENDING'}"
-    said = f"{head}  {status.phase_message}".rstrip()
-    return "\n".join([said, *_drawn(list(_parts(status)))])
+    message = f"{head}  {status.phase_message}".rstrip()
+    return "\n".join([message, *_drawn(list(_parts(status)))])
 
 
 def _parts(status: ClusterStatus) -> Iterator[tuple[str, list[str]]]:
@@ -88,9 +88,9 @@ def _drawn(parts: list[tuple[str, list[str]]]) -> Iterator[str]:
 
 def planned(before: Mapping[str, Any], after: Mapping[str, Any], estimate: Estimate | str) -> str:
     """What another template changes: paths, machines, and what the provider makes of it."""
-    found = differences(before, after)
-    lines = [f"  {each}" for each in found] or ["  nothing"]
-    kept = irremovable(found) if before else ()
+    changes = differences(before, after)
+    lines = [f"  {each}" for each in changes] or ["  nothing"]
+    kept = irremovable(changes) if before else ()
     parts = ["Template", *lines, "Machines", *(_scaled(before, after) or ["  as they are"])]
     if kept:
         parts.append(f"The provider only merges templates, and would keep: {listed(kept)}")

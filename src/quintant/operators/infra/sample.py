@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from quintant.operators.infra.api import GROUP, VERSION, Cluster
+from quintant.core.secret_hosts import url_host
+from quintant.operators.infra.api import GROUP, HOSTS, VERSION, Cluster
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.runtime.manager.sample import Sample, SampleProgress, restricted
 from quintant.version import QUINTANT
 
 NAMESPACE = "infra-demo"
@@ -43,20 +44,25 @@ def template(workers: int) -> Plain:
 
 
 def _manifests() -> tuple[Plain, ...]:
-    im = {
+    im: Plain = {
         "url": f"http://im.{NAMESPACE}.svc.cluster.local:{PORT}",
         "credentialsSecretRef": {"name": "im-credentials"},
     }
     ref = {"kind": "InfrastructureProvider", "name": "im"}
     return (
         *_simulator(),
-        _part(
-            "v1", "Secret", "im-credentials", stringData={"username": "demo", "password": "demo"}
-        ),
+        _credentials(im["url"]),
         _ours("InfrastructureProvider", "im", {"type": "im", "im": im}),
         _ours("Cloud", "laptop", {"type": "dummy", "providerRef": ref}),
         *(_ours("Cluster", name, _wanted(workers)) for name, workers in CLUSTERS.items()),
     )
+
+
+def _credentials(url: str) -> Plain:
+    word = {"username": "demo", "password": "demo"}
+    secret = _part("v1", "Secret", "im-credentials", stringData=word)
+    secret["metadata"]["annotations"] = {HOSTS: url_host(url)}
+    return secret
 
 
 def _wanted(workers: int) -> Plain:
@@ -74,7 +80,7 @@ def _simulator() -> tuple[Plain, Plain]:
         "readinessProbe": {"httpGet": {"path": "/version", "port": PORT}, "periodSeconds": 1},
     }
     labels = {"app": "im"}
-    pods = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    pods = {"metadata": {"labels": labels}, "spec": restricted({"containers": [container]})}
     spec = {"selector": {"matchLabels": labels}, "template": pods}
     ports = [{"name": "http", "port": PORT}]
     return (
@@ -94,18 +100,18 @@ def _part(version: str, kind: str, name: str, **rest: Any) -> Plain:
 
 async def _look(client: Client) -> SampleProgress:
     """Look at both; once they are there, the second is scaled, for who looks on."""
-    said = []
+    lines = []
     for name in CLUSTERS:
-        found = await client.find(Cluster, name, NAMESPACE, live=True)
-        status = found.status if found is not None else None
+        cluster = await client.find(Cluster, name, NAMESPACE, live=True)
+        status = cluster.status if cluster is not None else None
         state = (status.state if status is not None else None) or "PENDING"
         nodes = status.nodes.ready if status is not None and status.nodes is not None else 0
-        said.append(f"{name} {state}, {nodes} nodes")
-    done = all(" ONLINE," in each for each in said)
+        lines.append(f"{name} {state}, {nodes} nodes")
+    done = all(" ONLINE," in each for each in lines)
     if done:
         await _scale(client, "second", CLUSTERS["second"] + 1)
-        said.append("second is being scaled")
-    return SampleProgress(done, "; ".join(said))
+        lines.append("second is being scaled")
+    return SampleProgress(done, "; ".join(lines))
 
 
 async def _scale(client: Client, name: str, workers: int) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from quintant.operators.klight.alerts import ALERTS
 from quintant.operators.klight.api import GROUP, PeerPod
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.operators.klight.lightnetwork.report import WORD, networks
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.observe.reader import Keys
 from quintant.operators.klight.options import Options, from_environment
-from quintant.operators.klight.reconcile import NetworkReconciler
+from quintant.operators.klight.reconcile import LightNetworkReconciler
 from quintant.operators.klight.remote import Peers
-from quintant.runtime.controller import predicates as when
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source import predicates as when
 
 TURN_SECONDS = 300.0
 """One turn joins for seconds; each call in it has a deadline of its own."""
@@ -31,8 +31,7 @@ def controllers(
     """Declare the controller of networks; `remote` is how peers are spoken to, over gRPC."""
     options = options or from_environment(os.environ)
     keys, metrics = Keys(options), KlightMetrics()
-    manager.add_collectors(*metrics.collectors())
-    manager.add_alerts(*ALERTS)
+    manager.operator(metrics=metrics, alerts=ALERTS)
     manager.serve_json(WORD, networks)
     (
         manager.keyed("klight")
@@ -48,18 +47,17 @@ def controllers(
             to=keys.of_lightnetwork,
             when=when.generation | when.annotation(f"{GROUP}/*"),
         )
-        .uses(PeerPod, "patch")
         .uses(PeerPod, "patch", sub="status")
         .uses(LightNetwork, "create", "delete")
         .uses(LightNetwork, "patch", sub="status")
         .workers(options.workers)
         .timeout(TURN_SECONDS)
-        .reconcile(NetworkReconciler(options, lambda: remote or _connected(options), metrics))
+        .reconcile(LightNetworkReconciler(options, lambda: remote or _connected(options), metrics))
     )
 
 
 def _connected(options: Options) -> Peers:
-    # Loaded by who speaks it: whoever only reads the declarations may be about to fork.
+    # Loaded by who speaks it: a process that only reads the declarations may be about to fork.
     from quintant.operators.klight.remote.grpc_peers import GrpcPeers
 
     return GrpcPeers(token_file=Path(options.token_file) if options.token_file else None)

@@ -20,7 +20,7 @@ from quintant.core import options
 from quintant.core.errors import ConfigError
 from quintant.core.options import SWITCH, Duration, Parser, parse_option, parser_of
 from quintant.operators.klight.api import LABEL
-from quintant.operators.klight.lightnetwork.api import Repair
+from quintant.operators.klight.api.lightnetwork import Repair
 from quintant.wire.lightpeer import PORT
 
 PREFIX = "KLIGHT_"
@@ -65,7 +65,7 @@ class Options(Struct, frozen=True):
     join_timeout: Duration = 10.0
     """How long a join may take, plus 10 ms per member: a chain is streamed meanwhile."""
     settle: Duration = 30.0
-    """How long a join of unknown outcome is left alone: it may still be going on in the peer."""
+    """How long a join of unknown outcome is left alone: it may still be under way in the peer."""
     found_after: Duration = 0.5
     """A new network is founded once its pods have been still so long: the oldest founds it."""
     precheck_contact: bool = True
@@ -106,23 +106,23 @@ def from_environment(environment: Mapping[str, str]) -> Options:
 
 def from_arguments(arguments: Sequence[str]) -> Flags:
     """What the flags say: `-flag value` or `-flag=value`, with one dash or two."""
-    rest, found = list(arguments), {}
+    rest, values = list(arguments), {}
     while rest:
         word = rest.pop(0)
         flag = _FLAG.fullmatch(word)
-        kind, field = _place(flag[1]) if flag is not None else (Flags, "")
+        kind, field = _field_of(flag[1]) if flag is not None else (Flags, "")
         if flag is None or not field:
             raise ConfigError(f"{word} is no flag of klight", hint=", ".join(_names()))
         text = flag[2]
         if text is None:
             text = "true" if parser_of(kind, field) is SWITCH else rest.pop(0) if rest else ""
-        found[kind, field] = parse_option(kind, field, text, name=f"--{flag[1]}")
-    given = {field: value for (kind, field), value in found.items() if kind is Options}
-    process = {field: value for (kind, field), value in found.items() if kind is Flags}
+        values[kind, field] = parse_option(kind, field, text, name=f"--{flag[1]}")
+    given = {field: value for (kind, field), value in values.items() if kind is Options}
+    process = {field: value for (kind, field), value in values.items() if kind is Flags}
     return Flags(Options(**given), **process)
 
 
-def _place(name: str) -> tuple[type[Any], str]:
+def _field_of(name: str) -> tuple[type[Any], str]:
     """Of what a flag gives a field, and which; none if there is no such flag."""
     if name in _PROCESS:
         return Flags, _PROCESS[name]

@@ -1,7 +1,7 @@
-"""One turn of a network: observe, act as planned, show.
+"""One turn of a network: a look, the steps that follow from it, and what is shown of it.
 
-The key is the network, so joins into it are one after another, while networks go on beside each
-other. Everything is level-triggered: a turn that fails is taken again, and finds what is left.
+The key is the network, so joins into it are one after another, and networks beside each other. All
+is level-triggered: a turn that fails is taken again, and finds what is left.
 """
 
 from __future__ import annotations
@@ -13,28 +13,29 @@ from functools import cache
 
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
-from quintant.operators.klight.act.context import JoinContext
-from quintant.operators.klight.act.turn import run_steps, save, warn_nameless
-from quintant.operators.klight.lightnetwork.act import show
+from quintant.operators.klight.act.run import step_runner, warn_nameless
+from quintant.operators.klight.lightnetwork.plan import ShowStep
 from quintant.operators.klight.metrics import KlightMetrics
-from quintant.operators.klight.observe.memory import Memory
+from quintant.operators.klight.observe.reader import NetworkState
 from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.turn import begin, steps
 from quintant.operators.klight.remote import Peers
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.keyed_state import KeyedState
+from quintant.runtime.reconcile.result import Result
 
 CALLS = 64
 """How many peers are asked at once, over all networks."""
 
 
-class NetworkReconciler:
+class LightNetworkReconciler:
     """Keeps every network together; its memory is only hints."""
 
     def __init__(
         self, options: Options, connect: Callable[[], Peers], metrics: KlightMetrics
     ) -> None:
         self._options, self._metrics, self._peers = options, metrics, cache(connect)
-        self._memories: dict[Request, Memory] = {}
+        self._states = KeyedState(NetworkState)
         self._began: tuple[datetime, float] | None = None
         self._limit = asyncio.Semaphore(CALLS)
 
@@ -43,18 +44,17 @@ class NetworkReconciler:
             await warn_nameless(ctx, self._options.label)
             return None
         began, started = self._began = self._began or (ctx.clock.now(), monotonic())
-        known, memory = request in self._memories, self._memories.setdefault(request, Memory())
-        context = JoinContext(
-            ctx, self._options, self._peers(), self._metrics, memory, self._limit, began
-        )
-        observed = await context.observe()
-        await save(context, observed)
-        memory.count(len(observed.peers), monotonic())
-        await run_steps(context, observed)
+        known, state = request in self._states, self._states[request]
+        turn = step_runner(ctx, self._options, state, self._peers(), self._metrics, self._limit)
+        observed = await turn.observe()
+        await turn.perform(begin(observed, state.memory, turn.now()))
+        for step in steps(observed, self._options, began):
+            await turn.run(step)
         if observed.stack and not known:
             self._metrics.rebuild.set(monotonic() - started)
-        result = await show(context, await context.observe())
+        result = await turn.run(ShowStep(self._options))
         if result is None:
-            del self._memories[request]
-        self._metrics.networks.set(sum(1 for each in self._memories.values() if each.pods))
+            self._states.forget(request)
+        populated = (each for each in self._states.values() if each.memory.join.pods)
+        self._metrics.networks.set(sum(1 for _ in populated))
         return result

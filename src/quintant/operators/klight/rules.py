@@ -60,6 +60,12 @@ def object_name(network: str) -> str:
     return f"{stem}-{digest}" if stem else digest
 
 
+def lightnetwork_key(network: Request, options: Options) -> Request:
+    """The key of a network's LightNetwork."""
+    spans = network.namespace == EVERYWHERE
+    return Request(object_name(network.name), options.home if spans else network.namespace)
+
+
 def port_of(pod: PeerPod, options: Options) -> tuple[int, tuple[Complaint, ...]]:
     """Where the peer of a pod listens, and what is wrong with how the pod says so."""
     given = pod.metadata.annotations.get(PORT)
@@ -84,6 +90,17 @@ def address_of(pod: PeerPod, options: Options) -> str:
         return ""
     port, _ = port_of(pod, options)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_own_address(address: str, pod: PeerPod, options: Options) -> bool:
+    """Whether an address is the pod's: where its peer listens, or another port of its own."""
+    if not pod.status.pod_ip:
+        return False
+    if address == address_of(pod, options):
+        return True
+    host, _, port = address.rpartition(":")
+    own = f"[{pod.status.pod_ip}]" if ":" in pod.status.pod_ip else pod.status.pod_ip
+    return host == own and not pod.spec.host_network and bool(re.fullmatch("[0-9]{1,5}", port))
 
 
 def peer_container(pod: PeerPod) -> str:

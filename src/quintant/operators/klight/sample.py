@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.operators.klight.api import LABEL
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.operators.klight.rules import object_name
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.runtime.manager.sample import Sample, SampleProgress, restricted
 from quintant.version import QUINTANT
 from quintant.wire.lightpeer import PORT
 
@@ -34,15 +34,15 @@ def _pod(number: int) -> dict[str, Any]:
         "volumes": [{"name": "blocks", "emptyDir": {}}],
         "terminationGracePeriodSeconds": 10,
     }
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": restricted(spec)}
 
 
 async def _look(client: Client) -> SampleProgress:
     name = object_name(NETWORK)
-    shown = await client.find(LightNetwork, name, NAMESPACE, live=True)
-    if shown is None or shown.status is None:
+    lightnetwork = await client.find(LightNetwork, name, NAMESPACE, live=True)
+    if lightnetwork is None or lightnetwork.status is None:
         return SampleProgress(False, "no LightNetwork yet")
-    status = shown.status
+    status = lightnetwork.status
     done = status.phase == "Ready" and status.ready == PODS
     contact = f", contact {status.contact}" if status.contact else ""
     return SampleProgress(done, f"{NETWORK}: {status.ready} of {PODS} peers joined{contact}")

@@ -25,12 +25,12 @@ from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import CLASS_INDEX, POD_INDEX, SERVICE_INDEX, TOKEN_INDEX
 from quintant.operators.portal.options import Options
-from quintant.operators.portal.reconcile import Reconcile
+from quintant.operators.portal.reconcile import PortalExposeReconciler
 from quintant.operators.portal.remote import TunnelLines, http_lines, reports_by, same
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.follower import Follower
-from quintant.runtime.controller.predicates import changed, deleted
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.follower import Follower
+from quintant.runtime.source.predicates import changed, deleted
 
 
 def controllers(
@@ -38,8 +38,9 @@ def controllers(
 ) -> None:
     """Declare everything that Portal Expose does; `remote` is how tunnels are listened to."""
     options = options or from_environment(Options, os.environ)
-    manager.configure(**options.settings)
-    declare(manager, options, remote or http_lines, PortalMetrics())
+    metrics = PortalMetrics()
+    manager.operator(options, metrics=metrics, alerts=ALERTS)
+    declare(manager, options, remote or http_lines, metrics)
     tunnel_class.controllers(manager)
     if options.enable_webhooks:
         admit(manager)
@@ -53,9 +54,6 @@ def declare(
     seed: Seed = fresh_seed,
 ) -> None:
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
-    manager.add_collectors(*metrics.collectors())
-    manager.add_alerts(*ALERTS)
-    manager.add(metrics.gauges.bind, leader=True)
     reports = Follower(reports_by(remote), same=same)
     (
         manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
@@ -77,8 +75,7 @@ def declare(
         .uses(Secret, "create")
         .watches(TunnelClass, to=by_index(CLASS_INDEX, observe.affected), when=tunnel_class.CHANGED)
         .on(reports)
-        .on_deleted(reports.forget)
         .workers(options.max_concurrent_reconciles)
         .finalize(FINALIZER, cleanup)
-        .reconcile(Reconcile(options, reports, metrics, seed))
+        .reconcile(PortalExposeReconciler(options, reports, metrics, seed))
     )

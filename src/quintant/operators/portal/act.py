@@ -1,9 +1,9 @@
-"""Carries out what was planned: the Deployment of the tunnels, the status, the events.
+"""Carries out what was planned: the key and the Deployment of the tunnels, and its event.
 
 Ours is what its PortalExpose controls, by uid. One without any controller that carries our labels
-is adopted, as those made by the contract's first implementation are. Everybody else's is never
-touched. The Deployment is written first, the status after it, and events only once what they tell
-is written. Where everything is as it should be, nothing is written.
+is adopted, as those made by the contract's first implementation are. One of another controller is
+never touched. Events are recorded only once what they say is written; where everything is as it
+should be, nothing is written.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from quintant.core.errors import AlreadyExists, ApiError, Conflict, NotFound, Te
 from quintant.core.text import one_line
 from quintant.operators.portal.api import GROUP, KEY_TYPE, PortalExpose, TunnelKey
 from quintant.operators.portal.builders import SEED_BYTES, adoptable, key_name, key_secret
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
 from quintant.operators.portal.plan.events import outcome_event
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.runtime.apply import (
     NAME_TAKEN,
     ChildChanges,
@@ -29,7 +28,7 @@ from quintant.runtime.apply import (
     strays,
 )
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import Context
+from quintant.runtime.reconcile.context import Context
 
 MARK = RevisionMark(key=f"{GROUP}/spec-hash")
 POLICY = Policy(
@@ -50,12 +49,12 @@ def fresh_seed() -> bytes:
     return secrets.token_bytes(SEED_BYTES)
 
 
-async def write_children(
+async def act(
     ctx: Context[PortalExpose], observed: Observed, wanted: Iterable[Deployment], seed: Seed
 ) -> Outcome:
-    """Make the key, bring the Deployment in line, and tell of it.
+    """Make the key, bring the Deployment in line, and record the event of it.
 
-    Conflict if somebody else is doing so, too.
+    Conflict if another process is doing so, too.
     """
     outcome = Outcome()
     for want in wanted:
@@ -72,12 +71,12 @@ async def _make_key(client: Client, observed: Observed, seed: Seed) -> Outcome |
     expose = observed.expose
     if observed.key is not None or not observed.keyed:
         return None
-    name, place = key_name(expose.metadata.name), expose.metadata.namespace
+    name, namespace = key_name(expose.metadata.name), expose.metadata.namespace
     try:
         await client.create(key_secret(expose, seed()))
     except AlreadyExists:
-        found = await client.find(TunnelKey, name, place, live=True)
-        if found is None or found.type == KEY_TYPE:
+        key = await client.find(TunnelKey, name, namespace, live=True)
+        if key is None or key.type == KEY_TYPE:
             return None
         return Outcome(OperationResult.CONFLICT, f"Secret '{name}' is somebody else's")
     except ApiError as error:
@@ -91,7 +90,7 @@ def _refused(observed: Observed, error: ApiError) -> Outcome:
 
 
 async def _write(client: Client, observed: Observed, want: Deployment) -> Outcome:
-    have = () if observed.found is None else (observed.found,)
+    have = () if observed.existing is None else (observed.existing,)
     try:
         changes = await control(client, (want,), have, by=observed.expose, policy=POLICY)
     except Terminal as error:
@@ -109,8 +108,8 @@ def _outcome(changes: ChildChanges[Deployment, Deployment]) -> Outcome:
     if changes.create:
         return Outcome(OperationResult.CREATED)
     if changes.waiting:
-        said = "An earlier Deployment of this name is still going away"
-        return Outcome(OperationResult.WAITING, said)
+        message = "An earlier Deployment of this name is still going away"
+        return Outcome(OperationResult.WAITING, message)
     for update in changes.update:
         same = MARK.of(update.have) == MARK.of(update.want)
         return Outcome(OperationResult.CORRECTED if same else OperationResult.UPDATED)

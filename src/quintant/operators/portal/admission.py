@@ -1,7 +1,7 @@
 """The validating webhooks: what is refused, and what is let through with a word of warning.
 
-The rules are those of the controllers, which go on checking where there are no webhooks. An object
-that was stored before its rules is not caught by them: it can be labelled, and it can go.
+The rules are those of the controllers, which continue to check where there are no webhooks. An
+object that was stored before its rules is not caught by them: it can be labelled, and it can go.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def check_expose(
     """Refuse what breaks a rule; warn of what is missing, and of names that are taken."""
     if new is None or new.deleting or (old is not None and old.spec == new.spec):
         return None
-    warnings = tuple([said async for said in _expose_warnings(new, admission)])
+    warnings = tuple([warning async for warning in _expose_warnings(new, admission)])
     if errors := tuple(validate_expose(new.spec)):
         return invalid(*errors, warnings=warnings)
     return Allowed(warnings)
@@ -63,16 +63,16 @@ async def check_class(
 
 
 async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIterator[str]:
-    client, place, app = admission.client, new.metadata.namespace, new.spec.app
-    if await client.find(Service, app.service.name, place) is None:
-        yield f"Service '{app.service.name}' does not exist in namespace '{place}' yet"
+    client, namespace, app = admission.client, new.metadata.namespace, new.spec.app
+    if await client.find(Service, app.service.name, namespace) is None:
+        yield f"Service '{app.service.name}' does not exist in namespace '{namespace}' yet"
     if resolve(new, await client.list(TunnelClass)) is None:
         yield missing_class(new)[1]
     for target in new.spec.relay.targets:
         if is_address(target.url):
             yield f"relay '{target.name}' is an IP address: there is no public URL before it"
-    for said in unshared(new.spec, await find_tokens(client, new)):
-        yield said
+    for warning in unshared(new.spec, await find_tokens(client, new)):
+        yield warning
     wanted = _claims(new)
     for other in await client.list(PortalExpose):
         for host in sorted(wanted & _claims(other)) if other.key != new.key else ():
@@ -102,7 +102,7 @@ async def _users(old: TunnelClass, admission: Admission) -> tuple[str, ...]:
     users = [
         str(each.key)
         for each in await admission.client.list(PortalExpose)
-        if (found := resolve(each, classes)) and found.metadata.name == old.metadata.name
+        if (chosen := resolve(each, classes)) and chosen.metadata.name == old.metadata.name
     ]
     if not users:
         return ()

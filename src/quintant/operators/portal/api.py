@@ -15,9 +15,10 @@ from msgspec import Meta
 from quintant.api.core import Secret
 from quintant.api.meta import Condition
 from quintant.api.scheduling import Toleration
-from quintant.core.markers import date_time, list_map
 from quintant.core.object import Custom, Model, Object
 from quintant.core.resource import Column, projection, resource
+from quintant.core.schema.markers import date_time, list_map
+from quintant.core.secret_hosts import named_hosts
 
 GROUP = "portal.gosuda.org"
 VERSION = "v1alpha1"
@@ -39,6 +40,9 @@ LABEL_LENGTH = 63
 MOST_RELAYS = 16
 MOST_REPLICAS = 100
 MOST_RATE = 1_000_000
+MOST_NODE_LABELS = 64
+MOST_TOLERATIONS = 64
+URL_LENGTH = 2048
 
 Phase = Literal["Pending", "Ready", "Degraded", "Failed"]
 RelayState = Literal["Connected", "Disconnected", "Unknown"]
@@ -70,8 +74,7 @@ class RelayToken(Object):
     @property
     def relays(self) -> frozenset[str]:
         """Those that may see it."""
-        listed = self.metadata.annotations.get(TOKEN_RELAYS, "").split(",")
-        return frozenset(each.strip().lower() for each in listed) - {""}
+        return named_hosts(self, TOKEN_RELAYS)
 
 
 @projection(of=Secret)
@@ -104,7 +107,7 @@ class RelayTarget(Model):
 
     name: Annotated[str, Meta(min_length=1, max_length=LABEL_LENGTH)]
     """What the relay is called in the status."""
-    url: Annotated[str, Meta(pattern="^wss://.*", max_length=2048)]
+    url: Annotated[str, Meta(pattern="^wss://.*", max_length=URL_LENGTH)]
     """Where tunnels connect to it: wss://host/relay."""
     auth_secret_ref: SecretKey | None = None
     ca_config_map_ref: ConfigMapKey | None = None
@@ -223,9 +226,9 @@ class TunnelClassSpec(Model):
     """How many tunnel pods there are; all of them serve."""
     size: Size
     """How big each is: small, medium or large."""
-    node_selector: Mapping[str, str] = {}
+    node_selector: Annotated[Mapping[str, str], Meta(max_length=MOST_NODE_LABELS)] = {}
     """Labels that the nodes of tunnels must have."""
-    tolerations: tuple[Toleration, ...] = ()
+    tolerations: Annotated[tuple[Toleration, ...], Meta(max_length=MOST_TOLERATIONS)] = ()
     """Taints that tunnels bear."""
     rate_limits: RateLimits | None = None
 
@@ -250,6 +253,7 @@ class TunnelClassStatus(Model):
     columns={
         "Replicas": ".spec.replicas",
         "Size": ".spec.size",
+        "Ready": r'.status.conditions[?(@.type=="Ready")].status',
         "Default": Column(
             r".metadata.annotations.portal\.gosuda\.org/is-default-class", kind="string"
         ),

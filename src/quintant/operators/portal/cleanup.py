@@ -1,7 +1,7 @@
 """What is done before a PortalExpose may go: its Deployment goes first, and its pods before that.
 
 Neither Service nor TunnelClass is asked for, so that it works when both are gone; and what belongs
-to somebody else stays.
+to another stays.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import deployment_name
 from quintant.operators.portal.plan.events import DELETED
 from quintant.runtime.apply import controlled
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 # Until the next look, beside the watch: as long as it has taken so far, within these bounds.
 _LEAST_SECONDS, _MOST_SECONDS = 1.0, 30.0
@@ -23,15 +23,15 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 30.0
 
 async def cleanup(expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | None:
     """Delete the Deployment and wait until it is gone; None once it is."""
-    name, place = deployment_name(expose.metadata.name), expose.metadata.namespace
+    name, namespace = deployment_name(expose.metadata.name), expose.metadata.namespace
     # The last look before the finalizer goes must not be into a cache that is behind.
-    found = await ctx.client.find(Deployment, name, place)
-    found = found or await ctx.client.find(Deployment, name, place, live=True)
-    if found is None or not controlled(found, expose):
+    deployment = await ctx.client.find(Deployment, name, namespace)
+    deployment = deployment or await ctx.client.find(Deployment, name, namespace, live=True)
+    if deployment is None or not controlled(deployment, expose):
         ctx.tell(DELETED)
         return None
-    if not found.deleting:
-        await ctx.client.delete(found, foreground=True)
+    if not deployment.deleting:
+        await ctx.client.delete(deployment, foreground=True)
     return Result(after=_patience(expose, ctx.clock.now()))
 
 

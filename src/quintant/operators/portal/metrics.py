@@ -1,7 +1,7 @@
 """The series of Portal Expose, under the names of its contract.
 
-Counters and durations are taken as passes end. Gauges are computed from the caches when somebody
-asks, so that they cannot drift from what is there.
+Counters and durations are taken as passes end. Gauges are computed from the caches when they
+are scraped, so that they cannot drift from what is there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import get_args
 
-from quintant.core.clock import monotonic, parse_timestamp
+from quintant.core.clock import find_timestamp, monotonic
 from quintant.core.errors import AlreadyExists, Conflict
 from quintant.metrics import Collector, Counter, Histogram
 from quintant.operators.portal.api import (
@@ -21,7 +21,7 @@ from quintant.operators.portal.api import (
     RelayState,
     TunnelClass,
 )
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed
 from quintant.operators.portal.tunnel_class.plan import references
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
 
@@ -65,7 +65,7 @@ class PortalMetrics:
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """Measure a pass; a lost race is no error, the next pass goes on."""
+        """Measure a pass; a lost race is no error, the next pass continues."""
         began, result = monotonic(), "error"
         try:
             yield
@@ -77,14 +77,13 @@ class PortalMetrics:
             self.total.labels(result).inc()
             self.duration.observe(monotonic() - began)
 
-    def lagged(self, observed: Observed, status: PortalExposeStatus) -> None:
-        """Note how old the newest report was when it was told in the status."""
+    def lagged(self, observed: Observed, status: PortalExposeStatus | None) -> None:
+        """Note how old the newest report is when the status takes it over."""
         before = observed.expose.status
-        if before is not None and before.relay == status.relay:
+        if status is None or (before is not None and before.relay == status.relay):
             return
-        told = [each.observed_at for each in observed.reports.values() if each.observed_at]
-        if told:
-            newest = max(map(parse_timestamp, told))
+        times = [find_timestamp(each.observed_at) for each in observed.reports.values()]
+        if newest := max(filter(None, times), default=None):
             self.lag.observe(max((observed.now - newest).total_seconds(), 0.0))
 
 

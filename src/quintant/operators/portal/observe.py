@@ -1,20 +1,16 @@
-"""What a PortalExpose depends on: what wakes it, how it is read, and what it looks like then.
+"""What wakes a PortalExpose, and how everything that it depends on is read.
 
-`observe` reads the caches and what tunnels told; `Observed` is the input of every decision.
+`observe` reads the caches and what tunnels reported into an `Observed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
 from typing import TypeAlias
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
-from quintant.api.meta import condition_of
-from quintant.core.clock import parse_timestamp
-from quintant.core.errors import Cause
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
 from quintant.operators.portal.api import (
@@ -27,20 +23,19 @@ from quintant.operators.portal.api import (
 from quintant.operators.portal.builders import (
     EXPOSE_LABEL,
     EXPOSE_NAME,
-    adoptable,
     deployment_name,
     key_name,
     labels,
 )
+from quintant.operators.portal.observed import HEARING_SECONDS, Observed
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import TunnelPod
-from quintant.operators.portal.rules import unshared, validate_expose
+from quintant.operators.portal.rules import unshared, validate_class, validate_expose
 from quintant.operators.portal.tunnel_class.plan import resolve
-from quintant.runtime.apply import controlled
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import predicates
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.follower import Follower
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.source import predicates
+from quintant.runtime.source.follower import Follower
 from quintant.wire.tunnelreport import Report
 
 TunnelReports: TypeAlias = Follower[TunnelPod, Report]
@@ -53,146 +48,48 @@ POD_INDEX = "portalexpose"
 """The index of pods by the PortalExpose whose label they carry."""
 
 
-def _told(expose: PortalExpose) -> object:
-    """Its finalizers, and what its status says."""
+def _written_aspects(expose: PortalExpose) -> object:
+    """What we write of it: its finalizers and its status."""
     return expose.metadata.finalizers, expose.status
 
 
 CHANGED = (
     predicates.generation
     | predicates.annotation(TARGET_TLS)
-    # A process that started from an old list hears only now what an earlier one had said last.
-    | predicates.changed(_told)
+    # A process that started from an old list sees only now what an earlier one wrote last.
+    | predicates.changed(_written_aspects)
 )
-HEARING_SECONDS = 3.0
-"""How long the first word of a tunnel may take before it is missed."""
 _OUR_NAME = deployment_name("")
-
-
-@dataclass(frozen=True, slots=True)
-class Tunnel:
-    """A tunnel pod that is not going away, and what it told last."""
-
-    ready: bool
-    report: Report | None
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """Everything that was read about one PortalExpose."""
-
-    expose: PortalExpose
-    service: Service | None
-    tunnel_class: TunnelClass | None
-    found: Deployment | None
-    """What has the name of our Deployment, whoever's it is."""
-    pods: tuple[Pod, ...] = ()
-    reports: Mapping[str, Report] = field(default_factory=dict)
-    """What each pod told last, by uid."""
-    expected: bool = False
-    """Whether we began so lately to listen to a tunnel that its first word may be on its way."""
-    key: TunnelKey | None = None
-    """The Secret with the tunnels' key."""
-    keyed: bool = True
-    """Whether the tunnels need one: other images make their own."""
-    errors: tuple[Cause, ...] = ()
-    """What is wrong with its spec."""
-    unshared: tuple[str, ...] = ()
-    """Which Secrets are not for the relays that would see them."""
-    assume: bool = False
-    """Believe that ready pods are connected, as the contract's simplification has it."""
-    now: datetime = datetime.min
-
-    @property
-    def deployment(self) -> Deployment | None:
-        """The Deployment if it is ours, or ours to adopt."""
-        if self.found is None or controlled(self.found, self.expose):
-            return self.found
-        return self.found if adoptable(self.found, labels(self.expose.metadata.name)) else None
-
-    @property
-    def total(self) -> int:
-        """How many tunnels there should be; without a class, as many as it last said."""
-        if self.tunnel_class is not None:
-            return self.tunnel_class.spec.replicas
-        return (self.deployment.spec.replicas or 0) if self.deployment else 0
-
-    @property
-    def blocked(self) -> bool:
-        """Whether something is missing or wrong, without which there can be no tunnels."""
-        wrong = self.errors or self.unshared
-        return bool(wrong) or self.service is None or self.tunnel_class is None
-
-    @property
-    def living(self) -> tuple[Pod, ...]:
-        """The tunnel pods that are not on their way out."""
-        return tuple(pod for pod in self.pods if not pod.deleting and self._ours(pod))
-
-    @property
-    def ready(self) -> int:
-        """How many tunnels are ready, and no more than there should be.
-
-        Where no pods are to be seen, as on a plane without nodes, the Deployment's word counts.
-        """
-        if not self.pods and self.deployment is not None:
-            found = self.deployment.status.ready_replicas
-        else:
-            found = sum(pod.ready for pod in self.living)
-        return min(found, self.total) if self.total else found
-
-    @property
-    def unheard(self) -> bool:
-        """Whether the first word of a tunnel may be on its way: it is new, or new to us."""
-        if self.expected:
-            return True
-        if self.assume or self.reports:
-            return False
-        told = [condition_of(pod.status.conditions, "Ready") for pod in self.living if pod.ready]
-        since = [each.last_transition_time for each in told if each and each.last_transition_time]
-        late = self.now - timedelta(seconds=HEARING_SECONDS)
-        return any(parse_timestamp(each) > late for each in since)
-
-    @property
-    def tunnels(self) -> tuple[Tunnel, ...]:
-        """What each living pod tells."""
-        return tuple(Tunnel(pod.ready, self.reports.get(pod.metadata.uid)) for pod in self.living)
-
-    def _ours(self, pod: Pod) -> bool:
-        """Whether a pod comes from a ReplicaSet of our Deployment, and not only looks so."""
-        held = controller_of(pod)
-        if held is None or self.deployment is None:
-            return False
-        return held.kind == "ReplicaSet" and held.name.startswith(
-            f"{self.deployment.metadata.name}-"
-        )
 
 
 async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelReports) -> Observed:
     """Read everything, and listen to the tunnels that there are now."""
-    expose, client, place = ctx.obj, ctx.client, ctx.request.namespace
+    expose, client, namespace = ctx.obj, ctx.client, ctx.request.namespace
     chosen = labels(expose.metadata.name)[EXPOSE_LABEL]
-    seen = Observed(
+    tunnel_class = resolve(expose, await client.list(TunnelClass))
+    observed = Observed(
         expose=expose,
-        service=await client.find(Service, expose.spec.app.service.name, place),
-        tunnel_class=resolve(expose, await client.list(TunnelClass)),
-        found=await client.find(Deployment, deployment_name(expose.metadata.name), place),
-        pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{place}/{chosen}"))),
-        key=await client.find(TunnelKey, key_name(expose.metadata.name), place),
+        service=await client.find(Service, expose.spec.app.service.name, namespace),
+        tunnel_class=tunnel_class,
+        existing=await client.find(Deployment, deployment_name(expose.metadata.name), namespace),
+        pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{namespace}/{chosen}"))),
+        key=await client.find(TunnelKey, key_name(expose.metadata.name), namespace),
         keyed=not options.tunnels.silent,
         errors=tuple(validate_expose(expose.spec)),
+        class_errors=tuple(validate_class(tunnel_class.spec)) if tunnel_class else (),
         unshared=tuple(unshared(expose.spec, await find_tokens(client, expose))),
         assume=options.relay_status_source == "assume",
         now=ctx.clock.now(),
     )
-    # Whoever only carries our labels is not asked, and not believed.
-    asked = [] if seen.assume else [pod for pod in seen.living if pod.status.pod_ip]
-    told = reports.want(
+    # A pod that only carries our labels is not asked, and not believed.
+    pods = [] if observed.assume else [pod for pod in observed.living if pod.status.pod_ip]
+    newest = reports.want(
         ctx.request,
-        {pod.metadata.uid: TunnelPod(pod.metadata.uid, pod.status.pod_ip) for pod in asked},
-        ready={pod.metadata.uid for pod in asked if pod.ready},
+        {pod.metadata.uid: TunnelPod(pod.metadata.uid, pod.status.pod_ip) for pod in pods},
+        ready={pod.metadata.uid for pod in pods if pod.ready},
     )
     expected = reports.awaits_first_word(ctx.request, HEARING_SECONDS)
-    return replace(seen, reports=told, expected=expected)
+    return replace(observed, reports=newest, expected=expected)
 
 
 def pod_key(pod: Pod) -> Iterable[str]:
@@ -207,15 +104,15 @@ def service_key(expose: PortalExpose) -> Iterable[str]:
 
 def token_keys(expose: PortalExpose) -> Iterable[str]:
     """Where the index of Secrets files a PortalExpose."""
-    place = expose.metadata.namespace
-    return {f"{place}/{name}" for name in _token_names(expose)}
+    namespace = expose.metadata.namespace
+    return {f"{namespace}/{name}" for name in _token_names(expose)}
 
 
 async def find_tokens(client: Client, expose: PortalExpose) -> Mapping[str, RelayToken]:
     """The Secrets of its relays that are there to be shown to relays, by name."""
-    place = expose.metadata.namespace
-    found = [await client.find(RelayToken, name, place) for name in _token_names(expose)]
-    return {each.metadata.name: each for each in found if each is not None}
+    namespace = expose.metadata.namespace
+    tokens = [await client.find(RelayToken, name, namespace) for name in _token_names(expose)]
+    return {each.metadata.name: each for each in tokens if each is not None}
 
 
 def _token_names(expose: PortalExpose) -> list[str]:
@@ -262,7 +159,7 @@ def service_aspects(service: Service) -> object:
 
 
 def pod_aspects(pod: Pod) -> object:
-    """What of a tunnel pod is told in a status, or needed to reach it."""
+    """What of a tunnel pod is in a status, or needed to reach it."""
     statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
     waits = tuple(each.state.waiting for each in statuses)
     placed = tuple(

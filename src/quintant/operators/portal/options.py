@@ -15,7 +15,7 @@ from quintant.runtime.settings import ManagerOptions
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
-# Our own image holds many programs; the image of anybody else's tunnel starts it by itself.
+# Our own image holds many programs; the image of another tunnel starts it by itself.
 _OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
 _COMMAND = ("quintant", "agent", "tunnel")
 
@@ -32,11 +32,13 @@ class Options(ManagerOptions, frozen=True):
     for images of tunnels that tell nothing. Such an image is not probed either."""
     status_check_interval: Duration = 30.0
     """STATUS_CHECK_INTERVAL: how often pods that are not ready are looked at, beside watches."""
+    own_image: str = IMAGE
+    """OWN_IMAGE: the image of the operator's own pod, whatever it is called; read from the pod."""
 
     @property
     def tunnels(self) -> Tunnels:
         """How tunnels are made."""
-        ours = _OURS.fullmatch(self.tunnel_image) is not None
+        ours = self.tunnel_image == self.own_image or bool(_OURS.fullmatch(self.tunnel_image))
         silent = not ours and self.relay_status_source == "assume"
         command = _COMMAND if ours else ()
         return Tunnels(self.tunnel_image, self.cluster_domain, command, silent)

@@ -1,6 +1,6 @@
-"""One pass over a PortalExpose: observe, bring its Deployment in line, say what is so.
+"""One pass over a PortalExpose: observe, bring its Deployment in line, conclude.
 
-    observe ──> Observed ──> children ──> act ──> Outcome ──> plan ──> act
+    observe ──Observed──> children ──wanted──> act ──Outcome──> plan ──Conclusion──> ctx.conclude
 
 What is read comes from the caches. A pass that finds everything as it should be writes nothing.
 """
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.operators.portal.act import Seed, fresh_seed, write_children
+from quintant.operators.portal.act import Seed, act, fresh_seed
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import TunnelReports, observe
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.plan import children, plan
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class Reconcile:
+class PortalExposeReconciler:
     """Brings the tunnels of a PortalExpose in line with it."""
 
     options: Options
@@ -31,13 +31,7 @@ class Reconcile:
     async def __call__(self, expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | None:
         with self.metrics.measured():
             observed = await observe(ctx, self.options, self.reports)
-            wanted = children(observed, self.options.tunnels)
-            outcome = await write_children(ctx, observed, wanted, self.seed)
-            decided = plan(observed, outcome, self.options)
-            if decided.status != expose.status:
-                await ctx.set_status(decided.status)
-                self.metrics.lagged(observed, decided.status)
-                ctx.tell(*decided.events)
-            if outcome.error is not None:
-                raise outcome.error
-            return decided.again
+            outcome = await act(ctx, observed, children(observed, self.options), self.seed)
+            conclusion = plan(observed, outcome, self.options)
+            self.metrics.lagged(observed, conclusion.status)
+            return await ctx.conclude(conclusion)

@@ -1,4 +1,4 @@
-"""What tunnels tell, heard as they tell it: one long answer per pod, one line per change.
+"""What tunnels report, as they report it: one long answer per pod, one line per change.
 
 `TunnelLines` is the protocol; `http_lines` speaks it on the wire. `reports_by` makes of either the
 conversation that a Follower keeps: the reports that are the pod's own, each newer than the last.
@@ -11,19 +11,25 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import NamedTuple, Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.client.transport import ApiRequest
 from quintant.core.address import BindAddress
+from quintant.core.clock import find_timestamp, micro_timestamp, timestamp
+from quintant.core.text import one_line
+from quintant.operators.portal.api import MOST_RELAYS, URL_LENGTH
 from quintant.operators.portal.builders import ADMIN_PORT
-from quintant.runtime.cache.line_buffer import LineBuffer
-from quintant.runtime.controller.follower import Conversation, Unreachable
-from quintant.wire.tunnelreport import VERSION, Report
+from quintant.runtime.source.follower import Conversation, Unreachable
+from quintant.runtime.watch.line_buffer import LineBuffer
+from quintant.wire.foreign import MalformedInput, decode_json
+from quintant.wire.tunnelreport import VERSION, RelayReport, Report
 
 # A pod on this network answers at once, or not at all.
 CONNECT_SECONDS = 5.0
+MOST_REPORT = 256 * 1024
+"""Bytes of a report: sixteen relays, with the longest names and errors, take 50,000."""
 
 
 class TunnelPod(NamedTuple):
@@ -37,7 +43,7 @@ class TunnelLines(Protocol):
     """How a tunnel is listened to."""
 
     def __call__(self, address: str, /) -> AsyncGenerator[bytes, None]:
-        """What the tunnel at an address tells, line by line, until it cannot be reached."""
+        """What the tunnel at an address reports, line by line, until it cannot be reached."""
 
 
 async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
@@ -48,10 +54,14 @@ async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
         async with transport.stream(ApiRequest("GET", "/status", {"watch": "1"})) as answer:
             if answer.status != HTTPStatus.OK:
                 raise Unreachable(f"answered with {answer.status}")
-            told = LineBuffer()
+            buffer, pending = LineBuffer(), 0
             async for chunk in answer.chunks:
-                for line in told.feed(chunk):
+                for line in buffer.feed(chunk):
                     yield line
+                ended = chunk.rfind(b"\n") + 1
+                pending = len(chunk) - ended + (0 if ended else pending)
+                if pending > MOST_REPORT:
+                    raise Unreachable(f"a report of more than {MOST_REPORT} bytes")
     finally:
         await transport.close()
 
@@ -60,10 +70,10 @@ def reports_by(lines: TunnelLines) -> Conversation[TunnelPod, Report]:
     """The conversation with a tunnel pod that is listened to in this way."""
 
     async def reports(pod: TunnelPod, /) -> AsyncGenerator[Report, None]:
-        # A program that was restarted counts from one again, so each answer begins anew.
+        # A program that was restarted counts from one again, so each answer begins again.
         known: Report | None = None
-        async with aclosing(lines(pod.address)) as told:
-            async for line in told:
+        async with aclosing(lines(pod.address)) as answer:
+            async for line in answer:
                 before, known = known, newer(known, parse(line), pod.uid)
                 if known is not None and known is not before:
                     yield known
@@ -74,10 +84,10 @@ def reports_by(lines: TunnelLines) -> Conversation[TunnelPod, Report]:
 def parse(raw: bytes) -> Report | None:
     """The report that bytes hold; None if they hold none that we understand."""
     try:
-        report = msgspec.json.decode(raw, type=Report)
-    except msgspec.DecodeError:
+        report = decode_json(raw, Report, most=MOST_REPORT)
+    except MalformedInput:
         return None
-    return report if report.v == VERSION else None
+    return _fit(report) if report.v == VERSION else None
 
 
 def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None:
@@ -88,5 +98,34 @@ def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None
 
 
 def same(one: Report, other: Report) -> bool:
-    """Whether two reports tell the same, whenever they did."""
+    """Whether two reports say the same, whenever they were made."""
     return (one.draining, one.service, one.relays) == (other.draining, other.service, other.relays)
+
+
+def _fit(report: Report) -> Report:
+    """A report whose texts a status can hold: short lines, and moments that are some."""
+    service = replace(report.service, error=one_line(report.service.error))
+    return replace(
+        report,
+        service=service,
+        relays=tuple(map(_fit_relay, report.relays[:MOST_RELAYS])),
+        observed_at=_moment(report.observed_at),
+    )
+
+
+def _fit_relay(relay: RelayReport) -> RelayReport:
+    url = relay.public_url if len(relay.public_url) <= URL_LENGTH else ""
+    return replace(
+        relay,
+        since=_moment(relay.since),
+        last_error=one_line(relay.last_error),
+        public_url=one_line(url, URL_LENGTH) if url.startswith("https://") else "",
+    )
+
+
+def _moment(text: str) -> str:
+    """A moment as a server takes it; empty if the text is none."""
+    moment = find_timestamp(text)
+    if moment is None:
+        return ""
+    return micro_timestamp(moment) if moment.microsecond else timestamp(moment)

@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from ipaddress import ip_address
 from typing import get_args
 from urllib.parse import SplitResult, urlsplit
 
 from quintant.api.scheduling import Toleration
 from quintant.core.errors import Cause
+from quintant.core.secret_hosts import url_host
+from quintant.core.text import one_line
 from quintant.operators.portal.api import (
     LABEL_LENGTH,
     LABEL_PATTERN,
+    MOST_NODE_LABELS,
+    MOST_RATE,
+    MOST_RELAYS,
+    MOST_REPLICAS,
+    MOST_TOLERATIONS,
     TOKEN_RELAYS,
     TOKEN_TYPE,
+    URL_LENGTH,
     PortalExposeSpec,
+    RateLimit,
+    RateLimits,
     RelayTarget,
     RelayToken,
     Size,
@@ -34,6 +44,8 @@ _VALUE = re.compile("([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _OPERATORS = ("", "Exists", "Equal")
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 _PORTS = range(1, 65536)
+_REPLICAS = range(1, MOST_REPLICAS + 1)
+_RATES = range(1, MOST_RATE + 1)
 
 
 def validate_expose(spec: PortalExposeSpec) -> Iterator[Cause]:
@@ -45,23 +57,62 @@ def validate_expose(spec: PortalExposeSpec) -> Iterator[Cause]:
         yield _wrong("spec.app.service.name", app.service.name, "is not the name of a Service")
     if app.service.port not in _PORTS:
         yield _wrong("spec.app.service.port", app.service.port, "must be between 1 and 65535")
-    if not spec.relay.targets:
-        yield Cause("FieldValueRequired", "at least one relay is needed", "spec.relay.targets")
-    names = Counter(target.name for target in spec.relay.targets)
-    for at, target in enumerate(spec.relay.targets):
-        where = f"spec.relay.targets[{at}]"
-        if names[target.name] > 1:
-            yield Cause("FieldValueDuplicate", f'"{target.name}" is there twice', f"{where}.name")
-        if error := _url_error(target.url):
-            yield Cause("FieldValueInvalid", error, f"{where}.url")
+    yield from _validate_relays(spec.relay.targets)
 
 
 def validate_class(spec: TunnelClassSpec) -> Iterator[Cause]:
     """Everything that is wrong with a class of tunnels."""
-    if spec.replicas < 1:
-        yield _wrong("spec.replicas", spec.replicas, "must be at least 1")
+    if spec.replicas not in _REPLICAS:
+        why = f"must be between 1 and {MOST_REPLICAS}"
+        yield _wrong("spec.replicas", spec.replicas, why)
     if spec.size not in get_args(Size):
         yield _wrong("spec.size", spec.size, f"must be one of {', '.join(get_args(Size))}")
+    if spec.rate_limits is not None:
+        yield from _validate_rates(spec.rate_limits)
+    yield from _validate_placement(spec)
+
+
+def listed(causes: Iterable[Cause]) -> str:
+    """All that is wrong, as the message of a condition."""
+    return "; ".join(f"{cause.field}: {cause.message}" for cause in causes)
+
+
+def _validate_relays(targets: Sequence[RelayTarget]) -> Iterator[Cause]:
+    if not targets:
+        yield Cause("FieldValueRequired", "at least one relay is needed", "spec.relay.targets")
+    if len(targets) > MOST_RELAYS:
+        yield _too_many("spec.relay.targets", targets, MOST_RELAYS)
+        return
+    names = Counter(target.name for target in targets)
+    for at, target in enumerate(targets):
+        item_path, name = f"spec.relay.targets[{at}]", target.name
+        if names[name] > 1:
+            yield Cause("FieldValueDuplicate", f'"{name}" is there twice', f"{item_path}.name")
+        if not 0 < len(name) <= LABEL_LENGTH:
+            yield _wrong(f"{item_path}.name", name, "must have 1 to 63 characters")
+        if error := _url_error(target.url):
+            yield Cause("FieldValueInvalid", error, f"{item_path}.url")
+
+
+def _validate_rates(limits: RateLimits) -> Iterator[Cause]:
+    named: dict[str, RateLimit | None] = {
+        "perVisitor": limits.per_visitor,
+        "perExposure": limits.per_exposure,
+    }
+    for name, limit in named.items():
+        rates = (limit.requests_per_second, limit.burst) if limit is not None else ()
+        for rate in rates:
+            if rate is not None and rate not in _RATES:
+                yield _wrong(f"spec.rateLimits.{name}", rate, f"must be between 1 and {MOST_RATE}")
+
+
+def _validate_placement(spec: TunnelClassSpec) -> Iterator[Cause]:
+    if len(spec.node_selector) > MOST_NODE_LABELS:
+        yield _too_many("spec.nodeSelector", spec.node_selector, MOST_NODE_LABELS)
+        return
+    if len(spec.tolerations) > MOST_TOLERATIONS:
+        yield _too_many("spec.tolerations", spec.tolerations, MOST_TOLERATIONS)
+        return
     for key, value in spec.node_selector.items():
         if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value) or len(value) > LABEL_LENGTH:
             yield _wrong("spec.nodeSelector", f"{key}={value}", "is not a label")
@@ -91,17 +142,13 @@ def unshared(spec: PortalExposeSpec, tokens: Mapping[str, RelayToken]) -> Iterat
 
 def public_url(app: str, target: RelayTarget) -> str:
     """Where an app is found at a relay; nothing if the relay has no name to put one before."""
-    found = relay_host(target.url)
-    return f"https://{app}.{found}" if found and not is_address(target.url) else ""
+    host = relay_host(target.url)
+    return f"https://{app}.{host}" if host and not is_address(target.url) else ""
 
 
 def relay_host(url: str) -> str:
     """Host and port of a relay, as they stand in a URL of its apps; empty if there is none."""
-    parts = _parts(url)
-    if parts is None or not parts.hostname:
-        return ""
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+    return url_host(url)
 
 
 def is_address(url: str) -> bool:
@@ -116,6 +163,8 @@ def is_address(url: str) -> bool:
 
 def _url_error(url: str) -> str:
     """The error never repeats the URL: what stands before an @ in it is a secret."""
+    if len(url) > URL_LENGTH:
+        return f"must have at most {URL_LENGTH} characters"
     parts = _parts(url)
     if parts is None or parts.scheme != "wss" or not parts.hostname:
         return "must be wss://host[:port][/path]"
@@ -144,5 +193,9 @@ def _toleration_error(toleration: Toleration) -> str:
 
 
 def _wrong(field: str, value: object, why: str) -> Cause:
-    shown = f'"{value}"' if isinstance(value, str) else value
-    return Cause("FieldValueInvalid", f"Invalid value: {shown}: {why}", field)
+    text = f'"{one_line(value)}"' if isinstance(value, str) else value
+    return Cause("FieldValueInvalid", f"Invalid value: {text}: {why}", field)
+
+
+def _too_many(field: str, given: Sized, most: int) -> Cause:
+    return Cause("FieldValueTooMany", f"has {len(given)} items, and at most {most} may be", field)

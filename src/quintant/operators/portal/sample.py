@@ -1,24 +1,34 @@
 """A web Service under a public URL, through two relays: every part a process of its own.
 
-The relays have a certificate of an authority that is made here, anew each time; tunnels are told to
-trust it. The look is a visitor's: a request over TLS to the public URL, through a relay and a
+The relays have a certificate of an authority that is made here, a new one each time; tunnels trust
+it. The look is a visitor's: a request over TLS to the public URL, through a relay and a
 tunnel, answered by the web program.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import secrets
 import ssl
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
 from quintant.api.core import ConfigMap, Service
 from quintant.core.clock import SystemClock
 from quintant.keys.authority import Authority, Validity
-from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
+from quintant.operators.portal.api import (
+    DEFAULT_CLASS,
+    GROUP,
+    TOKEN_RELAYS,
+    TOKEN_TYPE,
+    VERSION,
+    PortalExpose,
+)
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager.sample import Sample, SampleProgress
+from quintant.runtime.manager.sample import Sample, SampleProgress, restricted
 from quintant.version import QUINTANT
 
 NAMESPACE = "portal-demo"
@@ -27,6 +37,8 @@ RELAYS = ("relay-a", "relay-b")
 TLS_PORT, HTTP_PORT, ADMIN_PORT, WEB_PORT = 8443, 8080, 9809, 8080
 _IMAGE = f"quintant:{QUINTANT}"
 _TRUST, _KEYS = "relay-ca", "relay-tls"
+_TOKEN, _TOKENS = "relay-token", "relay-tokens"
+"""What a tunnel shows, and what relays know of it: in a real pod they listen to the world."""
 # A demo does not last longer.
 _LIFE = timedelta(days=30)
 _LOOK_SECONDS = 5.0
@@ -49,11 +61,14 @@ def manifests() -> tuple[Plain, ...]:
     pair = authority.serving([*domains, *(f"*.{each}" for each in domains)], term)
     keys = {"tls.crt": pair.certificate.reveal().decode(), "tls.key": pair.key.reveal().decode()}
     relays = [part for relay in RELAYS for part in _relay(relay)]
+    token = secrets.token_urlsafe()
     return (
+        _shown(token),
+        _part("v1", "Secret", _TOKENS, stringData={"tokens.json": json.dumps(_known(token))}),
         _part("v1", "ConfigMap", _TRUST, data={"ca.crt": authority.certificate.decode()}),
         _part("v1", "Secret", _KEYS, type="kubernetes.io/tls", stringData=keys),
         *relays,
-        _workload("web", {"image": "quintant/echo", "args": ["--port", str(WEB_PORT)]}),
+        _workload("web", {"image": _IMAGE, "args": ["agent", "echo", "--port", str(WEB_PORT)]}),
         _service("web", {"web": WEB_PORT}),
         _class(),
         _expose(),
@@ -65,6 +80,20 @@ def _part(version: str, kind: str, name: str, **rest: Any) -> Plain:
     return {"apiVersion": version, "kind": kind, "metadata": meta, **rest}
 
 
+def _shown(token: str) -> Plain:
+    """The token of the tunnels, and the relays that may see it."""
+    secret = _part("v1", "Secret", _TOKEN, type=TOKEN_TYPE, stringData={"token": token})
+    hosts = [f"{_domain(relay)}:{TLS_PORT}" for relay in RELAYS]
+    secret["metadata"]["annotations"] = {TOKEN_RELAYS: ",".join(hosts)}
+    return secret
+
+
+def _known(token: str) -> Plain:
+    """The list of tokens that relays are given: digests, and what each allows."""
+    digest = sha256(token.encode()).hexdigest()
+    return {"tokens": [{"sha256": digest, "subject": NAMESPACE, "names": [APP]}]}
+
+
 def _relay(name: str) -> tuple[Plain, Plain]:
     own = {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
     container = {
@@ -72,23 +101,30 @@ def _relay(name: str) -> tuple[Plain, Plain]:
         "args": [
             *("agent", "relay", "--listen", "$(POD_IP)", "--domain", _domain(name)),
             *("--tls-cert", "/keys/tls.crt", "--tls-key", "/keys/tls.key"),
+            *("--auth", "token", "--tokens", "/tokens/tokens.json"),
         ],
         "env": [own],
-        "volumeMounts": [{"name": "keys", "mountPath": "/keys"}],
+        "volumeMounts": [
+            {"name": "keys", "mountPath": "/keys"},
+            {"name": "tokens", "mountPath": "/tokens"},
+        ],
         # Tunnels that come too early wait ever longer before they try again.
         "readinessProbe": {
             "httpGet": {"path": "/readyz", "port": ADMIN_PORT},
             "periodSeconds": 1,
         },
     }
-    volumes = [{"name": "keys", "secret": {"secretName": _KEYS}}]
+    volumes = [
+        {"name": "keys", "secret": {"secretName": _KEYS}},
+        {"name": "tokens", "secret": {"secretName": _TOKENS}},
+    ]
     ports = {"tls": TLS_PORT, "http": HTTP_PORT}
     return _workload(name, container, volumes=volumes), _service(name, ports)
 
 
 def _workload(name: str, container: Plain, **pod: Any) -> Plain:
     labels = {"app": name}
-    spec = {"containers": [{"name": name, **container}], **pod}
+    spec = restricted({"containers": [{"name": name, **container}], **pod})
     return _part(
         "apps/v1",
         "Deployment",
@@ -122,6 +158,7 @@ def _expose() -> Plain:
             "name": relay,
             "url": f"wss://{_domain(relay)}:{TLS_PORT}/relay",
             "caConfigMapRef": {"name": _TRUST},
+            "authSecretRef": {"name": _TOKEN, "key": "token"},
         }
         for relay in RELAYS
     ]
@@ -131,13 +168,13 @@ def _expose() -> Plain:
 
 
 async def _look(client: Client) -> SampleProgress:
-    found = await client.find(PortalExpose, APP, NAMESPACE, live=True)
-    if found is None or found.status is None:
+    expose = await client.find(PortalExpose, APP, NAMESPACE, live=True)
+    if expose is None or expose.status is None:
         return SampleProgress(False, "no PortalExpose yet")
-    if found.status.phase != "Ready":
-        return SampleProgress(False, f"PortalExpose {APP} is {found.status.phase}")
-    answer = await visit(client, found.status.public_url)
-    return SampleProgress(" 200 " in answer, f"{found.status.public_url} answers {answer}")
+    if expose.status.phase != "Ready":
+        return SampleProgress(False, f"PortalExpose {APP} is {expose.status.phase}")
+    answer = await visit(client, expose.status.public_url)
+    return SampleProgress(" 200 " in answer, f"{expose.status.public_url} answers {answer}")
 
 
 async def visit(client: Client, url: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from quintant.api.apps import Deployment
-from quintant.api.core import ConfigMap, Pod, Service
+from quintant.api.core import ConfigMap, Pod, Secret, Service
 from quintant.api.metrics import NodeMetrics
 from quintant.core.options import from_environment
 from quintant.operators.shifu import edge_node, mirror, telemetry_service
@@ -14,39 +14,44 @@ from quintant.operators.shifu.act.rebalance import Rebalancer
 from quintant.operators.shifu.alerts import ALERTS
 from quintant.operators.shifu.api.device import EdgeDevice, UpstreamEdgeDevice
 from quintant.operators.shifu.api.names import MANAGER
-from quintant.operators.shifu.builders.accounts import agent_accounts
+from quintant.operators.shifu.builders.accounts import OURS, UPSTREAM, agent_accounts
 from quintant.operators.shifu.metrics import ShifuMetrics
 from quintant.operators.shifu.observe import triggers
 from quintant.operators.shifu.observe.collector import FiguresCollector
-from quintant.operators.shifu.observe.device_view import ShifuDevice, UpstreamShifuDevice
 from quintant.operators.shifu.observe.follower import TopologyFollower
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.operators.shifu.observe.views import (
+from quintant.operators.shifu.observed.device_view import ShifuDevice, UpstreamShifuDevice
+from quintant.operators.shifu.observed.node_view import ShifuNode
+from quintant.operators.shifu.observed.views import (
     ShifuConfig,
     ShifuDeployment,
-    ShifuNode,
     ShifuPod,
     ShifuService,
 )
-from quintant.operators.shifu.observe.wakes import WakeSource
 from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.reconcile import DeviceReconciler
+from quintant.operators.shifu.reconcile import EdgeDeviceReconciler
 from quintant.operators.shifu.remote import NodeFiguresSource, metrics_api
 from quintant.operators.shifu.report.pages import EdgeMapPages
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.channel import Channel
 
 
 def controllers(
     manager: Manager, options: Options | None = None, remote: NodeFiguresSource | None = None
 ) -> None:
-    """Declare everything that shifu does; `remote` tells what nodes use."""
+    """Declare everything that shifu does; `remote` reports what nodes use."""
     options = options or from_environment(Options, os.environ)
-    manager.configure(**options.settings)
-    manager.add_objects(*agent_accounts(options))
-    kind = ShifuDevice if options.crd_flavor == "ours" else UpstreamShifuDevice
-    topology, devices = Topology(options, kind), WakeSource()
-    nodes, mirrors = WakeSource(), WakeSource()
-    declare(manager, topology, devices)
+    ours = options.crd_flavor == "ours"
+    devices_in = options.device_namespaces or manager.settings.namespaces
+    manager.add_objects(
+        *agent_accounts(options.shifu_namespace, devices_in, OURS if ours else UPSTREAM)
+    )
+    kind = ShifuDevice if ours else UpstreamShifuDevice
+    topology, devices = Topology(options, kind), Channel()
+    nodes, mirrors = Channel(), Channel()
+    metrics = ShifuMetrics(topology)
+    manager.operator(options, metrics=metrics, alerts=ALERTS)
+    declare(manager, topology, devices, metrics)
     edge_node.controllers(manager, topology, nodes)
     mirror.controllers(manager, topology, mirrors)
     telemetry_service.controllers(manager, options)
@@ -57,21 +62,18 @@ def controllers(
     manager.add(Rebalancer(topology, devices), leader=True)
 
 
-def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
+def declare(manager: Manager, topology: Topology, devices: Channel, metrics: ShifuMetrics) -> None:
     """Declare the controller of devices."""
-    metrics, watch = ShifuMetrics(topology), triggers.Triggers(topology)
-    options = topology.options
+    watch, options = triggers.Triggers(topology), topology.options
     whole = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
     here, there = options.device_namespaces, (options.shifu_namespace,)
-    manager.add_collectors(*metrics.collectors())
-    manager.add_alerts(*ALERTS)
     (
         manager.keyed(MANAGER)
         .watches(
             topology.kind, to=triggers.itself, when=triggers.DEVICE_CHANGED, index=triggers.BY_WORD,
             namespaces=here,
         )
-        .watches(ShifuNode, to=triggers.nobody)
+        .watches(ShifuNode, to=triggers.no_requests)
         .watches(
             ShifuDeployment, to=triggers.device_of, when=triggers.CHILD_CHANGED,
             index=triggers.BY_DEVICE, namespaces=there,
@@ -90,8 +92,9 @@ def declare(manager: Manager, topology: Topology, devices: WakeSource) -> None:
         .uses(Service, "create", "patch", "delete", namespaces=there)
         .uses(ConfigMap, "create", "patch", "delete", namespaces=there)
         .uses(Pod, "delete", namespaces=there)
+        .uses(Secret, "get", namespaces=there)
         .uses(NodeMetrics, "get", "list")
         .on(devices)
         .workers(options.max_concurrent_reconciles)
-        .reconcile(DeviceReconciler(topology, metrics))
+        .reconcile(EdgeDeviceReconciler(topology, metrics))
     )  # fmt: skip

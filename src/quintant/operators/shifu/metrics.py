@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from quintant.core.clock import monotonic
 from quintant.metrics import Collector, Counter, Gauge, Histogram, Metric
 from quintant.operators.shifu.api.device import PHASES
-from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.observed.device import Observed
 from quintant.operators.shifu.plan.device import EVACUATED, PLACED, Choice
-from quintant.operators.shifu.plan.node_phase import NodePhase
+from quintant.operators.shifu.rules.limits import NodePhase
+from quintant.operators.shifu.topology.topology import Topology
 
 # Seconds; a thousand are decided in a tenth of one.
 _SCHEDULE_BUCKETS = (0.00001, 0.0001, 0.001, 0.01, 0.1, 1.0)
@@ -75,15 +75,15 @@ class ShifuMetrics:
     def _by_phase(self) -> Mapping[str, float]:
         if not self._topology.attached:
             return {}
-        found = Tally(
+        counted = Tally(
             each.status.phase if each.status is not None else "Pending"
             for each in self._topology.store(self._topology.kind)
         )
-        return {phase: found[phase] for phase in PHASES}
+        return {phase: counted[phase] for phase in PHASES}
 
     def _by_node_phase(self) -> Mapping[str, float]:
-        found = Tally(record.phase.value for record in self._topology.nodes)
-        return {phase.value: found[phase.value] for phase in NodePhase}
+        counted = Tally(record.phase.value for record in self._topology.nodes)
+        return {phase.value: counted[phase.value] for phase in NodePhase}
 
     def _unplaced(self) -> Mapping[str, float]:
         edgemap = self._topology.edgemap
@@ -101,15 +101,16 @@ class ShifuMetrics:
 
 
 class _Gauge:
-    def __init__(self, name: str, said: str, label: str, counts: Counts) -> None:
-        self.name, self.said, self.label, self.counts = name, said, label, counts
+    def __init__(self, name: str, documentation: str, label: str, counts: Counts) -> None:
+        self.name, self.documentation = name, documentation
+        self.label, self.counts = label, counts
 
     def fresh(self) -> Gauge:
-        return Gauge(self.name, self.said, [self.label] if self.label else [])
+        return Gauge(self.name, self.documentation, [self.label] if self.label else [])
 
 
 class _Gauges:
-    """Gauges that are computed when somebody asks, so that they cannot be wrong."""
+    """Gauges that are computed when they are scraped, so that they cannot be wrong."""
 
     def __init__(self, *gauges: _Gauge) -> None:
         self._gauges = gauges

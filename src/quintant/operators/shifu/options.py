@@ -9,22 +9,29 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
+from quintant.core.errors import ConfigError
 from quintant.core.options import Duration, Parser
 from quintant.operators.shifu.builders.names import AgentImage
-from quintant.operators.shifu.plan.node_phase import PhaseTimes
-from quintant.operators.shifu.plan.rescheduling import MoveLimits
 from quintant.operators.shifu.rules.amounts import MEBIBYTE, memory_bytes
+from quintant.operators.shifu.rules.images import image_patterns
+from quintant.operators.shifu.rules.limits import MoveLimits, PhaseTimes
 from quintant.runtime.settings import ManagerOptions
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
-# Our own image holds many programs; the image of anybody else's agent starts it by itself.
+# Our own image holds many programs; the image of another agent starts it by itself.
 _OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
 _COMMAND = ("quintant", "agent", "deviceshifu")
+_LONGEST_RELEASE, _RELEASE_SHARE = 45.0, 0.75
+"""Seconds after which an exclusive device is let go, and what part of NODE_LOST_AFTER at most."""
+_LEAST_LOST = 1.0
 _BURST = 100
 """Writes at once before the rate holds them back: a directory that is applied is not slowed."""
 
 Bytes = Annotated[int, Parser("an amount of memory such as 512Mi", memory_bytes)]
+Images = Annotated[
+    tuple[str, ...], Parser("images by commas, such as example.dev/drivers/*", image_patterns)
+]
 Amount = Annotated[float, Parser("a number above zero", lambda text: _positive(text))]
 
 
@@ -46,6 +53,12 @@ class Options(ManagerOptions, frozen=True, kw_only=True):
     """SHIFU_NAMESPACE: where deviceShifus run."""
     agent_image: str = IMAGE
     """AGENT_IMAGE: what deviceShifus run, unless a device names a program of its own."""
+    own_image: str = IMAGE
+    """OWN_IMAGE: the image of the operator's own pod, whatever it is called; read from the pod."""
+    allowed_images: Images = ()
+    """ALLOWED_IMAGES: what devices may name besides, by commas, whole or as `example.dev/x/*`."""
+    special_addresses: bool = False
+    """SPECIAL_ADDRESSES: let devices be at link-local addresses, where clouds have services."""
     service_type: Literal["ClusterIP", "NodePort", "LoadBalancer"] = "ClusterIP"
     """SERVICE_TYPE: of the Services in front of deviceShifus; for inside unless told otherwise."""
     cluster_domain: str = "cluster.local"
@@ -91,8 +104,26 @@ class Options(ManagerOptions, frozen=True, kw_only=True):
     @property
     def agent(self) -> AgentImage:
         """How deviceShifus are started."""
-        ours = _OURS.fullmatch(self.agent_image)
-        return AgentImage(self.agent_image, _COMMAND if ours else ())
+        ours = self.agent_image == self.own_image or _OURS.fullmatch(self.agent_image)
+        return AgentImage(self.agent_image, _COMMAND if ours else (), self.special_addresses)
+
+    @property
+    def exclusive_release(self) -> float:
+        """Seconds after which an agent that is cut off lets go of an exclusive device.
+
+        A node is lost no earlier than `node_lost_after` after it is: the rest is for the agent to
+        notice, and for clocks that run at different speeds.
+        """
+        return min(_LONGEST_RELEASE, _RELEASE_SHARE * self.node_lost_after)
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.node_lost_after < _LEAST_LOST:
+            raise ConfigError(
+                f"NODE_LOST_AFTER is {self.node_lost_after:g} s",
+                because="no agent can let go of an exclusive device before another one starts",
+                hint=f"NODE_LOST_AFTER={_LEAST_LOST:g}s or more",
+            )
 
     @property
     def phase_times(self) -> PhaseTimes:

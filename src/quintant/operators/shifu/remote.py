@@ -1,4 +1,4 @@
-"""What is outside: how much nodes use just now, as the metrics API tells it.
+"""What is outside: how much nodes use just now, as the metrics API reports it.
 
 `NodeFiguresSource` is the protocol; `metrics_api` asks `metrics.k8s.io`, with one request for all
 nodes. The kubelets themselves are not asked: who may do that may run programs on them.
@@ -14,10 +14,10 @@ from quintant.runtime.cache.client import Client
 
 
 class NodeFiguresSource(Protocol):
-    """Who tells what nodes use."""
+    """Reports what nodes use."""
 
     async def __call__(self, client: Client, /) -> Sequence[NodeMetrics]:
-        """What every node uses; a QuintantError if nobody can say."""
+        """What every node uses; a QuintantError if it is not known."""
 
 
 async def metrics_api(client: Client) -> Sequence[NodeMetrics]:

@@ -9,7 +9,7 @@ view: before that, the server is asked whether the owner still says what was dec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -18,14 +18,17 @@ from quintant.core.errors import Conflict, Invalid, Status, Terminal
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.core.owner import owner_name_of
 from quintant.core.resource import resource_of
+from quintant.core.turns import in_turns
 from quintant.runtime.apply.diff import (
     Adopts,
     ChildChanges,
     ChildConflict,
     ChildUpdate,
+    DiffRules,
     Drifted,
     E,
-    diff,
+    compare,
+    prepare,
 )
 from quintant.runtime.apply.revision import MARK, RevisionMark
 
@@ -94,7 +97,8 @@ async def control(
     the policy leaves is in the answer for the caller to do. Raises Terminal when everything else
     is done and a child is refused (NAME_TAKEN) or cannot be changed (IMMUTABLE).
     """
-    changes = await _decide(client, tuple(desired), tuple(existing), by, policy)
+    children = [child async for child in in_turns(_prepared(desired, by, policy))]
+    changes = await _decide(client, children, tuple(existing), by, policy)
     if any(map(owner_name_of, changes.create)):
         await check_owner(client, by)
     for child in changes.create:
@@ -131,28 +135,26 @@ async def check_current(client: ChildClient, by: Object) -> None:
         raise _behind(by, "was changed")
 
 
-def _behind(by: Object, said: str) -> Conflict:
-    message = f"{resource_of(type(by)).kind} {by.key} {said}, and our cache is behind"
+def _behind(by: Object, text: str) -> Conflict:
+    message = f"{resource_of(type(by)).kind} {by.key} {text}, and our cache is behind"
     return Conflict(Status(code=409, reason="Conflict", message=message))
 
 
+def _prepared(desired: Iterable[K], by: Object, policy: Policy) -> Iterator[K]:
+    """Children as they are sent; the iterator is slow, as hashes are."""
+    return (prepare(it, by, policy.mark, policy.across_namespaces) for it in desired)
+
+
 async def _decide(
-    client: ChildClient, desired: tuple[K, ...], existing: tuple[E, ...], by: Object, policy: Policy
+    client: ChildClient, desired: Sequence[K], existing: tuple[E, ...], by: Object, policy: Policy
 ) -> ChildChanges[K, E | K]:
     """Decide on what is known, and once more on what only the server knew."""
 
     def decided(known: tuple[E | K, ...]) -> ChildChanges[K, E | K]:
-        return diff(
-            desired,
-            known,
-            by=by,
-            mark=policy.mark,
-            drifted=asked,
-            adopts=policy.adopts,
-            across_namespaces=policy.across_namespaces,
-        )
+        rules = DiffRules(by, policy.mark, edited, policy.adopts)
+        return compare(desired, known, rules)
 
-    asked = _edited(policy)
+    edited = _edited(policy)
     changes = decided(existing)
     unseen = [
         found
@@ -164,8 +166,8 @@ async def _decide(
 
 def _edited(policy: Policy) -> Drifted | None:
     """Whether somebody changed a child or added to it; None if the policy does not care."""
-    asked = [each for each in (policy.drifted, policy.strays) if each is not None]
-    return (lambda have, want: any(each(have, want) for each in asked)) if asked else None
+    checks = [each for each in (policy.drifted, policy.strays) if each is not None]
+    return (lambda have, want: any(each(have, want) for each in checks)) if checks else None
 
 
 async def _updated(

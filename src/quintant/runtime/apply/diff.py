@@ -103,10 +103,25 @@ def diff(
     controls; True takes it over. With `across_namespaces`, children may be in other namespaces than
     `by`. Two objects of one name raise ValueError.
     """
-    wanted = _by_name((_prepared(child, by, mark, across_namespaces) for child in desired), mark)
-    found = _by_name(existing, mark)
+    prepared = (prepare(child, by, mark, across_namespaces) for child in desired)
+    return compare(prepared, existing, DiffRules(by, mark, drifted, adopts))
+
+
+class DiffRules(Struct, frozen=True):
+    """What a decision depends on besides the two objects."""
+
+    by: Object
+    mark: RevisionMark = MARK
+    drifted: Drifted | None = None
+    adopts: Adopts | None = None
+
+
+def compare(prepared: Iterable[K], existing: Iterable[E], rules: DiffRules) -> ChildChanges[K, E]:
+    """Decide as `diff` does, on children that are prepared."""
+    by, mark = rules.by, rules.mark
+    wanted, found = _by_name(prepared, mark), _by_name(existing, mark)
     held = [(found[key], want) for key, want in wanted.items() if key in found]
-    fates = [_fate(have, want, _Rules(by, mark, drifted, adopts)) for have, want in held]
+    fates = [_fate(have, want, rules) for have, want in held]
     surplus = [have for key, have in found.items() if key not in wanted and controlled(have, by)]
 
     def met(fate: ChildDecision) -> list[tuple[E, K]]:
@@ -132,23 +147,14 @@ def controlled(obj: Object, by: Object) -> bool:
     return owner_uid_of(obj) == by.metadata.uid != ""
 
 
-class _Rules(Struct, frozen=True):
-    """What a fate depends on besides the two objects."""
-
-    by: Object
-    mark: RevisionMark
-    drifted: Drifted | None
-    adopts: Adopts | None
-
-
-def _fate(have: Object, want: Object, rules: _Rules) -> ChildDecision:
+def _fate(have: Object, want: Object, rules: DiffRules) -> ChildDecision:
     if have.deleting or _former(have, rules.by):
         return ChildDecision.WAIT
     if not controlled(have, rules.by):
-        asked = rules.adopts if owner_of(have) is None else None
+        adopts = rules.adopts if owner_of(have) is None else None
         return (
             ChildDecision.UPDATE
-            if asked is not None and asked(have, want)
+            if adopts is not None and adopts(have, want)
             else ChildDecision.REFUSE
         )
     if rules.mark.of(have) != rules.mark.of(want):
@@ -164,7 +170,8 @@ def _former(obj: Object, by: Object) -> bool:
     return held is not None and held.uid != by.metadata.uid and held.is_named_as(by)
 
 
-def _prepared(child: K, by: Object, mark: RevisionMark, across_namespaces: bool) -> K:
+def prepare(child: K, by: Object, mark: RevisionMark, across_namespaces: bool) -> K:
+    """A desired child with its owner and its revision."""
     if not child.metadata.name:
         kind = resource_of(type(child)).kind
         raise ValueError(f"a desired {kind} has no name: after a restart it could not be found")

@@ -68,13 +68,15 @@ def strays(have: Object, want: Object, *, pod: str = POD_TEMPLATE) -> Patch:
 
 def covers(live: Any, want: Any) -> bool:
     """Whether everything that is wanted is there; what is there besides does not count."""
+    if live == want:  # as a rule, of all that is below the first levels
+        return True
     if isinstance(want, dict):
         return isinstance(live, dict) and all(
             _covers(key, live.get(key), value) for key, value in want.items()
         )
     if isinstance(want, list):
         return isinstance(live, list) and _lists(live, want)
-    return bool(live == want)
+    return False
 
 
 def _covers(key: str, live: Any, want: Any) -> bool:
@@ -110,16 +112,16 @@ def _part(whole: JsonObject, path: str) -> JsonObject:
 
 
 def _pod(live: JsonObject, want: JsonObject, path: str) -> Iterator[str]:
-    """The paths to remove; the members of a list from its end, so that places stay true."""
+    """The paths to remove; the members of a list from its end, so that indexes stay true."""
     yield from _of(live, want, path, _POD_LISTS, _POD_WHOLE)
     for field in _CONTAINERS:
         ours = {each["name"]: each for each in want.get(field) or ()}
         kept = [each for each in live.get(field) or () if each.get("name") in ours]
-        # The patch removes foreign containers first: the places are those among our own.
-        for place, container in enumerate(kept):
-            where = f"{path}/{field}/{place}"
+        # The patch removes foreign containers first: the indexes are those among our own.
+        for index, container in enumerate(kept):
+            item_path = f"{path}/{field}/{index}"
             wanted = ours[container["name"]]
-            yield from _of(container, wanted, where, _CONTAINER_LISTS, _CONTAINER_WHOLE)
+            yield from _of(container, wanted, item_path, _CONTAINER_LISTS, _CONTAINER_WHOLE)
 
 
 def _of(

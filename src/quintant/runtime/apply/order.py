@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"[0-9]{1,19}")
 _SUFFIX = re.compile(r"-([0-9]{1,19})$")
 _DIGITS = re.compile(r"([0-9]+)")
 
-Place = tuple[int, tuple[str | int, ...], str]
+SortKey = tuple[int, tuple[str | int, ...], str]
 
 
 def ordinal(obj: Object, key: str = "") -> int:
@@ -27,7 +27,7 @@ def ordinal(obj: Object, key: str = "") -> int:
     return int(suffix[1]) if suffix else 0
 
 
-def sort_key(obj: Object, key: str = "") -> Place:
+def sort_key(obj: Object, key: str = "") -> SortKey:
     """What to sort children by: ordinal, natural name, namespace."""
     return ordinal(obj, key), natural_key(obj.metadata.name), obj.metadata.namespace
 

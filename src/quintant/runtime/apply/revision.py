@@ -60,7 +60,7 @@ class RevisionMark(Struct, frozen=True):
     """
 
     key: str = "quintant.dev/revision"
-    where: Literal["annotation", "label"] = "annotation"
+    carrier: Literal["annotation", "label"] = "annotation"
     hash: Hash = digest
     ordinal: str = ""
     """Annotation or label with a child's place in the order; it is no part of the revision.
@@ -70,7 +70,7 @@ class RevisionMark(Struct, frozen=True):
 
     def of(self, obj: Object) -> str:
         """The revision an object was written with; empty if it carries none."""
-        return _carrier(obj.metadata, self.where).get(self.key, "")
+        return _carried(obj.metadata, self.carrier).get(self.key, "")
 
 
 MARK = RevisionMark()
@@ -104,8 +104,8 @@ def revision(obj: Object, mark: RevisionMark = MARK) -> str:
 
 def marked(obj: K, mark: RevisionMark = MARK) -> K:
     """`obj`, carrying its revision."""
-    field = f"{mark.where}s"
-    carried = {**_carrier(obj.metadata, mark.where), mark.key: revision(obj, mark)}
+    field = f"{mark.carrier}s"
+    carried = {**_carried(obj.metadata, mark.carrier), mark.key: revision(obj, mark)}
     return replace(obj, metadata=replace(obj.metadata, **{field: carried}))
 
 
@@ -119,8 +119,8 @@ def canonical(obj: Object, mark: RevisionMark = MARK) -> bytes:
     return msgspec.json.encode(_stripped(plain), order="sorted")
 
 
-def _carrier(meta: ObjectMeta, where: str) -> dict[str, str]:
-    return dict(meta.labels if where == "label" else meta.annotations)
+def _carried(meta: ObjectMeta, carrier: str) -> dict[str, str]:
+    return dict(meta.labels if carrier == "label" else meta.annotations)
 
 
 def _authored(meta: dict[str, Any], mark: RevisionMark) -> dict[str, Any]:

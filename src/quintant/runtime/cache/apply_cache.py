@@ -1,7 +1,7 @@
 """What was applied last, so that the same is not applied again.
 
 A reconcile runs often and seldom finds anything to change. An apply whose body equals the last one,
-on an object that nobody changed since, is not sent. The memory is small (a hash per object) and
+on an object that has not changed since, is not sent. The memory is small (a hash per object) and
 dies with the process; what an earlier one applied is in `managed_fields`.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from msgspec.structs import fields
+from msgspec import structs
 
 from quintant.core import codec
-from quintant.core.object import Model, Object, ObjectMeta, replace
+from quintant.core.object import Model, Object, ObjectMeta
 from quintant.core.resource import resource_of
 
 # Entries of objects deleted by others are dropped when so many have gathered.
@@ -27,7 +27,7 @@ class _Entry(NamedTuple):
     uid: str
     version: str
     rest: int | None
-    """A hash of all that the apply may have set; None where only the version can tell."""
+    """A hash of all that the apply may have set; None where only the version is known."""
 
 
 class ApplyCache:
@@ -60,7 +60,7 @@ class ApplyCache:
         return last.rest is not None and last.rest == _rest(current, sub)
 
     def forget(self, obj: Object) -> None:
-        """Let go of an object that is no more."""
+        """Forget an object that is gone."""
         for sub in ("", STATUS):
             self._entries.pop(_key(obj, sub), None)
 
@@ -71,7 +71,8 @@ def apply_body(obj: Object) -> bytes:
     A uid stays: it is a precondition.
     """
     meta = _bare(obj.metadata, obj.metadata.uid)
-    return codec.encode_object(replace(obj, metadata=meta, **_without_status(type(obj))))
+    bare = structs.replace(obj, metadata=meta, **_without_status(type(obj)))  # type: ignore[type-var]
+    return codec.encode_object(bare)
 
 
 def status_body(kind: type[Object], meta: ObjectMeta, status: Model | Mapping[str, Any]) -> bytes:
@@ -89,7 +90,7 @@ def status_body(kind: type[Object], meta: ObjectMeta, status: Model | Mapping[st
 @cache
 def _without_status(kind: Any) -> dict[str, Any]:
     """The change that leaves out a kind's status: its default is the one value not sent."""
-    return {each.name: each.default for each in fields(kind) if each.name == STATUS}
+    return {each.name: each.default for each in structs.fields(kind) if each.name == STATUS}
 
 
 def _bare(meta: ObjectMeta, uid: str = "") -> ObjectMeta:

@@ -1,6 +1,6 @@
 """All informers of a process: who watches what, found by kind.
 
-An informer is started because somebody declared it, never as the side effect of a read: a read
+An informer is started because a controller declared it, never as the side effect of a read: a read
 that silently watched a whole kind would hide what it costs in memory and permissions.
 """
 
@@ -15,10 +15,10 @@ from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.informer import Informer
-from quintant.runtime.cache.managed_fields import FieldManagers
-from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.watch.managed_fields import FieldManagers
+from quintant.runtime.watch.timeouts import Timers
 
 log = get_logger()
 
@@ -44,6 +44,8 @@ class Caches:
         self._informers: dict[tuple[Any, Selection, frozenset[str]], Informer[Any]] = {}
         self._by_kind: dict[Any, list[Informer[Any]]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
+        self._by_resource: dict[Resource, list[Informer[Any]]] = {}
+        """The same lists as by path, found without making one."""
 
     def __iter__(self) -> Iterator[Informer[Any]]:
         return iter(self._informers.values())
@@ -60,7 +62,7 @@ class Caches:
         """The informer of a kind and selection, made on first demand and shared from then on.
 
         `namespaces` are the only ones it follows; by default those of the manager. It is `optional`
-        if everybody who declares it can do without the kind.
+        if every controller that declares it can do without the kind.
         """
         followed = tuple(namespaces) or self._namespaces
         key = (kind, (_pairs(labels), _pairs(fields)), frozenset(followed))
@@ -72,7 +74,7 @@ class Caches:
         return informer
 
     def informer_for(self, kind: type[K], namespace: str = "") -> Informer[K]:
-        """The informer that cached reads of a kind use; NotWatched if nobody declared one.
+        """The informer that cached reads of a kind use; NotWatched if no controller declared one.
 
         Nor must it be asked about a namespace that it does not follow: what is there would look
         absent.
@@ -97,26 +99,27 @@ class Caches:
         if len(declared) == 1 and (not namespace or declared[0].covers_namespace(namespace)):
             return declared
         followed = dict.fromkeys(name for one in declared for name in one.namespaces)
-        asked = (namespace,) if namespace else followed
-        # A namespace of its own tells nothing new beside a watch of all of them.
+        namespaces = (namespace,) if namespace else followed
+        # A namespace of its own adds nothing beside a watch of all of them.
         if not namespace and "" in followed and _is_whole(_covering(kind, declared, "")):
-            asked = ("",)
-        return list(dict.fromkeys(_covering(kind, declared, name) for name in asked))
+            namespaces = ("",)
+        return list(dict.fromkeys(_covering(kind, declared, name) for name in namespaces))
 
     def find_anywhere(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
         for informer in self._by_kind.get(kind, ()):
-            found = informer.store.get(key)
+            found: K | None = informer.store.get(key)
             if found is not None:
-                return cast(K, found)
+                return found
         return None
 
     def take_applied(self, obj: Object, manager: str, subresource: str = "") -> bytes | None:
-        """The fields of a cached object that a manager applied before this process; told once."""
-        told = None
+        """The fields of a cached object that a manager applied before this process; given once."""
+        fields = None
         for informer in self._by_kind.get(type(obj), ()):
-            told = informer.managed.take(obj, manager, subresource) or told
-        return told
+            if informer.managed.held:  # as a rule nothing is, a while after the start
+                fields = informer.managed.take(obj, manager, subresource) or fields
+        return fields
 
     def record_write(self, obj: K, raw: bytes) -> None:
         """Make a write visible in every cache of its kind, whatever its projection."""
@@ -163,11 +166,13 @@ class Caches:
         if shared and kind not in [sibling.kind for sibling in siblings]:
             _warn(informer, shared)
         siblings.append(informer)
+        self._by_resource[informer.resource] = siblings
         self._by_kind.setdefault(kind, []).append(informer)
         return informer
 
     def _on(self, resource: Resource) -> Sequence[Informer[Any]]:
-        return self._by_path.get(resource.path(), ())
+        siblings = self._by_resource.get(resource)
+        return siblings if siblings is not None else self._by_path.get(resource.path(), ())
 
 
 def _covering(
@@ -211,7 +216,7 @@ def _pairs(selector: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
 
 
 def _warn(informer: Informer[Any], siblings: Sequence[Informer[Any]]) -> None:
-    """Tell that a kind is watched as several classes."""
+    """Log that a kind is watched as several classes."""
     views = dict.fromkeys(_name(sibling.kind) for sibling in siblings)
     log.warning(
         "watching a kind twice",

@@ -22,11 +22,11 @@ from quintant.core import codec
 from quintant.core.errors import ConfigError, NotFound, ServerError
 from quintant.core.object import K, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.cache.applied_fields import is_applied
 from quintant.runtime.cache.apply_cache import STATUS, ApplyCache, apply_body, status_body
 from quintant.runtime.cache.reader import Reader
-from quintant.runtime.cache.scope import WatchScope
 from quintant.runtime.observe import logs
+from quintant.runtime.watch.applied_fields import is_applied
+from quintant.runtime.watch.scope import WatchScope
 
 log = logs.get_logger()
 
@@ -91,6 +91,24 @@ class Client(Reader):
         patch = Patch(MERGE, codec.encode(change), idempotent=True)
         return await uninterrupted(self._patch(new, patch, sub))
 
+    async def annotate(self, obj: K, annotations: Mapping[str, str | None], *, sub: str = "") -> K:
+        """Set these annotations of this very object, whoever wrote them; None removes one.
+
+        Invalid if a namesake has taken its place. With `sub="status"` the right to patch the status
+        is enough, where the kind lets a status change metadata, as pods do: nobody changes a spec
+        that way. Nothing is sent if they are so already.
+        """
+        self.fence()
+        known = self._known(obj)
+        if known is not None and all(
+            known.metadata.annotations.get(key) == value for key, value in annotations.items()
+        ):
+            return known
+        very = {"uid": obj.metadata.uid} if obj.metadata.uid else {}
+        change = {"metadata": {**very, "annotations": annotations}}
+        patch = Patch(MERGE, codec.encode(change), idempotent=True)
+        return await uninterrupted(self._patch(obj, patch, sub))
+
     async def set_status(self, obj: K, status: Model) -> K:
         """Make the status say this, through the subresource; nothing is sent if it does already.
 
@@ -104,11 +122,13 @@ class Client(Reader):
                 f"{resource.kind} has no status subresource",
                 hint="declare it: @resource(..., status=True)",
             )
-        known, whole = self._known(obj) or obj, status_body(kind, obj.metadata, status)
-        body = self.undeclared.leave_out(kind, whole)
+        known = self._known(obj) or obj
         if getattr(known, STATUS, None) == status:
-            self._take_applied(known, STATUS)
+            if self.caches is not None:
+                self.caches.take_applied(known, self.manager, STATUS)
             return known
+        whole = status_body(kind, obj.metadata, status)
+        body = self.undeclared.leave_out(kind, whole)
         if self._is_there(known, body, STATUS):
             return known
         return await uninterrupted(self._apply_status(obj, whole))
@@ -207,7 +227,8 @@ class Client(Reader):
         stored = self._stored(obj, raw)
         if not self.dry_run:
             self.applied.record(stored, body, sub)
-            self._take_applied(stored, sub)
+            if self.caches is not None:
+                self.caches.take_applied(stored, self.manager, sub)
         return stored
 
     async def _apply_status(self, obj: K, whole: bytes) -> K:
@@ -263,14 +284,12 @@ class Client(Reader):
         """
         if self.applied.is_unchanged(known, body, sub):
             return True
-        fields = self._take_applied(known, sub)
+        caches = self.caches
+        fields = caches.take_applied(known, self.manager, sub) if caches is not None else None
         if fields is None or not is_applied(fields, known, body):
             return False
         self.applied.record(known, body, sub)
         return True
-
-    def _take_applied(self, obj: Object, sub: str) -> bytes | None:
-        return self.caches.take_applied(obj, self.manager, sub) if self.caches is not None else None
 
     def _known(self, obj: K) -> K | None:
         """What the caches hold of this very object; of its name, if it has no uid."""

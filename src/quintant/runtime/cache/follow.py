@@ -10,7 +10,7 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.core.object import K
 from quintant.runtime.cache.informer import Informer, ObjectChange
-from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.watch.scope import WatchScope
 
 
 async def watch_changes(

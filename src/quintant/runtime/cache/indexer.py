@@ -26,63 +26,65 @@ class Index(Generic[K]):
     but computed again when it changes.
     """
 
-    __slots__ = ("_function", "_keys", "_name")
+    __slots__ = ("_function", "_name", "filed")
 
     def __init__(self, name: str, function: IndexFunction[K]) -> None:
         self._name, self._function = name, function
         # Most values have one key, and a dict for each of them would cost more than all else.
-        self._keys: dict[str, Request | dict[Request, None]] = {}
+        self.filed: dict[str, Request | dict[Request, None]] = {}
+        """The key or keys of each value; only this class changes it."""
 
     def is_made_by(self, function: IndexFunction[K]) -> bool:
         """Whether this is the index of a function."""
         return self._function is function
 
-    def index_values(self, obj: K | None, *, told: bool = False) -> tuple[str, ...]:
-        """What an object is filed under; no object, under nothing.
+    def index_values(self, obj: K, *, reported: bool = False) -> tuple[str, ...]:
+        """What an object is filed under.
 
-        Nor is one at which the function fails, which is reported unless it was `told` before.
+        One at which the function fails is filed under nothing, and reported unless it was
+        `reported` before.
         """
-        if obj is None:
-            return ()
         try:
             found = self._function(obj)
+            if type(found) is tuple:  # as a rule: every change of an indexed kind passes here
+                return found
             if isinstance(found, str):  # its letters would be taken for values
                 raise TypeError("an index function returns a list of texts, not a text")
             return tuple(found)
         except Exception:
             # The watch loop owns recovery: one object must not keep all others from their cache.
-            if not told:
+            if not reported:
                 log.exception("index failed", index=self._name, object=str(obj.key))
             return ()
 
     def move(self, key: Request, before: Iterable[str], after: Iterable[str]) -> None:
         """File a key under other values than before."""
         for value in before:
-            keys = self._keys.get(value)
+            keys = self.filed.get(value)
             if isinstance(keys, dict):
                 keys.pop(key, None)
                 if not keys:
-                    del self._keys[value]
+                    del self.filed[value]
             elif keys == key:
-                del self._keys[value]
+                del self.filed[value]
         for value in after:
-            keys = self._keys.setdefault(value, key)
+            keys = self.filed.setdefault(value, key)
             if isinstance(keys, dict):
                 keys[key] = None
             elif keys != key:
-                self._keys[value] = {keys: None, key: None}
+                self.filed[value] = {keys: None, key: None}
 
     def keys(self, value: str) -> tuple[Request, ...]:
         """The keys filed under a value, in the order they came."""
-        keys = self._keys.get(value)
+        keys = self.filed.get(value)
         return () if keys is None else tuple(keys) if isinstance(keys, dict) else (keys,)
 
     def values(self) -> tuple[str, ...]:
         """Every value that something is filed under."""
-        return tuple(self._keys)
+        return tuple(self.filed)
 
     def __len__(self) -> int:
-        return sum(len(keys) if isinstance(keys, dict) else 1 for keys in self._keys.values())
+        return sum(len(keys) if isinstance(keys, dict) else 1 for keys in self.filed.values())
 
 
 class Indexer(Generic[K]):
@@ -91,6 +93,8 @@ class Indexer(Generic[K]):
     def __init__(self) -> None:
         self._objects: dict[Request, K] = {}
         self._indexes: dict[str, Index[K]] = {}
+        self.get: Callable[[Request], K | None] = self._objects.get
+        """An object by its key; the dict's own function, for nothing is read as often."""
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -102,9 +106,6 @@ class Indexer(Generic[K]):
         """The keys of the objects."""
         return self._objects.keys()
 
-    def get(self, key: Request) -> K | None:
-        return self._objects.get(key)
-
     def put(self, key: Request, obj: K) -> None:
         """Hold an object in the place of the one before."""
         if self._indexes:
@@ -112,7 +113,7 @@ class Indexer(Generic[K]):
         self._objects[key] = obj
 
     def delete(self, key: Request) -> None:
-        """Let go of an object, if there is one."""
+        """Forget an object, if there is one."""
         if key in self._objects:
             if self._indexes:
                 self._refile(key, None)
@@ -156,6 +157,7 @@ class Indexer(Generic[K]):
     def _refile(self, key: Request, obj: K | None) -> None:
         old = self._objects.get(key)
         for index in self._indexes.values():
-            before, after = index.index_values(old, told=True), index.index_values(obj)
+            before = index.index_values(old, reported=True) if old is not None else ()
+            after = index.index_values(obj) if obj is not None else ()
             if before != after:
                 index.move(key, before, after)

@@ -18,15 +18,15 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.indexer import Indexer
-from quintant.runtime.cache.managed_fields import FieldManagers, ManagedFieldsStore
-from quintant.runtime.cache.observer import REASONS, CacheObserver
 from quintant.runtime.cache.overlay import Overlay, version_reached
-from quintant.runtime.cache.reflector import Reflector
-from quintant.runtime.cache.reflector_target import InitialState
-from quintant.runtime.cache.scope import WatchScope, selects
-from quintant.runtime.cache.timeouts import Timers
-from quintant.runtime.cache.watch_states import WatchOutcome
 from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.watch.managed_fields import FieldManagers, ManagedFieldsStore
+from quintant.runtime.watch.observer import REASONS, CacheObserver
+from quintant.runtime.watch.reflector import Reflector
+from quintant.runtime.watch.reflector_target import InitialState
+from quintant.runtime.watch.scope import WatchScope, selects
+from quintant.runtime.watch.timeouts import Timers
+from quintant.runtime.watch.watch_states import WatchOutcome
 
 log = get_logger()
 
@@ -73,6 +73,7 @@ class Informer(Generic[K]):
         self.labels, self.fields = labels or {}, fields or {}
         self.store: Indexer[K] = Indexer()
         self.overlay = Overlay(self.store)
+        self._ahead = self.overlay.list_keys()
         self.managed = ManagedFieldsStore(kind, managers or FieldManagers(), self.store.get)
         """What our field managers applied before this process began."""
         self.undecodable: dict[Request, UndecodableObject] = {}
@@ -141,7 +142,7 @@ class Informer(Generic[K]):
 
     def get(self, key: Request) -> K | None:
         """An object by its key, as far as the watch or our own writes know of it."""
-        if self._observer is not None and key in self.overlay:
+        if self._observer is not None and key in self._ahead:
             self._observer.overlaid()
         return self.store.get(key)
 
@@ -178,7 +179,7 @@ class Informer(Generic[K]):
         if reflector is None or version_reached(reflector.version, obj.metadata.resource_version):
             return  # nobody follows it, or the watch has told all that there was to tell
         if not selects(self.labels, obj.metadata.labels):
-            self.overlay.record_write(obj, shown=False)
+            self.overlay.record_write(obj, selected=False)
         elif not self.fields or self.store.get(obj.key) is not None:
             # Fields are the server's to select by: only what it has sent is known to belong here.
             self.overlay.record_write(obj)
@@ -212,7 +213,7 @@ class Informer(Generic[K]):
 
     def upsert(self, obj: K) -> None:
         key = obj.key
-        mended = self.undecodable.pop(key, None) is not None
+        mended = bool(self.undecodable) and self.undecodable.pop(key, None) is not None
         self._take(key, obj, initial=False)
         if mended:
             self._announce(key)
@@ -240,8 +241,8 @@ class Informer(Generic[K]):
     def _complain(
         self, error: Undecodable, meta: ObjectMeta, known: UndecodableObject | None
     ) -> None:
-        told = known is not None and (known.meta.uid, known.meta.generation)
-        if told != (meta.uid, meta.generation):
+        reported = known is not None and (known.meta.uid, known.meta.generation)
+        if reported != (meta.uid, meta.generation):
             log.error(
                 "skipped undecodable object",
                 kind=self.resource.kind,
@@ -253,7 +254,7 @@ class Informer(Generic[K]):
         for handler in self._undecodable_handlers:
             handler(key)
 
-    def report_restart(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> bool:
         if outcome is WatchOutcome.MISSING:
             self.missing = True
             if self.optional:
@@ -261,6 +262,7 @@ class Informer(Generic[K]):
                 self._synced.set()
         if self._observer is not None:
             self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
+        return outcome is WatchOutcome.MISSING and self.optional
 
     def _take(self, key: Request, obj: K, *, initial: bool) -> None:
         old, meta = self.overlay.delivered(key), obj.metadata

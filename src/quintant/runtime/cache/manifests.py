@@ -13,7 +13,9 @@ import msgspec
 
 from quintant.client.rest import APPLY, Rest
 from quintant.client.transport import JSON, ApiRequest
+from quintant.core import codec
 from quintant.core.errors import ConfigError
+from quintant.core.object import Model
 
 Plain = Mapping[str, Any]
 
@@ -54,17 +56,17 @@ class Applier:
                 because="a manifest needs apiVersion, kind and metadata.name",
             )
         plural, namespaced = await self._resource(version, kind)
-        place = f"/namespaces/{metadata.get('namespace', self.namespace)}" if namespaced else ""
-        return f"{_root(version)}{place}/{plural}/{metadata['name']}"
+        prefix = f"/namespaces/{metadata.get('namespace', self.namespace)}" if namespaced else ""
+        return f"{_root(version)}{prefix}/{plural}/{metadata['name']}"
 
     async def _resource(self, version: str, kind: str) -> tuple[str, bool]:
         if (version, kind) not in self._paths:
             reply = await self.rest.send(
                 ApiRequest("GET", _root(version), headers={"accept": JSON})
             )
-            for found in msgspec.json.decode(reply.body)["resources"]:
-                if "/" not in found["name"]:
-                    self._paths[version, found["kind"]] = found["name"], found["namespaced"]
+            for found in codec.decode_reply(reply.body, _Served).resources:
+                if "/" not in found.name:
+                    self._paths[version, found.kind] = found.name, found.namespaced
         if (version, kind) not in self._paths:
             raise ConfigError(
                 f"cannot apply {kind}",
@@ -72,6 +74,16 @@ class Applier:
                 hint="apply the CustomResourceDefinition first",
             )
         return self._paths[version, kind]
+
+
+class _Resource(Model):
+    name: str
+    kind: str
+    namespaced: bool = False
+
+
+class _Served(Model):
+    resources: tuple[_Resource, ...] = ()
 
 
 def _root(version: str) -> str:

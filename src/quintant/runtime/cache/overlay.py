@@ -32,20 +32,20 @@ class _Ahead(Struct, Generic[K]):
     timer: asyncio.TimerHandle
 
 
-def version_reached(seen: str, wanted: str) -> bool:
-    """Whether version `seen` is at or past `wanted`.
+def version_reached(version: str, wanted: str) -> bool:
+    """Whether `version` is at or past `wanted`.
 
     Versions are opaque to clients except here: numbers are compared as such, and anything else
     only counts when equal, so that an odd server costs an expiry and never a stale read.
     """
-    if seen.isdecimal() and wanted.isdecimal():
-        return int(seen) >= int(wanted)
-    return seen == wanted
+    if version == wanted:
+        return True
+    return version.isdecimal() and wanted.isdecimal() and int(version) >= int(wanted)
 
 
-def version_precedes(seen: str, known: str) -> bool:
-    """Whether version `seen` is certainly older than `known`."""
-    return seen.isdecimal() and known.isdecimal() and int(seen) < int(known)
+def version_precedes(version: str, known: str) -> bool:
+    """Whether `version` is certainly older than `known`."""
+    return version.isdecimal() and known.isdecimal() and int(version) < int(known)
 
 
 class Overlay(Generic[K]):
@@ -70,16 +70,16 @@ class Overlay(Generic[K]):
         entry = self._ahead.get(key)
         return entry.delivered if entry is not None else self._store.get(key)
 
-    def record_write(self, obj: K, *, shown: bool = True) -> None:
+    def record_write(self, obj: K, *, selected: bool = True) -> None:
         """Show an object that the server has just stored for us.
 
-        With `shown=False` hide it: what we wrote took it out of the selection.
+        With `selected=False` hide it: what we wrote took it out of the selection.
         """
         key, meta = obj.key, obj.metadata
         if self._outdated(key, meta.uid, meta.resource_version):
             return
         self._expect(key, meta.resource_version, meta.uid, erased=False)
-        if shown:
+        if selected:
             self._store.put(key, obj)
         else:
             self._store.delete(key)

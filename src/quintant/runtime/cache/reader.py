@@ -23,7 +23,7 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.follow import wait_for_state, watch_changes
 from quintant.runtime.cache.indexer import Indexer
 from quintant.runtime.cache.informer import Informer, ObjectChange
-from quintant.runtime.cache.scope import WatchScope, selects
+from quintant.runtime.watch.scope import WatchScope, selects
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,11 @@ class Reader:
             if not informer.synced:
                 await informer.wait_synced()
         objects = _followed([informer.store for informer in informers], index)
-        return [obj for obj in objects if _selected(obj, namespace, labels or {})]
+        if namespace:
+            objects = [obj for obj in objects if obj.metadata.namespace == namespace]
+        if labels:
+            objects = [obj for obj in objects if selects(labels, obj.metadata.labels)]
+        return list(objects)
 
     def is_served(self, kind: type[Object]) -> bool:
         """Whether the server serves a kind that is watched as optional, by its last word."""
@@ -112,17 +116,17 @@ class Reader:
     ) -> AsyncIterator[str]:
         """What a container of a pod printed, line by line; the container, if it has but one.
 
-        With `follow` it goes on until the container ends, with `tail` it begins so many lines
+        With `follow` it continues until the container ends, with `tail` it begins so many lines
         before the end, with `previous` it is about the run before the last restart.
         """
-        asked = {
+        query = {
             "container": container,
             "follow": "true" if follow else "",
             "previous": "true" if previous else "",
             "tailLines": "" if tail is None else str(tail),
         }
         return read_log_lines(
-            self.rest, pod, {name: value for name, value in asked.items() if value}
+            self.rest, pod, {name: value for name, value in query.items() if value}
         )
 
     async def wait(self, obj: K, until: Callable[[K | None], bool], timeout: float) -> K | None:
@@ -164,8 +168,8 @@ class Reader:
         found: list[K] = []
         more: Mapping[str, str] = {}
         for _ in count() if self.most_pages is None else range(self.most_pages):
-            asked = {**scope.query, **query, **more}
-            page = await self.rest.list_page(scope.kind, scope.namespace, asked)
+            page_query = {**scope.query, **query, **more}
+            page = await self.rest.list_page(scope.kind, scope.namespace, page_query)
             found += (codec.decode(scope.kind, raw) for raw in page.items or ())
             if not page.metadata.continue_token:
                 return found
@@ -179,11 +183,6 @@ def _followed(stores: Sequence[Indexer[K]], index: tuple[str, str] | None) -> It
         stores = [store for store in stores if store.has_index(index[0])] or stores[:1]
     held = [store if index is None else store.by_index(*index) for store in stores]
     return held[0] if len(held) == 1 else {obj.key: obj for one in held for obj in one}.values()
-
-
-def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:
-    meta = obj.metadata
-    return (not namespace or meta.namespace == namespace) and selects(labels, meta.labels)
 
 
 def _not_found(kind: type[Object], name: str) -> NotFound:

@@ -1,1 +1,1 @@
-"""One controller: what it watches, its queue, and its turns."""
+"""One controller: what it watches, its queue, its reconciles, and its resync."""

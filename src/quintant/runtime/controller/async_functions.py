@@ -1,4 +1,4 @@
-"""Whether what a user declares can be awaited, told when it is declared.
+"""Whether what a user declares can be awaited, checked when it is declared.
 
 A plain `def` would be called on the event loop, hold up every other reconcile, and fail only when
 its first object comes. What forwards to an async function is let through: a lambda, a function
@@ -31,7 +31,7 @@ def check_async(function: Any, what: str, shape: str) -> None:
         )
     if _is_plain(function):
         raise ConfigError(
-            f"{what}: {_name(function)} is not async",
+            f"{what}: {function_name(function)} is not async",
             because="the loop awaits what it returns; a plain function would block all others",
             hint="async def, and ctx.in_thread(function, ...) for calls that block",
         )
@@ -46,11 +46,12 @@ def _is_plain(function: Any) -> bool:
     code = inspect.unwrap(code)
     if not (inspect.isfunction(code) or inspect.ismethod(code)) or code.__name__ == _LAMBDA:
         return False
-    told = str(code.__annotations__.get("return", ""))
-    return not inspect.iscoroutinefunction(code) and not any(word in told for word in _AWAITABLE)
+    returns = str(code.__annotations__.get("return", ""))
+    return not inspect.iscoroutinefunction(code) and not any(word in returns for word in _AWAITABLE)
 
 
-def _name(function: Any) -> str:
+def function_name(function: Any) -> str:
+    """How a function is called: by its own name, or as the class of the object that it is."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__qualname__", None) or type(function).__qualname__

@@ -11,45 +11,65 @@ the key is settled or retried, and the other keys go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Generic
 
 from msgspec import Struct
 
-from quintant.client.api_time import measure_api_time
+from quintant.client.api_time import ApiTime
 from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaf_errors
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.controller.blocking_keys import (
+    BLOCKED_SECONDS,
+    MOST_BLOCKS,
+    BlockingKeys,
+    RunningReconcile,
+)
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect_sources
 from quintant.runtime.controller.hot_loops import HotLoops
-from quintant.runtime.controller.rate_limiter import RateLimiter
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
-from quintant.runtime.controller.result import (
+from quintant.runtime.observe import logs
+from quintant.runtime.observe.metrics import Outcome
+from quintant.runtime.observe.tracing import LATER, RETRY, ControllerTracing
+from quintant.runtime.reconcile.result import (
     ReconcileOutcome,
     ReconcileTimeout,
     Result,
     checked_result,
     classify_reconcile_error,
 )
-from quintant.runtime.controller.sources import BusySource, Source, SourceContext, every
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, WorkItem, Workqueue
-from quintant.runtime.observe import logs
-from quintant.runtime.observe.metrics import Outcome
-from quintant.runtime.observe.tracing import LATER, RETRY, ControllerTracing
+from quintant.runtime.source.failures import being_cancelled, keep_running
+from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
+from quintant.runtime.workqueue.rate_limiter import RateLimiter
+from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 
 log = logs.get_logger()
 
 # Objects are looked at again so often even if nothing happened, spread over a tenth of the time.
 RESYNC_JITTER = 0.1
+BLOCKS_LOOP = "BlocksEventLoop"
+"""The reason of the event on an object whose reconcile stops all others."""
 
-_LABELS: dict[ReconcileOutcome, Outcome] = {
-    ReconcileOutcome.SUCCESS: "success",
-    ReconcileOutcome.AGAIN: "requeue_after",
-    ReconcileOutcome.CONFLICT: "conflict",
+# By name: the hash of an enum's member is a function in Python.
+_LABELS: dict[str, Outcome] = {
+    "SUCCESS": "success",
+    "AGAIN": "requeue_after",
+    "CONFLICT": "conflict",
 }
+
+
+class _Turn:
+    """Awaited, lets everybody else have a turn: `asyncio.sleep(0)` at a third of its calls."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+TURN = _Turn()
 
 
 class _Ending(Struct, frozen=True):
@@ -67,10 +87,10 @@ class _Ending(Struct, frozen=True):
         return "; ".join(_named(error) for error in self.errors)
 
     @property
-    def asked(self) -> float:
+    def retry_after(self) -> float:
         """How many seconds of patience a busy server asked for."""
-        told = (err.retry_after for err in self.errors if isinstance(err, TooManyRequests))
-        return max(told, default=0.0)
+        delays = (err.retry_after for err in self.errors if isinstance(err, TooManyRequests))
+        return max(delays, default=0.0)
 
 
 class Controller(Generic[K]):
@@ -105,7 +125,8 @@ class Controller(Generic[K]):
         )
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
-        self._running: dict[asyncio.Task[Any], Request] = {}
+        self._running: dict[asyncio.Task[Any], RunningReconcile] = {}
+        self._blocking = BlockingKeys()
         self._ended = asyncio.Event()
         self._ended.set()
 
@@ -114,7 +135,13 @@ class Controller(Generic[K]):
 
         `grace` says how many seconds sources may take for what they have under way.
         """
-        context = SourceContext(self.queue, self._events.known_keys, self._services.random, grace)
+        context = SourceContext(
+            self.queue,
+            self._events.known_keys,
+            self._services.random,
+            grace,
+            self._metrics.source_failed,
+        )
         if self._events.orphans is not None:
             for key in self._events.orphans.owners():
                 self.queue.add(key, priority=LOW_PRIORITY)
@@ -126,7 +153,10 @@ class Controller(Generic[K]):
 
     async def _work_with(self, context: SourceContext, resync: float) -> None:
         async with asyncio.TaskGroup() as sources:
-            tasks = [sources.create_task(source(context)) for source in self._sources(resync)]
+            tasks = [
+                sources.create_task(keep_running(source, context))
+                for source in self._sources(resync)
+            ]
             async with asyncio.TaskGroup() as workers:
                 for _ in range(self.declaration.workers):
                     workers.create_task(self._work())
@@ -158,10 +188,28 @@ class Controller(Generic[K]):
         busy = any(isinstance(on, BusySource) and on.busy for on in self.declaration.sources)
         return not (busy or len(self.queue) or self.queue.processing_count())
 
-    def reconcile_of(self, task: asyncio.Task[Any]) -> str:
-        """`CONTROLLER KEY` of the reconcile that a task runs, or empty; any thread may ask."""
-        key = self._running.get(task)
-        return f"{self.name} {key}" if key is not None else ""
+    def reconcile_of(self, task: asyncio.Task[Any]) -> RunningReconcile | None:
+        """The reconcile that a task runs, or None; any thread may ask."""
+        return self._running.get(task)
+
+    def blocked_loop(self, key: Request) -> None:
+        """The reconcile of this key held up the whole process: too often, and it has to wait."""
+        times = self._blocking.count(key, monotonic())
+        if times < MOST_BLOCKS:
+            return
+        log.error(
+            "reconcile blocks the event loop and is tried once an hour",
+            controller=self.name,
+            object=str(key),
+            times=times,
+        )
+        self._event(
+            key,
+            BLOCKS_LOOP,
+            f"its reconcile held up the whole operator {times} times for more than "
+            f"{BLOCKED_SECONDS:g} s, and is tried once an hour now; the operator's log has "
+            "what it was at: look for a value in this object that is larger than it should be",
+        )
 
     def _sources(self, resync: float) -> Iterable[Source]:
         yield from self.declaration.sources
@@ -169,58 +217,64 @@ class Controller(Generic[K]):
             yield every(resync, RESYNC_JITTER)
 
     async def _work(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "workers are tasks"
         while (lease := await self.queue.get()) is not None:
             try:
-                await self._handle(lease)
+                held = self._blocking.blocks
+                if held and (wait := self._blocking.wait(lease.key, monotonic())):
+                    self.queue.add(lease.key, after=wait, priority=lease.priority)
+                else:
+                    await self._handle(task, lease)
             finally:
                 self.queue.done(lease.key)
             # A reconcile that awaits nothing must still let watches and timers have their turn.
-            await asyncio.sleep(0)
+            await TURN
 
-    async def _handle(self, lease: WorkItem[Request]) -> None:
+    async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()
-        task = asyncio.current_task()
-        assert task is not None, "workers are tasks"
-        self._running[task] = key
-        self._metrics.active(1)
+        self._running[task] = RunningReconcile(self.name, key)
+        active = self._metrics.active
+        active.value += 1
         id = self._services.random.id()
         try:
-            with logs.reconciling(self.name, str(key), id), measure_api_time() as api_time:
+            with logs.reconciling(self.name, str(key), id), ApiTime() as api_time:
                 if self._tracing is None:
-                    ending = await self._attempt(lease)
+                    ending = await self._attempt(lease, started)
                 else:
-                    ending = await self._traced(self._tracing, lease, id)
+                    ending = await self._traced(self._tracing, lease, started, id)
         finally:
-            self._metrics.active(-1)
+            active.value -= 1
             del self._running[task]
-            self.hot_loops.count(key, monotonic())
-        label = _LABELS.get(ending.outcome, "error")
-        self._metrics.reconciled(label, monotonic() - started, api_time.seconds)
+            ended = monotonic()
+            self.hot_loops.count(key, ended)
+        label = _LABELS.get(ending.outcome._name_, "error")
+        self._metrics.reconciled(label, ended - started, api_time.seconds)
 
     async def _traced(
-        self, tracing: ControllerTracing, lease: WorkItem[Request], id: str
+        self, tracing: ControllerTracing, lease: WorkItem[Request], started: float, id: str
     ) -> _Ending:
         with tracing.reconcile(lease.key, id) as span:
-            ending = await self._attempt(lease)
+            ending = await self._attempt(lease, started)
             result = ending.result
             after = result.seconds if result is not None else None
-            span.ended(_LABELS.get(ending.outcome, "error"), ending.why, after)
+            span.ended(_LABELS.get(ending.outcome._name_, "error"), ending.why, after)
         if not ending.outcome.resets_failures:
             tracing.note(lease.key, RETRY)
         elif after is not None:
             tracing.note(lease.key, LATER)
         return ending
 
-    async def _attempt(self, lease: WorkItem[Request]) -> _Ending:
-        ending = await self._try(lease.key)
+    async def _attempt(self, lease: WorkItem[Request], started: float) -> _Ending:
+        ending = await self._try(lease.key, started)
         if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
             await self._handler.report_failure(lease.key, ending.error)
         self._conclude(lease, ending)
         return ending
 
-    async def _try(self, key: Request) -> _Ending:
+    async def _try(self, key: Request, started: float) -> _Ending:
         try:
-            async with asyncio.timeout(self.declaration.timeout) as limit:
+            async with asyncio.Timeout(started + self.declaration.timeout) as limit:
                 result = checked_result(await self._handler.handle(key), "the reconciler")
             again = result is not None and result.seconds is not None
             return _Ending(ReconcileOutcome.AGAIN if again else ReconcileOutcome.SUCCESS, result)
@@ -230,7 +284,7 @@ class Controller(Generic[K]):
                 return _Ending(ReconcileOutcome.TIMEOUT, error=late)
             return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
         except asyncio.CancelledError:
-            if _being_cancelled():
+            if being_cancelled():
                 raise
             # The reconciler awaited something cancelled; the worker must outlive that.
             return _Ending(
@@ -242,18 +296,24 @@ class Controller(Generic[K]):
 
     def _conclude(self, lease: WorkItem[Request], ending: _Ending) -> None:
         key, priority, result = lease.key, lease.priority, ending.result
-        self._count(ending.outcome)
-        _say(ending)
-        if ending.outcome.resets_failures:
-            self._limiter.forget(key)
+        if ending.error is not None:
+            self._failed(lease, ending)
         else:
-            # A time that the server named is no guess of ours, and does not double.
-            delay = ending.asked or self._limiter.when(key)
-            self.queue.add(key, after=delay, priority=priority)
+            self._limiter.forget(key)
         if result is not None and result.seconds is not None:
             wanted = priority if result.priority is None else result.priority
             self.queue.add(key, after=result.seconds, priority=wanted)
-        self._announce(key, ending.errors)
+
+    def _failed(self, lease: WorkItem[Request], ending: _Ending) -> None:
+        self._count(ending.outcome)
+        _say(ending)
+        if ending.outcome.resets_failures:
+            self._limiter.forget(lease.key)
+        else:
+            # A time that the server named is no guess of ours, and does not double.
+            delay = ending.retry_after or self._limiter.when(lease.key)
+            self.queue.add(lease.key, after=delay, priority=lease.priority)
+        self._announce(lease.key, ending.errors)
 
     def _count(self, outcome: ReconcileOutcome) -> None:
         match outcome:
@@ -271,11 +331,16 @@ class Controller(Generic[K]):
                 self._metrics.error()
 
     def _announce(self, key: Request, errors: Iterable[BaseException]) -> None:
+        for error in errors:
+            if isinstance(error, Terminal) and error.event:
+                self._event(key, error.reason, str(error))
+
+    def _event(self, key: Request, reason: str, note: str) -> None:
+        """A warning on the object of a key, if it is one that is there."""
         primary = self._events.primary
         obj = primary.store.get(key) if primary is not None else None
-        for error in errors:
-            if isinstance(error, Terminal) and error.event and obj is not None:
-                self._handler.context(obj).event(error.reason, str(error), type="Warning")
+        if obj is not None:
+            self._handler.context(key, obj).event(reason, note, type="Warning")
 
 
 def _say(ending: _Ending) -> None:
@@ -296,8 +361,3 @@ def _named(error: BaseException) -> str:
     """What an error says; with its name, where its text alone says little (KeyError: 'a')."""
     ours = isinstance(error, QuintantError | ReconcileTimeout)
     return str(error) if ours else f"{type(error).__name__}: {error}"
-
-
-def _being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -15,11 +15,12 @@ from quintant.core.object import K, Object, Request
 from quintant.core.owner import OWNER_UID, controller_of, owner_of, owner_uid_of
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.indexer import IndexFunction
-from quintant.runtime.controller.context import KeyReconciler, Reconciler
-from quintant.runtime.controller.finalizer import Finalizer
-from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.controller.rate_limiter import CAP_SECONDS, FIRST_SECONDS
-from quintant.runtime.controller.sources import Source
+from quintant.runtime.reconcile.context import KeyReconciler, Reconciler
+from quintant.runtime.reconcile.finalizer import Finalizer
+from quintant.runtime.reconcile.keyed_state import KeyHolder
+from quintant.runtime.source.predicates import Predicate
+from quintant.runtime.source.sources import Source
+from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS
 
 # Reconciles wait for the network most of their time, so a few at once cost nothing.
 WORKERS = 4
@@ -103,6 +104,8 @@ class Declaration(Struct, Generic[K], frozen=True):
     uses: tuple[PermissionUse, ...] = ()
     finalizer: Finalizer[K] | None = None
     on_deleted: OnDeleted | None = None
+    keeps: tuple[KeyHolder, ...] = ()
+    """What forgets a key when its object is gone."""
     workers: int = WORKERS
     timeout: float = TIMEOUT_SECONDS
     retry: Retry = Retry()

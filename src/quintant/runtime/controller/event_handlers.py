@@ -1,8 +1,8 @@
 """From changes to keys: what wakes a controller, and with which key.
 
 Predicates and mappers are the user's, and run inside the watch. One that fails is reported and
-disturbs nobody else: a predicate then lets the change through, since one that is looked at twice
-does no harm; a mapper has named no key to wake.
+disturbs no other handler: a predicate then lets the change through, since one that is looked at
+twice does no harm; a mapper has named no key to wake.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from msgspec import Struct
 from quintant.core.object import K, Object, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.informer import Informer, ObjectChange
-from quintant.runtime.controller.context import OWNER_INDEX
 from quintant.runtime.controller.declaration import (
     ByIndex,
     Declaration,
@@ -23,12 +22,13 @@ from quintant.runtime.controller.declaration import (
     WatchDeclaration,
     owner_uid,
 )
-from quintant.runtime.controller.finalizer import ReconcileStep, is_released, next_step
 from quintant.runtime.controller.orphans import ORPHAN_INDEX, OrphanSweep, labelled_owner
-from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.controller.workqueue import LOW_PRIORITY, Workqueue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.tracing import ControllerTracing
+from quintant.runtime.reconcile.context import OWNER_INDEX
+from quintant.runtime.reconcile.finalizer import ReconcileStep, is_released, next_step
+from quintant.runtime.source.predicates import Predicate
+from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, Workqueue
 
 log = logs.get_logger()
 
@@ -87,14 +87,21 @@ def _primary(
 
     def enqueue(change: ObjectChange[K]) -> None:
         seen = change.new if change.new is not None else change.old
-        if seen is not None and _going(change):
-            going(seen.key)
-        if seen is not None and (
-            _vital(change) or _unheld(declared, change) or _admits(declared, declared.when, change)
+        if seen is None:
+            return
+        key, ending = seen.key, seen.metadata.deletion_timestamp is not None
+        if ending and _going(change):
+            going(key)
+        if (
+            change.new is None
+            or (ending and _vital(change))
+            or (declared.finalizer is not None and _unheld(declared, change))
+            or declared.when is None
+            or _admits(declared, declared.when, change)
         ):
-            queue.add(seen.key, priority=LOW_PRIORITY if change.initial else 0)
+            queue.add(key, priority=LOW_PRIORITY if change.initial else 0)
             if tracing is not None:
-                tracing.changed(seen.key, kind, change)
+                tracing.changed(key, kind, change)
 
     informer.subscribe(enqueue)
     informer.on_undecodable(queue.add)
@@ -122,7 +129,7 @@ def _related(
     mapper = _mapper(watch.to, primary)
 
     def enqueue(change: ObjectChange[Any]) -> None:
-        if _admits(declared, watch.when, change):
+        if watch.when is None or _admits(declared, watch.when, change):
             priority = LOW_PRIORITY if change.initial else 0
             for side in (change.old, change.new):
                 if side is not None:
@@ -158,8 +165,8 @@ def _mapper(to: Mapper[Any] | ByIndex[Any], primary: Informer[Any] | None) -> Ma
 
 
 def _vital(change: ObjectChange[Any]) -> bool:
-    """A change that no predicate may hide: the object is gone, begins to go, or is let go."""
-    return change.new is None or _going(change) or _let_go(change)
+    """A change that no predicate may hide: the object begins to go, or is released."""
+    return _going(change) or _released(change)
 
 
 def _going(change: ObjectChange[Any]) -> bool:
@@ -167,10 +174,10 @@ def _going(change: ObjectChange[Any]) -> bool:
     return new is not None and new.deleting and (old is None or not old.deleting)
 
 
-def _let_go(change: ObjectChange[Any]) -> bool:
+def _released(change: ObjectChange[Any]) -> bool:
     old, new = change.old, change.new
-    asked = new is not None and new.deleting and is_released(new.metadata)
-    return asked and (old is None or not is_released(old.metadata))
+    released = new is not None and new.deleting and is_released(new.metadata)
+    return released and (old is None or not is_released(old.metadata))
 
 
 def _unheld(declared: Declaration[K], change: ObjectChange[K]) -> bool:
@@ -184,16 +191,14 @@ def _unheld(declared: Declaration[K], change: ObjectChange[K]) -> bool:
             return True
         step = next_step(new.metadata, held.names, wanted)
     except Exception:
-        # The watch loop owns recovery: a worker decides it once more, and tells what is wrong.
+        # The watch loop owns recovery: a worker decides it once more, and reports what is wrong.
         return True
     return step in (ReconcileStep.ADD_FINALIZER, ReconcileStep.DROP_FINALIZER)
 
 
 def _admits(
-    declared: Declaration[Any], predicate: Predicate[Any] | None, change: ObjectChange[Any]
+    declared: Declaration[Any], predicate: Predicate[Any], change: ObjectChange[Any]
 ) -> bool:
-    if predicate is None:
-        return True
     try:
         return bool(predicate(change.old, change.new))
     except Exception:

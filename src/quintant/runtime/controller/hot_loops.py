@@ -1,9 +1,9 @@
 """Keys that are reconciled again and again without rest: they wake themselves, or each other.
 
 A reconcile that writes something else each time is woken by its own write; two controllers undo
-each other; a `Result(after=0)` asks for it. Nothing fails, so nobody is told, while the API server
-is kept busy. A key that is worked on 300 times within a minute, five times a second, is named: a
-roll-out of a thousand children wakes its owner as often, yet not for a minute.
+each other; a `Result(after=0)` asks for it. Nothing fails, so nothing is reported, while the API
+server is kept busy. A key that is worked on 300 times within a minute, five times a second, is
+named: a roll-out of a thousand children wakes its owner as often, yet not for a minute.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any, Generic
 
 from quintant.core.errors import NotFound
 from quintant.core.object import K, Metadata, Object, Request
-from quintant.core.owner import owner_name, owner_name_of, owner_uid_of
+from quintant.core.owner import OWNER_UID, owner_name, owner_name_of, owner_uid_of
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer
@@ -29,7 +29,8 @@ ORPHAN_INDEX = "quintant/labelled-owner"
 
 def labelled_owner(child: Object) -> Iterable[str]:
     """The index function behind ORPHAN_INDEX."""
-    name = owner_name_of(child)
+    # Most children stand beside their owner, and every change of one passes here.
+    name = owner_name_of(child) if OWNER_UID in child.metadata.labels else ""
     return (name,) if name else ()
 
 
@@ -40,13 +41,15 @@ class OrphanSweep(Generic[K]):
         self._primary = primary
         self._owned = tuple(dict.fromkeys(owned))
         self._resource = resource_of(primary.kind)
+        self.labelled = tuple(each.store.index(ORPHAN_INDEX).filed for each in self._owned)
+        """The labelled children of each kind; while all are empty, there is nothing to sweep."""
 
     def owners(self) -> Iterator[Request]:
         """The keys of owners that the cache does not have, and of which there are children."""
-        found = {name for each in self._owned for name in each.store.index(ORPHAN_INDEX).values()}
-        for place in sorted(found):
-            _, namespace, name = place.split("/")
-            ours = place == owner_name(self._resource, name, namespace)
+        owners = {name for each in self._owned for name in each.store.index(ORPHAN_INDEX).values()}
+        for owner in sorted(owners):
+            _, namespace, name = owner.split("/")
+            ours = owner == owner_name(self._resource, name, namespace)
             if ours and self._primary.store.get(Request(name, namespace)) is None:
                 yield Request(name, namespace)
 
@@ -68,9 +71,9 @@ class OrphanSweep(Generic[K]):
                 log.info("deleted orphan", kind=kind, object=str(child.key), owner=str(key))
 
     def _children(self, key: Request) -> Iterator[Object]:
-        place = owner_name(self._resource, key.name, key.namespace)
+        owner = owner_name(self._resource, key.name, key.namespace)
         for informer in self._owned:
-            for child in informer.store.by_index(ORPHAN_INDEX, place):
+            for child in informer.store.by_index(ORPHAN_INDEX, owner):
                 if not child.deleting:
                     yield child
 

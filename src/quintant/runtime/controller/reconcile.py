@@ -12,28 +12,28 @@ from quintant.core.object import K, ObjectMeta, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer, UndecodableObject
-from quintant.runtime.controller import finalizer as final
-from quintant.runtime.controller.blocking_calls import BlockingCalls
-from quintant.runtime.controller.context import (
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.orphans import OrphanSweep
+from quintant.runtime.observe import logs
+from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.observe.tracing import Tracer
+from quintant.runtime.reconcile import finalizer as final
+from quintant.runtime.reconcile.blocking_calls import BlockingCalls
+from quintant.runtime.reconcile.context import (
     Context,
     KeyContext,
     KeyReconciler,
     Reconciler,
     Recorder,
 )
-from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.finalizer import ReconcileStep
-from quintant.runtime.controller.orphans import OrphanSweep
-from quintant.runtime.controller.result import Result, checked_result
-from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.controller.stuck_cleanup import StuckCleanups, reference
-from quintant.runtime.observe import logs
-from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.observe.tracing import Tracer
+from quintant.runtime.reconcile.finalizer import ReconcileStep
+from quintant.runtime.reconcile.result import Result, checked_result
+from quintant.runtime.reconcile.status_writer import StatusWriter
+from quintant.runtime.reconcile.stuck_cleanup import StuckCleanups, reference
 
 log = logs.get_logger()
 
-# What is said to be left behind where nobody said more.
+# What is reported as left behind where `leaves` says nothing.
 SOMETHING = "whatever it stands for outside the cluster"
 
 
@@ -77,29 +77,35 @@ class ReconcileHandler(Generic[K]):
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
-        if self._orphans is not None:
+        if self._orphans is not None and any(self._orphans.labelled):
             await self._orphans.sweep(key, self._client)
         unfit = self._primary.undecodable.get(key)
         if unfit is not None and unfit.meta.deletion_timestamp is not None:
             return await self._hold_unfit(self._primary, unfit)
         obj = self._primary.get(key)
         if obj is not None:
-            return await self._present(obj)
+            held = self._declared.finalizer
+            wanted = held is None or held.wants(obj)
+            step = final.next_step(obj.metadata, self._names, wanted)
+            if step is ReconcileStep.RECONCILE:
+                reconcile_object: Reconciler[K] = self._declared.reconcile  # type: ignore[assignment]
+                return await reconcile_object(obj, self.context(key, obj))
+            return await self._present(key, obj, step)
         if unfit is None:
             await self._gone(key)
         return None
 
     async def report_failure(self, key: Request, error: Exception) -> None:
-        """Tell the user of a step that failed, if it keeps an object from going; never raises."""
+        """Report a step that failed to the user, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
         if obj is not None and final.next_step(obj.metadata, self._names) is ReconcileStep.CLEAN_UP:
             await self._blocked.report_failure(type(obj), obj.metadata, error)
 
-    def context(self, obj: K) -> Context[K]:
+    def context(self, key: Request, obj: K) -> Context[K]:
         """What a reconciler of this object is given."""
         services = self._services
         return Context(
-            obj.key,
+            key,
             obj,
             self._client,
             self._log,
@@ -110,20 +116,15 @@ class ReconcileHandler(Generic[K]):
             services.blocking,
         )
 
-    async def _present(self, obj: K) -> Result | None:
-        held = self._declared.finalizer
-        wanted = held is None or held.wants(obj)
-        match final.next_step(obj.metadata, self._names, wanted):
-            case ReconcileStep.RECONCILE:
-                reconcile = cast("Reconciler[K]", self._declared.reconcile)
-                return await reconcile(obj, self.context(obj))
+    async def _present(self, key: Request, obj: K, step: ReconcileStep) -> Result | None:
+        match step:
             case ReconcileStep.ADD_FINALIZER:
                 await final.add_finalizer(self._client, obj, *self._names)
                 # No change of generation announces the new finalizer, so we wake ourselves.
-                self._wake(obj.key)
+                self._wake(key)
             case ReconcileStep.DROP_FINALIZER:
                 await final.drop_finalizer(self._client, obj, *self._names)
-                self._wake(obj.key)
+                self._wake(key)
             case ReconcileStep.CLEAN_UP:
                 return await self._clean(obj)
             case ReconcileStep.RELEASE:
@@ -135,7 +136,7 @@ class ReconcileHandler(Generic[K]):
     async def _clean(self, obj: K) -> Result | None:
         held = self._declared.finalizer
         assert held is not None, "next_step says CLEAN_UP only where there is a finalizer"
-        result = checked_result(await held.cleanup(obj, self.context(obj)), "the cleanup")
+        result = checked_result(await held.cleanup(obj, self.context(obj.key, obj)), "the cleanup")
         self._blocked.recovered(obj.key)
         if result is None or result.seconds is None:
             await self._let_go(type(obj), obj.metadata)
@@ -169,7 +170,8 @@ class ReconcileHandler(Generic[K]):
         self._blocked.forget(Request(meta.name, meta.namespace))
 
     async def _gone(self, key: Request) -> None:
-        self._blocked.forget(key)
+        for holder in (self._blocked, *self._declared.keeps):
+            holder.forget(key)
         if self._declared.on_deleted is not None:
             pending: Any = self._declared.on_deleted(key)
             if pending is not None:
@@ -184,5 +186,6 @@ class ReconcileHandler(Generic[K]):
             services.clock,
             services.random,
             services.recorder,
+            services.statuses,
             services.blocking,
         )

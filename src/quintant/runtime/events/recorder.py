@@ -1,4 +1,4 @@
-"""Tells people what happened to an object, as Events of events.k8s.io.
+"""Reports to people what happened to an object, as Events of events.k8s.io.
 
 `Recorder.event` is called from reconciles: it never waits, never raises, and remembers at most a
 fixed number of events. `Recorder.run` writes them behind, retries when the API server is away, and
@@ -104,7 +104,7 @@ class Recorder:
         action: str = "",
         related: Object | ObjectReference | None = None,
     ) -> None:
-        """Say that something happened: `reason` names it in one CamelCase word, `note` tells it.
+        """Report that something happened: `reason` names it in one word, `note` describes it.
 
         `action` is what the controller did or tried; the reason stands in for it when empty.
         Texts beyond the API's limits are cut.

@@ -1,4 +1,4 @@
-"""What becomes an Event and when: the arithmetic of events.k8s.io, without I/O.
+"""Event aggregation (EventSeries): what becomes an Event, and when, as events.k8s.io has it.
 
 The first occurrence of something is written at once. When the same happens again the event becomes
 a series: its second occurrence is written at once too, further ones are counted here and written
@@ -27,7 +27,7 @@ NOTE_BYTES = 1024
 NAME_BYTES = 253
 # The same happening again within this time continues a series.
 IDLE_SECONDS = 6 * 60.0
-# How often a series that goes on is brought up to date.
+# How often a series that continues is brought up to date.
 REFRESH_SECONDS = 30 * 60.0
 # New events per object and reason: so many at once, then one per refill.
 BURST = 25
@@ -70,9 +70,9 @@ class EventSeriesEntry(Struct):
     """One event and how often it has happened."""
 
     event: Event
-    seen: float
+    last_observed: float
     """Loop time of the latest occurrence."""
-    seen_at: datetime
+    last_observed_at: datetime
     """The same, on the wall clock."""
     count: int = 1
     written: int = 0
@@ -86,26 +86,26 @@ class EventSeriesEntry(Struct):
     def record(self, now: float, moment: datetime) -> None:
         """It has happened once more."""
         self.count += 1
-        self.seen, self.seen_at = now, moment
+        self.last_observed, self.last_observed_at = now, moment
 
     @property
     def current(self) -> Event:
         """The event as it should be on the server now."""
         if self.count == 1:
             return self.event
-        last = micro_timestamp(self.seen_at)
+        last = micro_timestamp(self.last_observed_at)
         return replace(self.event, series=EventSeries(count=self.count, last_observed_time=last))
 
 
 def next_step(entry: EventSeriesEntry, now: float) -> SeriesStep:
     """What `entry` needs now."""
     fresh = entry.count > entry.written
-    over = now >= entry.seen + IDLE_SECONDS
+    over = now >= entry.last_observed + IDLE_SECONDS
     if fresh and (over or entry.written < 2 or now >= entry.written_at + REFRESH_SECONDS):
         return SeriesStep(SeriesAction.WRITE)
     if over:
         return SeriesStep(SeriesAction.FORGET)
-    end = entry.seen + IDLE_SECONDS
+    end = entry.last_observed + IDLE_SECONDS
     return SeriesStep(
         SeriesAction.WAIT, min(end, entry.written_at + REFRESH_SECONDS) if fresh else end
     )
@@ -145,7 +145,7 @@ def truncate(text: str, limit: int) -> str:
 
 
 def event_name(regarding: str, stamp: int) -> str:
-    """A name nobody else uses: that of the object, made valid, and the time in hexadecimal."""
+    """A unique name: that of the object, made valid, and the time in hexadecimal."""
     tail = f".{stamp:x}"
     labels = (re.sub("[^a-z0-9]", "-", label) for label in regarding.lower().split("."))
     stem = ".".join(filter(None, (label.strip("-") for label in labels)))

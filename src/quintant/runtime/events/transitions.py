@@ -15,7 +15,7 @@ from quintant.api.meta import Condition, condition_of
 
 
 class Transition(Struct, frozen=True):
-    """A condition that takes on a status or a reason, and the event that tells of it."""
+    """A condition that takes on a status or a reason, and the event that reports it."""
 
     condition: str
     """The condition's type."""
@@ -42,7 +42,7 @@ class Transition(Struct, frozen=True):
 def transition_events(
     before: Sequence[Condition], after: Sequence[Condition], table: Iterable[Transition]
 ) -> Iterator[PlannedEvent]:
-    """What is to be told of the conditions `after`, in the order of the table."""
+    """The events that report the conditions `after`, in the order of the table."""
     for row in table:
         now = condition_of(after, row.condition)
         if (

@@ -23,6 +23,7 @@ from quintant.core.clock import Clock, Random, monotonic
 from quintant.core.errors import (
     AlreadyExists,
     Conflict,
+    Forbidden,
     LeadershipLost,
     NotFound,
     NotLeader,
@@ -53,7 +54,7 @@ class ElectorState(Enum):
     """Where an elector is."""
 
     STANDBY = auto()
-    """Another replica leads, or nobody does yet."""
+    """Another replica leads, or none does yet."""
     LEADING = auto()
     """This replica holds the lease, and may write while `fence` lets it."""
     LOST = auto()
@@ -85,10 +86,10 @@ class Elector:
         self.election = election
         self.state = ElectorState.STANDBY
         self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
-        self._seen: ObservedLease | None = None
+        self._observed_record: ObservedLease | None = None
         self._renewed = 0.0
         self._complaint = ""
-        self._told = 0.0
+        self._retry_at = 0.0
         """Loop time before which the server does not want to be asked."""
         self._elected = asyncio.Event()
 
@@ -98,9 +99,9 @@ class Elector:
             if await self._attempt(self._contend(), self.election.call_timeout):
                 self._lead()
             else:
-                await asyncio.sleep(max(self._patience(), self._asked()))
+                await asyncio.sleep(max(self._patience(), self._retry_after()))
         while True:
-            pause = max(self.election.retry_period, self._asked())
+            pause = max(self.election.retry_period, self._retry_after())
             await asyncio.sleep(min(pause, max(0.0, self._left())))
             await self._prolong()
 
@@ -114,7 +115,7 @@ class Elector:
             raise NotLeader(f"{self.election.identity} does not hold lease {self.election.name}")
 
     def renewal_age(self) -> float:
-        """Seconds since the last renewal began, for a leader; 0 for anybody else."""
+        """Seconds since the last renewal began, for a leader; 0 for any other."""
         return monotonic() - self._renewed if self.state is ElectorState.LEADING else 0.0
 
     async def release(self) -> None:
@@ -143,21 +144,21 @@ class Elector:
         retry = self._random.uniform(
             self.election.retry_period / JITTER, self.election.retry_period
         )
-        if self._seen is None or not self._seen.lease.spec.holder_identity:
+        if self._observed_record is None or not self._observed_record.lease.spec.holder_identity:
             return retry
-        left = self._seen.expires(self.election.lease_duration) - monotonic()
+        left = self._observed_record.expires(self.election.lease_duration) - monotonic()
         return min(retry, max(left, NAP_SECONDS))
 
-    def _asked(self) -> float:
+    def _retry_after(self) -> float:
         """Seconds for which the server asked to be left alone."""
-        return self._told - monotonic()
+        return self._retry_at - monotonic()
 
     async def _prolong(self) -> None:
         """Renew once; LeadershipLost when it is too late or another replica has the lease."""
         limit = min(self.election.call_timeout, self._left())
         if limit > 0 and await self._attempt(self._renew(), limit):
             return
-        holder = self._seen.lease.spec.holder_identity if self._seen else None
+        holder = self._observed_record.lease.spec.holder_identity if self._observed_record else None
         if self._left() <= 0 or holder != self.election.identity:
             self._turn(ElectorState.LOST)
             raise LeadershipLost(
@@ -183,18 +184,29 @@ class Elector:
             return False  # another replica was faster
         except (QuintantError, TimeoutError) as error:
             if isinstance(error, TooManyRequests):
-                self._told = monotonic() + error.retry_after
+                self._retry_at = monotonic() + error.retry_after
             complaint = str(error) or f"no answer within {limit:g} s"
             if complaint != self._complaint:
-                log.warning("cannot update lease", lease=self.election.name, why=complaint)
+                self._complain(error, complaint)
             return False
         finally:
             self._complaint = complaint
 
+    def _complain(self, error: Exception, why: str) -> None:
+        name, namespace = self.election.name, self.election.namespace
+        fields = {"lease": name, "namespace": namespace, "why": why}
+        if isinstance(error, Forbidden | NotFound):
+            # Outside of a cluster nobody has chosen that namespace.
+            fields["hint"] = (
+                f"is {namespace} where the lease should be? POD_NAMESPACE, or the namespace of the "
+                "kubeconfig's context, says where; the role for leases belongs there"
+            )
+        log.warning("cannot update lease", **fields)
+
     async def _contend(self) -> bool:
         """Read the lease, and claim it if it may be claimed."""
         found = await self._read()
-        action = decide(self.election, found, self._seen, monotonic())
+        action = decide(self.election, found, self._observed_record, monotonic())
         if action is ElectionAction.WAIT or (
             action is ElectionAction.TAKE and self.state is ElectorState.LEADING
         ):
@@ -205,18 +217,18 @@ class Elector:
     async def _renew(self) -> bool:
         """Write on top of the version known; read first only if it is not the newest."""
         try:
-            return await self._claim(self._seen.lease if self._seen else None)
+            return await self._claim(self._observed_record.lease if self._observed_record else None)
         except (Conflict, NotFound):
             self._metrics.slow()
             return await self._contend()
 
-    async def _claim(self, found: Lease | None) -> bool:
-        spec = claimed_lease(self.election, found.spec if found else None, self._clock.now())
-        stored = await (self._patch(found, spec) if found else self._create(spec))
-        return found is None or stored.metadata.resource_version != found.metadata.resource_version
+    async def _claim(self, lease: Lease | None) -> bool:
+        spec = claimed_lease(self.election, lease.spec if lease else None, self._clock.now())
+        stored = await (self._patch(lease, spec) if lease else self._create(spec))
+        return lease is None or stored.metadata.resource_version != lease.metadata.resource_version
 
     async def _resign(self) -> bool:
-        found = self._seen.lease if self._seen else None
+        found = self._observed_record.lease if self._observed_record else None
         while found and found.spec.holder_identity == self.election.identity:
             try:
                 await self._patch(found, released_lease(found.spec, self._clock.now()))
@@ -233,7 +245,7 @@ class Elector:
             )
         except NotFound:
             return None
-        self._seen = observe(self._seen, found, monotonic())
+        self._observed_record = observe(self._observed_record, found, monotonic())
         return found
 
     async def _create(self, spec: LeaseSpec) -> Lease:
@@ -249,5 +261,5 @@ class Elector:
 
     def _observed(self, raw: bytes) -> Lease:
         stored = codec.decode(Lease, raw)
-        self._seen = observe(self._seen, stored, monotonic())
+        self._observed_record = observe(self._observed_record, stored, monotonic())
         return stored

@@ -1,4 +1,4 @@
-"""Who may lead: the decisions about a Lease, without I/O.
+"""tryAcquireOrRenew: lease renewal and acquisition by a leader, as decisions without I/O.
 
 A standby claims a lease that has not changed for its duration on the standby's own monotonic
 clock; wall clocks, which differ, decide nothing. The leader counts from the moment it *began* its
@@ -37,11 +37,11 @@ class ElectionAction(Enum):
     CREATE = auto()
     """There is none: make it ours."""
     TAKE = auto()
-    """Nobody holds it, or its holder let it run out: make it ours."""
+    """No process holds it, or its holder let it run out: make it ours."""
     RENEW = auto()
     """It is ours: prolong it."""
     WAIT = auto()
-    """Somebody else holds it."""
+    """Another process holds it."""
 
 
 class Election(Struct, frozen=True):
@@ -53,7 +53,7 @@ class Election(Struct, frozen=True):
     lease_duration: float = LEASE_SECONDS
     """How long others respect a claim that is not renewed."""
     renew_deadline: float = RENEW_SECONDS
-    """How long the leader goes on without a successful renewal."""
+    """How long the leader continues without a successful renewal."""
     retry_period: float = RETRY_SECONDS
     """How often the leader renews and the others look."""
 
@@ -88,7 +88,7 @@ class ObservedLease(Struct, frozen=True):
 
 
 def observe(before: ObservedLease | None, lease: Lease, now: float) -> ObservedLease:
-    """What is known after reading `lease`: any write to it starts its duration anew."""
+    """What is known after reading `lease`: any write to it starts its duration again."""
     version = lease.metadata.resource_version
     if before is not None and before.lease.metadata.resource_version == version:
         return before
@@ -96,15 +96,15 @@ def observe(before: ObservedLease | None, lease: Lease, now: float) -> ObservedL
 
 
 def decide(
-    election: Election, found: Lease | None, seen: ObservedLease | None, now: float
+    election: Election, current: Lease | None, observed: ObservedLease | None, now: float
 ) -> ElectionAction:
-    """What to do when `found` is the lease now and `seen` what was known of it before or by it."""
-    holder = seen.lease.spec.holder_identity if seen else None
+    """What to do when `current` is the lease now; `observed` is what was known before or by it."""
+    holder = observed.lease.spec.holder_identity if observed else None
     others = bool(holder) and holder != election.identity
-    if seen and others and now < seen.expires(election.lease_duration):
+    if observed and others and now < observed.expires(election.lease_duration):
         # Also when the lease was deleted: its holder does not know yet.
         return ElectionAction.WAIT
-    if found is None:
+    if current is None:
         return ElectionAction.CREATE
     return ElectionAction.RENEW if holder == election.identity else ElectionAction.TAKE
 
@@ -124,7 +124,7 @@ def claimed_lease(election: Election, before: LeaseSpec | None, now: datetime) -
 
 
 def released_lease(before: LeaseSpec, now: datetime) -> LeaseSpec:
-    """The record that lets anybody claim the lease at once."""
+    """The record that lets any process claim the lease at once."""
     return replace(
         before,
         holder_identity="",

@@ -1,8 +1,8 @@
-"""Gauges that are computed from the caches when somebody asks: objects by phase, by class, by node.
+"""Gauges that are computed from the caches when scraped: objects by phase, by class, by node.
 
-They cannot drift from what is there, nobody wakes up to keep them fresh, and the series of an
+They cannot drift from what is there, no task wakes up to keep them fresh, and the series of an
 object goes with it. What they count is read where it is, without a request. Bound where the lease
-is held, they are told by one replica: a sum over all of them is the truth.
+is held, they are served by one replica: a sum over all of them is the truth.
 
     gauges = CacheGauges(CacheGauge("things_phase", "Things by phase.", "phase", by_phase))
     manager.add_collectors(gauges)

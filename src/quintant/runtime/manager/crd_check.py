@@ -2,7 +2,7 @@
 
 It may have those of an earlier version, or of another program with the same kinds. Another scope
 cannot work, and ends the program; a definition that lacks fields is warned of, and statuses are
-written without them. Both are told in three lines.
+written without them. Both are reported in three lines.
 
 What is read is discovery and OpenAPI, which every account may; where one may not, nothing is said.
 A kind that is not served at all is what the caches wait for.
@@ -14,15 +14,14 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
-from quintant.core.constraints import PRESERVE, Schema
-from quintant.core.errors import ApiError, ConfigError, error_text
+from quintant.core import codec
+from quintant.core.errors import ApiError, ConfigError, Undecodable, error_text
 from quintant.core.object import Model, Object
-from quintant.core.openapi import schema_of
 from quintant.core.resource import Resource, is_custom_kind, resource_of
+from quintant.core.schema.constraints import PRESERVE, Schema
+from quintant.core.schema.openapi import schema_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe import logs
 
@@ -70,9 +69,9 @@ async def check_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
         log.warning(lacking_text(kind, fields))
 
 
-def missing_fields(wanted: Schema, found: Schema) -> list[str]:
+def missing_fields(wanted: Schema, installed: Schema) -> list[str]:
     """The paths of the fields that one schema has and another lacks, the outermost of each."""
-    return sorted(_missing(wanted, found, ""))
+    return sorted(_missing(wanted, installed, ""))
 
 
 def lacking_text(kind: type[Object], fields: list[str]) -> str:
@@ -121,17 +120,17 @@ def _own(schema: Schema) -> Schema:
     return {"properties": {name: each for name, each in properties if name not in _COMMON}}
 
 
-def _missing(wanted: Schema, found: Schema, path: str) -> Iterator[str]:
-    if found.get(PRESERVE):
+def _missing(wanted: Schema, installed: Schema, path: str) -> Iterator[str]:
+    if installed.get(PRESERVE):
         return
-    there = found.get("properties", {})
+    there = installed.get("properties", {})
     for name, schema in wanted.get("properties", {}).items():
         if name in there:
             yield from _missing(schema, there[name], f"{path}.{name}")
         else:
             yield f"{path}.{name}"
     for inner in ("items", "additionalProperties"):
-        ours, theirs = wanted.get(inner), found.get(inner)
+        ours, theirs = wanted.get(inner), installed.get(inner)
         if isinstance(ours, dict) and isinstance(theirs, dict):
             yield from _missing(ours, theirs, path)
 
@@ -140,6 +139,6 @@ async def _read(rest: Rest, path: str, type: type[Any]) -> Any:
     """A document of the server; None if it has none, or shows it to others only."""
     try:
         reply = await rest.send(ApiRequest("GET", path, {}, {"accept": "application/json"}))
-        return msgspec.json.decode(reply.body, type=type)
-    except (ApiError, msgspec.DecodeError):
+        return codec.decode_reply(reply.body, type)
+    except (ApiError, Undecodable):
         return None

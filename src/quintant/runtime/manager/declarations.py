@@ -1,24 +1,31 @@
-"""What a program declares, one after the other: controllers and the tasks beside them."""
+"""What a program declares, one after the other: controllers, tasks beside them, what it serves."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from quintant.core.errors import ConfigError
-from quintant.core.object import K
+from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
+from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.async_functions import check_async
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.namespaces import checked_namespaces
-from quintant.runtime.controller.predicates import Predicate
+from quintant.runtime.manager.health import Check, ProbeKind
+from quintant.runtime.observe.alerts import Alert
+from quintant.runtime.source.predicates import Predicate
 
 B = TypeVar("B", bound=Builder[Any] | KeyBuilder)
 RunnableFunction = Callable[[Client], Awaitable[None]]
+
+
+JsonPage = Callable[[Client, str], Awaitable[bytes | None]]
+"""From a client and the path below a word to JSON; None if there is nothing there."""
 
 
 class Runnable(Struct, frozen=True):
@@ -69,7 +76,10 @@ class ControllerDeclarations:
         return self._begun(KeyBuilder(self.register, Declaration(name, None, _unfinished)))
 
     def add(self, function: RunnableFunction, *, leader: bool = False) -> None:
-        """Run a task with a client: a poller, a server. If it raises, the program ends."""
+        """Run a task with a client: a poller, a server. If it raises, it is begun again later.
+
+        One that raises before it waited for anything ends the program: that is no bad answer.
+        """
         check_async(function, "runnable", "(client)")
         self.runnables.append(Runnable(function, leader))
 
@@ -98,6 +108,49 @@ class ControllerDeclarations:
     def _begun(self, builder: B) -> B:
         self._builders.append(builder)
         return builder
+
+
+class OperatorMetrics(Protocol):
+    """The series of an operator."""
+
+    def collectors(self) -> Iterable[Collector]:
+        """All of them, to be served."""
+
+
+class ProgramDeclarations(ControllerDeclarations):
+    """What a whole program declares beside its controllers: series, alerts, checks, pages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.collectors: list[Collector] = []
+        self.alerts: list[Alert] = []
+        self.checks: list[tuple[ProbeKind, str, Check]] = []
+        self.json_pages: dict[str, JsonPage] = {}
+        self.objects: list[Object] = []
+
+    def add_collectors(self, *collectors: Collector) -> None:
+        """Serve series of your own beside ours: of `quintant.metrics`, or of prometheus_client."""
+        self.collectors.extend(collectors)
+
+    def add_alerts(self, *alerts: Alert) -> None:
+        """Have people alerted to conditions of your series: `quintant manifests --monitoring`."""
+        self.alerts.extend(alerts)
+
+    def serve_json(self, word: str, page: JsonPage) -> None:
+        """Serve JSON at /WORD beside the metrics; None of a page, for the path below, is a 404."""
+        self.json_pages[word] = page
+
+    def add_objects(self, *objects: Object) -> None:
+        """Have further objects installed with the program: accounts and roles of its agents."""
+        self.objects.extend(objects)
+
+    def alive(self, name: str, check: Check) -> None:
+        """Have the process restarted while `check` says what is wrong (/healthz)."""
+        self.checks.append((ProbeKind.LIVENESS, name, check))
+
+    def ready(self, name: str, check: Check) -> None:
+        """Have the process called not ready while `check` says what is wrong (/readyz)."""
+        self.checks.append((ProbeKind.READINESS, name, check))
 
 
 async def _unfinished(*_: Any) -> None:

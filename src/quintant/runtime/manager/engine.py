@@ -5,7 +5,7 @@
            and then everything else at once; servers last
 
 Everything runs in one task group: a task that fails takes the process down, so that nothing
-lives on half dead. Reconciles and watches heal by themselves and never fail.
+lives on half dead. Reconciles, watches, sources and runnables heal by themselves and never fail.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
-from quintant.runtime.controller.blocking_calls import BlockingCalls
-from quintant.runtime.controller.cache_sync import CacheSync
+from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.reconcile import ControllerServices
-from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.leader.lease import Election
@@ -36,11 +34,16 @@ from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import HealthChecks
 from quintant.runtime.manager.loop_monitor import LoopMonitor, SchedulerWait
 from quintant.runtime.manager.probes import BoundPage, ProbeServer
+from quintant.runtime.manager.runnables import Runnables
+from quintant.runtime.manager.undecodable_objects import UndecodableObjects
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.observe.tracing import TracedTransport
+from quintant.runtime.reconcile.blocking_calls import BlockingCalls
+from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.runtime.settings import Settings
+from quintant.runtime.source.cache_sync import CacheSync
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
@@ -64,7 +67,6 @@ class Engine:
         self.metrics, self.health = Metrics(), HealthChecks()
         self.started = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
-        self._runnables = runnables
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
@@ -106,9 +108,10 @@ class Engine:
             self._blocking,
             tracer,
         )
+        self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
-        self._monitor = LoopMonitor(self._name_of)
-        self.watchdog = Watchdog(self.metrics, self._monitor.beat, SchedulerWait())
+        self.monitor = LoopMonitor(self._reconcile_of)
+        self.watchdog = Watchdog(self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by)
         self.json_pages: dict[str, BoundPage] = {}
         """What the program shows beside its metrics, by word."""
         self.webhooks = self._answer(webhooks) if webhooks else None
@@ -144,7 +147,7 @@ class Engine:
             return
         probes = ProbeServer(self.health, self.metrics, self.json_pages)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
-        servers.enter_context(self._monitor.watch())
+        servers.enter_context(self.monitor.watch())
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))
 
@@ -170,6 +173,7 @@ class Engine:
         await CacheSync(self.caches, self.settings.sync_timeout).wait()
         self.started.set()
         await self._elected()
+        UndecodableObjects(self.recorder).follow(self.caches)
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
         async with asyncio.TaskGroup() as group:
             for controller in self.controllers:
@@ -182,7 +186,7 @@ class Engine:
     async def _run(self, runnable: Runnable) -> None:
         if runnable.leader:
             await self._elected()
-        await runnable.run(self.client)
+        await self._kept.keep(runnable)
 
     async def _elected(self) -> None:
         if self.elector is not None:
@@ -207,7 +211,7 @@ class Engine:
         try:
             await work
         except Exception:
-            # Sources may take a while yet, and nobody should rely on this process meanwhile.
+            # Sources may take a while yet, and no client should rely on this process meanwhile.
             self._crashed = self.health.stopping = True
             raise
 
@@ -246,6 +250,8 @@ class Engine:
         if self.elector is not None:
             self.health.add_elector(self.elector)
         self.health.add_readiness_note("hot-loops", self._hot_loops)
+        if self._runnables:
+            self.health.add_readiness_note("runnables", self._kept.failed)
         if self.webhooks is not None and self.environment.listen:
             self.health.add_readiness_check("webhooks", self.webhooks.certificates.trouble)
 
@@ -256,8 +262,13 @@ class Engine:
         )
         return "; ".join(f"{name} {key} was reconciled {n} times" for name, key, n in found)
 
-    def _name_of(self, task: asyncio.Task[Any]) -> str:
-        return next(filter(None, (c.reconcile_of(task) for c in self.controllers)), "")
+    def _reconcile_of(self, task: asyncio.Task[Any]) -> RunningReconcile | None:
+        return next(filter(None, (c.reconcile_of(task) for c in self.controllers)), None)
+
+    def _blocked_by(self, reconcile: RunningReconcile) -> None:
+        for controller in self.controllers:
+            if controller.name == reconcile.controller:
+                controller.blocked_loop(reconcile.key)
 
 
 @dataclass(slots=True)

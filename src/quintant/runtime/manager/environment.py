@@ -6,11 +6,17 @@ in-process server and the loop's clock; simulation adds a seeded random source.
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 from msgspec import Struct, field
 
 from quintant.client.transport import Transport
 from quintant.core.clock import Clock, Random, SystemClock
 from quintant.runtime.observe.tracing import Tracer
+
+if TYPE_CHECKING:
+    from quintant.client.config.config import Config
 
 
 class Environment(Struct, frozen=True):
@@ -27,9 +33,26 @@ class Environment(Struct, frozen=True):
     """Who makes spans of reconciles and requests; None makes none."""
 
     async def close(self) -> None:
-        """Let go of connections, once what was traced is sent."""
+        """Release connections, once what was traced is sent."""
         try:
             if self.tracer is not None:
                 await self.tracer.close()
         finally:
             await self.transport.close()
+
+
+def production_environment(config: Config | None = None, *, service: str) -> Environment:
+    """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports.
+
+    Where OpenTelemetry's variables ask for it, it is traced, as a `service` of that name.
+    """
+    # Loaded by programs that reach their cluster over the network.
+    from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
+
+    found, tracer = config or Config.discover(), None
+    if any(name.startswith("OTEL_") for name in os.environ):
+        from quintant.runtime.observe.otel import tracer_from
+
+        tracer = tracer_from(os.environ, service)
+    return Environment(HttpTransport(found), namespace=found.namespace, listen=True, tracer=tracer)

@@ -15,12 +15,13 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.client.rest import APPLY, MERGE, Patch, Rest
 from quintant.client.transport import Transport
 from quintant.core import codec
-from quintant.core.crd import definitions
 from quintant.core.errors import ConfigError, NotFound, leaf_errors
 from quintant.core.object import Object, Request
+from quintant.core.schema.crd import definitions
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.definitions import converted_definitions
+from quintant.runtime.webhook.handover import FORMER_ADDRESS, conversion_annotation
 
 Plain = Mapping[str, Any]
 
@@ -43,18 +44,18 @@ async def install_manager_crds(transport: Transport, manager: Manager, namespace
     That is its `webhook_url`, or else the Service of its name in `namespace`.
     """
     service = ServiceReference(name=manager.name, namespace=namespace)
-    place = manager.settings.webhook_url or service
+    endpoint = manager.settings.webhook_url or service
     await install_definitions(
-        transport, converted_definitions(manager.kinds(), manager.webhooks, place)
+        transport, converted_definitions(manager.kinds(), manager.webhooks, endpoint)
     )
 
 
-async def install_definitions(transport: Transport, found: Iterable[Plain]) -> None:
+async def install_definitions(transport: Transport, crds: Iterable[Plain]) -> None:
     """Apply definitions as they are given, and return once each is served."""
     client = Client(Rest(transport), manager="quintant-install")
     try:
         async with asyncio.TaskGroup() as group:
-            for definition in found:
+            for definition in crds:
                 group.create_task(_install(client, definition))
     except ExceptionGroup as failed:
         raise leaf_errors(failed)[0] from None
@@ -83,11 +84,16 @@ async def _move_conversion(client: Client, name: str, conversion: Plain) -> None
     """Have a definition that exists convert where this one does.
 
     An apply alone would leave the address that another manager wrote beside ours, and a webhook has
-    one address.
+    one address. Where it was before stays in an annotation.
     """
+    found = await client.find(CustomResourceDefinition, name, live=True)
+    if found is None:
+        return
+    former = {FORMER_ADDRESS: conversion_annotation(found, conversion)}
     address = {"service": None, "url": None} | conversion["webhook"]["clientConfig"]
     webhook = conversion["webhook"] | {"clientConfig": address}
-    changed = {"spec": {"conversion": dict(conversion) | {"webhook": webhook}}}
+    spec = {"conversion": dict(conversion) | {"webhook": webhook}}
+    changed = {"metadata": {"annotations": former}, "spec": spec}
     patch = Patch(MERGE, codec.encode(changed), idempotent=True)
     query = {"fieldManager": client.manager}
     try:
@@ -96,5 +102,5 @@ async def _move_conversion(client: Client, name: str, conversion: Plain) -> None
         return
 
 
-def _established(found: CustomResourceDefinition | None) -> bool:
-    return found is not None and found.established
+def _established(crd: CustomResourceDefinition | None) -> bool:
+    return crd is not None and crd.established

@@ -18,7 +18,7 @@ from types import ModuleType
 from quintant.core.errors import ConfigError
 from quintant.runtime.manager.manager import Manager
 
-# Keeps a user's json.py from standing in for the json of everybody else.
+# Keeps a user's json.py from standing in for the json of all other code.
 FILE_PREFIX = "quintant_file_"
 
 
@@ -45,39 +45,42 @@ def load_manager(target: str) -> Manager:
 
     Of several, `shops.py:manager` or `shop.greeter:manager` names the variable.
     """
-    place, wanted = _split(target)
-    found = {name: value for name, value in vars(load(place)).items() if isinstance(value, Manager)}
-    manager = _chosen(place, found, wanted)
+    module, wanted = split_target(target)
+    found = {
+        name: value for name, value in vars(load(module)).items() if isinstance(value, Manager)
+    }
+    manager = _chosen(module, found, wanted)
     manager.check()
     return manager
 
 
-def _split(target: str) -> tuple[str, str]:
-    place, colon, name = target.rpartition(":")
-    return (place, name) if colon and name.isidentifier() else (target, "")
+def split_target(target: str) -> tuple[str, str]:
+    """The module or file of a target, and the variable that it names behind a colon, if any."""
+    module, colon, name = target.rpartition(":")
+    return (module, name) if colon and name.isidentifier() else (target, "")
 
 
-def _chosen(place: str, found: Mapping[str, Manager], wanted: str) -> Manager:
-    if wanted in found:
-        return found[wanted]
-    names = ", ".join(f'{name} = Manager("{found[name].name}")' for name in found)
+def _chosen(module: str, managers: Mapping[str, Manager], wanted: str) -> Manager:
+    if wanted in managers:
+        return managers[wanted]
+    names = ", ".join(f'{name} = Manager("{managers[name].name}")' for name in managers)
     if wanted:
         raise ConfigError(
-            f"cannot use {place}:{wanted}",
-            because=f"{place} has at its top level {names or 'no Manager'}",
-            hint=f"{place}:{next(iter(found), 'manager')}",
+            f"cannot use {module}:{wanted}",
+            because=f"{module} has at its top level {names or 'no Manager'}",
+            hint=f"{module}:{next(iter(managers), 'manager')}",
         )
     # Two names of one manager leave nothing to choose.
-    if len(set(found.values())) == 1:
-        return next(iter(found.values()))
-    if found:
+    if len(set(managers.values())) == 1:
+        return next(iter(managers.values()))
+    if managers:
         raise ConfigError(
-            f"cannot choose a manager of {place}",
-            because=f"it declares {len(found)} at its top level: {names}",
-            hint=" or ".join(f"{place}:{name}" for name in found),
+            f"cannot choose a manager of {module}",
+            because=f"it declares {len(managers)} at its top level: {names}",
+            hint=" or ".join(f"{module}:{name}" for name in managers),
         )
     raise ConfigError(
-        f"cannot use {place}",
+        f"cannot use {module}",
         because="it declares no manager at its top level",
         hint='manager = Manager("name")',
     )

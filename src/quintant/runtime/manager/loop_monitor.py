@@ -19,18 +19,18 @@ from typing import Any
 
 from msgspec import Struct
 
+from quintant.runtime.controller.blocking_keys import BLOCKED_SECONDS, RunningReconcile
 from quintant.runtime.observe.logs import get_logger
 
 # As often as the loop beats.
 TICK_SECONDS = 0.25
 # Wake-ups without a beat from which on the loop is looked at: one may fall between two beats.
 LATE_TICKS = 2
-# A block of this length is reported while it lasts; then again after ten times as long.
-BLOCKED_SECONDS = 5.0
+# A block of BLOCKED_SECONDS is reported while it lasts; then again after ten times as long.
 REPORT_FACTOR = 10
 
-Name = Callable[[asyncio.Task[Any]], str]
-"""What a task does, in words; empty if that is not known."""
+ReconcileOf = Callable[[asyncio.Task[Any]], RunningReconcile | None]
+"""The reconcile that a task runs; None if it runs none."""
 
 log = get_logger()
 
@@ -40,14 +40,18 @@ class BlockedSample(Struct, frozen=True):
 
     running: str
     stack: str
+    reconcile: RunningReconcile | None = None
+    seconds: float = 0.0
+    """For how long this and nothing else was observed to run."""
 
 
 class LoopMonitor:
     """Watches one loop from a thread of its own while `watch` lasts."""
 
-    def __init__(self, name: Name) -> None:
-        self._name = name
-        self._beats = 0
+    def __init__(self, reconcile_of: ReconcileOf) -> None:
+        self._reconcile_of = reconcile_of
+        self._beats, self._last_beats, self._late = 0, -1, 0
+        self._due = BLOCKED_SECONDS
         self._sample: BlockedSample | None = None
 
     def beat(self) -> BlockedSample | None:
@@ -72,27 +76,35 @@ class LoopMonitor:
         finally:
             ended.set()
 
-    def _run(self, loop: asyncio.AbstractEventLoop, thread: int, ended: threading.Event) -> None:
-        beats, late, due = -1, 0, BLOCKED_SECONDS
-        while not ended.wait(TICK_SECONDS):
-            if beats != self._beats:
-                beats, late, due = self._beats, 0, BLOCKED_SECONDS
-                continue
-            late += 1
-            if late < LATE_TICKS:
-                continue
-            sample = BlockedSample(self._running(loop), thread_stack(thread))
-            if beats == self._beats:
-                self._sample = sample
-            if late * TICK_SECONDS >= due:
-                due *= REPORT_FACTOR
-                _report(late * TICK_SECONDS, sample)
+    def tick(self, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+        """Look at the loop that runs in a thread; called every `TICK_SECONDS`."""
+        beats = self._beats
+        if beats != self._last_beats:
+            self._last_beats, self._late, self._due = beats, 0, BLOCKED_SECONDS
+            return
+        self._late += 1
+        if self._late < LATE_TICKS:
+            return
+        sample = self._look(loop, thread)
+        if beats == self._beats:
+            self._sample = sample
+        if self._late * TICK_SECONDS >= self._due:
+            self._due *= REPORT_FACTOR
+            _report(self._late * TICK_SECONDS, sample)
 
-    def _running(self, loop: asyncio.AbstractEventLoop) -> str:
-        task = asyncio.current_task(loop)
-        if task is None:
-            return ""
-        return self._name(task) or f"task {task.get_name()}"
+    def _run(self, loop: asyncio.AbstractEventLoop, thread: int, ended: threading.Event) -> None:
+        while not ended.wait(TICK_SECONDS):
+            self.tick(loop, thread)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, thread: int) -> BlockedSample:
+        task, before = asyncio.current_task(loop), self._sample
+        reconcile = self._reconcile_of(task) if task is not None else None
+        running = str(reconcile) if reconcile else f"task {task.get_name()}" if task else ""
+        if before is not None and before.running == running:
+            seconds = before.seconds + TICK_SECONDS
+        else:
+            seconds = self._late * TICK_SECONDS if before is None else 0.0
+        return BlockedSample(running, thread_stack(thread), reconcile, seconds)
 
 
 class SchedulerWait:

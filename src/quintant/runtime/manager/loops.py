@@ -1,4 +1,4 @@
-"""The event loop of our processes: the fast one, where there is one, and how it is told to end."""
+"""The event loop of our processes: the fast one, where there is one, and how signals end it."""
 
 from __future__ import annotations
 

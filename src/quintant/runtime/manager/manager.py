@@ -7,14 +7,13 @@ production (`run`), inside another program (`serve`) and in tests (`running`).
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,32 +21,25 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import Object
 from quintant.core.resource import is_custom_kind
-from quintant.metrics import Collector
 from quintant.runtime.cache.client import Client
-from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.controller.namespaces import legal_namespaces
+from quintant.runtime.manager.cache_gauges import CacheGauges
 from quintant.runtime.manager.crd_check import check_crds
-from quintant.runtime.manager.declarations import ControllerDeclarations, Runnable
+from quintant.runtime.manager.declarations import OperatorMetrics, ProgramDeclarations, Runnable
 from quintant.runtime.manager.engine import Engine
-from quintant.runtime.manager.environment import Environment
-from quintant.runtime.manager.health import Check, ProbeKind
+from quintant.runtime.manager.environment import Environment, production_environment
 from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.alerts import Alert
-from quintant.runtime.settings import Settings
+from quintant.runtime.settings import ManagerOptions, Settings
+from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.webhook.declaration import WebhookDeclarations
-
-if TYPE_CHECKING:
-    from quintant.client.config.config import Config
 
 log = logs.get_logger()
 
-JsonPage = Callable[[Client, str], Awaitable[bytes | None]]
-"""From a client and the path below a word to JSON; None if there is nothing there."""
 
-
-class Manager(ControllerDeclarations):
+class Manager(ProgramDeclarations):
     """Collects controllers, webhooks and runnables, and runs them together."""
 
     def __init__(
@@ -101,11 +93,6 @@ class Manager(ControllerDeclarations):
             burst=burst,
         )
         self.parts: dict[str, Part] = {}
-        self.collectors: list[Collector] = []
-        self.alerts: list[Alert] = []
-        self.checks: list[tuple[ProbeKind, str, Check]] = []
-        self.json_pages: dict[str, JsonPage] = {}
-        self.objects: list[Object] = []
         self.webhooks = WebhookDeclarations(name)
 
     @property
@@ -128,29 +115,26 @@ class Manager(ControllerDeclarations):
         parts = (part.names() for part in self.parts.values())
         return super().names().union(*parts)
 
-    def add_collectors(self, *collectors: Collector) -> None:
-        """Serve series of your own beside ours: of `quintant.metrics`, or of prometheus_client."""
-        self.collectors.extend(collectors)
+    def operator(
+        self,
+        options: ManagerOptions | None = None,
+        *,
+        metrics: OperatorMetrics | None = None,
+        alerts: Iterable[Alert] = (),
+    ) -> None:
+        """Take over what an operator brings beside its controllers: settings, series, alerts.
 
-    def add_alerts(self, *alerts: Alert) -> None:
-        """Have somebody told of conditions of your series: `quintant manifests --monitoring`."""
-        self.alerts.extend(alerts)
-
-    def serve_json(self, word: str, page: JsonPage) -> None:
-        """Serve JSON at /WORD beside the metrics; None of a page, for the path below, is a 404."""
-        self.json_pages[word] = page
-
-    def add_objects(self, *objects: Object) -> None:
-        """Have further objects installed with the program: accounts and roles of its agents."""
-        self.objects.extend(objects)
-
-    def alive(self, name: str, check: Check) -> None:
-        """Have the process restarted while `check` says what is wrong (/healthz)."""
-        self.checks.append((ProbeKind.LIVENESS, name, check))
-
-    def ready(self, name: str, check: Check) -> None:
-        """Have the process called not ready while `check` says what is wrong (/readyz)."""
-        self.checks.append((ProbeKind.READINESS, name, check))
+        `options` are configured, the collectors of `metrics` served, and those of them that are
+        CacheGauges count on the leader only. Call it once per operator, before its controllers.
+        """
+        if options is not None:
+            self.configure(**options.settings)
+        collectors = tuple(metrics.collectors()) if metrics is not None else ()
+        self.add_collectors(*collectors)
+        self.add_alerts(*alerts)
+        for gauges in collectors:
+            if isinstance(gauges, CacheGauges):
+                self.add(gauges.bind, leader=True)
 
     def kinds(self) -> list[type[Object]]:
         """Every kind that is controlled, watched or reviewed, each once, as they were declared.
@@ -252,20 +236,3 @@ class Manager(ControllerDeclarations):
                 + (", and its parts are off" if self.parts else ""),
                 hint="declare a controller: manager.controls(Kind).reconcile(function)",
             )
-
-
-def production_environment(config: Config | None = None, *, service: str) -> Environment:
-    """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports.
-
-    Where OpenTelemetry's variables ask for it, it is traced, as a `service` of that name.
-    """
-    # Loaded by programs that reach their cluster over the network.
-    from quintant.client.config.config import Config
-    from quintant.client.http.transport import HttpTransport
-
-    found, tracer = config or Config.discover(), None
-    if any(name.startswith("OTEL_") for name in os.environ):
-        from quintant.runtime.observe.otel import tracer_from
-
-        tracer = tracer_from(os.environ, service)
-    return Environment(HttpTransport(found), namespace=found.namespace, listen=True, tracer=tracer)

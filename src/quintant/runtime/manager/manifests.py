@@ -8,12 +8,12 @@
     disruption  that of several replicas one stays, whatever is drained
     webhooks    how the API server reaches its webhooks
 
-The program makes the keys of its webhooks itself, keeps them in a Secret, and tells the API server
-whom to trust. Or they are given: then somebody else, such as cert-manager, does both, and the
-Secret is mounted.
+The program makes the keys of its webhooks itself, keeps them in a Secret, and writes to the API
+server whom to trust. Or they are given: then another program, such as cert-manager, does both, and
+the Secret is mounted.
 
 A pure function of the declarations. The program listens on its pod's own address: many pods can
-share a machine that way, and nothing listens where nobody looks.
+share a machine that way, and nothing listens where no client looks.
 """
 
 from __future__ import annotations
@@ -35,12 +35,10 @@ from quintant.api.core import (
     HTTPGetAction,
     Namespace,
     ObjectFieldSelector,
-    PodSecurityContext,
     PodSpec,
     PodTemplateSpec,
     Probe,
     ResourceRequirements,
-    SeccompProfile,
     SecretVolumeSource,
     SecurityContext,
     Service,
@@ -56,6 +54,8 @@ from quintant.core import codec
 from quintant.core.address import BindAddress
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.own_image import own_pod
+from quintant.runtime.manager.pod_placement import CONFINED, NODE_AWAY, spread
 from quintant.runtime.manager.rbac import (
     NAME_LABEL,
     manager_rbac,
@@ -72,7 +72,9 @@ _HTTPS = 443
 _KEYS = "webhook-cert"
 RESTRICTED = "restricted"
 # What a namespace says of the pods that it takes.
-_ENFORCE = "pod-security.kubernetes.io/enforce"
+_ENFORCE, _WARN, _AUDIT = (
+    f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "warn", "audit")
+)
 # Where kubebuilder's manifests mount the keys of webhooks.
 _MOUNTED = "/tmp/k8s-webhook-server/serving-certs"
 
@@ -91,13 +93,15 @@ class DeploymentOptions:
     recreate: bool = False
     """Whether the old pod ends before the new one starts; for one replica that must be alone."""
     given_keys: bool = False
-    """Whether somebody else makes the Secret with the keys of its webhooks."""
+    """Whether another program makes the Secret with the keys of its webhooks."""
     namespaces: tuple[str, ...] = ()
     """Further namespaces that come, and go, with the program: those that its roles are in."""
     pod_security: str = ""
-    """The Pod Security level that its own namespace asks of every pod; empty asks nothing."""
+    """The Pod Security level of its own namespace, and of which others warn; empty asks nothing."""
     metrics_service: bool = False
     """Whether a Service leads to its metrics."""
+    reads_image: bool = False
+    """Whether it reads the image of its own pod, for the pods that it makes."""
 
 
 def install_manifests(
@@ -110,11 +114,17 @@ def install_manifests(
     service = ServiceReference(name=settings.name, namespace=namespace)
     found: dict[str, tuple[Object, ...]] = {
         "namespace": _namespaces(namespace, program) if program else (),
-        "rbac": manager_rbac(settings, manager.declarations, namespace, manager.webhooks.targets()),
+        "rbac": manager_rbac(
+            settings,
+            manager.declarations,
+            namespace,
+            manager.webhooks.targets(),
+            own_pod(namespace) if program and program.reads_image else frozenset(),
+        ),
         "objects": tuple(manager.objects),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
         "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
-        "webhooks": manager.webhooks.configurations(service),
+        "webhooks": manager.webhooks.configurations(service, namespaces=settings.namespaces),
     }
     if program:
         found["deployment"] += tuple(_services(manager, namespace, program))
@@ -136,9 +146,11 @@ def part_manifests(manager: Manager, namespace: str) -> dict[str, list[Plain]]:
 
 
 def _namespaces(home: str, program: DeploymentOptions) -> tuple[Object, ...]:
-    levels = {home: {_ENFORCE: program.pod_security}} if program.pod_security else {}
-    names = dict.fromkeys((home, *program.namespaces))
-    metas = (ObjectMeta(name=name, labels=levels.get(name, {})) for name in names)
+    level, names = program.pod_security, dict.fromkeys((home, *program.namespaces))
+    # Its own has nothing but its own pods; into the others users put pods, too.
+    own = {_ENFORCE: level} if level else {}
+    others = {_WARN: level, _AUDIT: level} if level else {}
+    metas = (ObjectMeta(name=name, labels=own if name == home else others) for name in names)
     return tuple(Namespace(metadata=meta) for meta in metas)
 
 
@@ -146,9 +158,9 @@ def _deployment(manager: Manager, namespace: str, program: DeploymentOptions) ->
     labels = {NAME_LABEL: manager.name}
     account = PodSpec(
         service_account_name=manager.name,
-        security_context=PodSecurityContext(
-            run_as_non_root=True, seccomp_profile=SeccompProfile(type="RuntimeDefault")
-        ),
+        security_context=CONFINED,
+        tolerations=NODE_AWAY,
+        topology_spread_constraints=(spread(labels),) if program.replicas > 1 else (),
         containers=(_container(manager, program),),
         volumes=(Volume(name=_KEYS, secret=SecretVolumeSource(secret_name=_secret_name(manager))),)
         if manager.webhooks and program.given_keys
@@ -181,7 +193,7 @@ def _container(manager: Manager, program: DeploymentOptions) -> Container:
         name=manager.name,
         image=program.image,
         args=(*program.arguments, *_flags(manager, program)),
-        env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace"), *own),
+        env=(*_identity(program), *own),
         volume_mounts=(keys,) if manager.webhooks and program.given_keys else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
         liveness_probe=Probe(http_get=HTTPGetAction(path="/healthz", port="probes")),
@@ -243,7 +255,11 @@ def _meta(manager: Manager, namespace: str) -> ObjectMeta:
     return ObjectMeta(name=manager.name, namespace=namespace, labels={NAME_LABEL: manager.name})
 
 
-def _field(name: str, path: str) -> EnvVar:
-    return EnvVar(
-        name=name, value_from=EnvVarSource(field_ref=ObjectFieldSelector(field_path=path))
-    )
+def _identity(program: DeploymentOptions) -> Iterator[EnvVar]:
+    """Who the pod is: where it listens, where its lease is, and where its image is read."""
+    paths = {"POD_IP": "status.podIP", "POD_NAMESPACE": "metadata.namespace"}
+    if program.reads_image:
+        paths["POD_NAME"] = "metadata.name"
+    for name, path in paths.items():
+        field_ref = ObjectFieldSelector(field_path=path)
+        yield EnvVar(name=name, value_from=EnvVarSource(field_ref=field_ref))

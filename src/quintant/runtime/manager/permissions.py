@@ -33,19 +33,22 @@ class Permission(NamedTuple):
 Permissions = frozenset[Permission]
 
 
-def control_permissions(kind: type[Object], namespaces: Sequence[str] = ()) -> Permissions:
-    """What the controller of a kind needs on it."""
+def control_permissions(
+    kind: type[Object], namespaces: Sequence[str] = (), *, owner: bool = True
+) -> Permissions:
+    """What the controller of a kind needs on it; `owner` says whether it may have children."""
     status = (
         verb_permissions(kind, "patch", sub="status", namespaces=namespaces)
         if resource_of(kind).status
         else Permissions()
     )
     # Clusters may refuse an owner reference that blocks the owner's deletion without this one.
-    return (
-        verb_permissions(kind, *READ, "patch", namespaces=namespaces)
-        | status
-        | verb_permissions(kind, "update", sub="finalizers", namespaces=namespaces)
+    blocking = (
+        verb_permissions(kind, "update", sub="finalizers", namespaces=namespaces)
+        if owner
+        else Permissions()
     )
+    return verb_permissions(kind, *READ, "patch", namespaces=namespaces) | status | blocking
 
 
 def owner_permissions(kind: type[Object], namespaces: Sequence[str] = ()) -> Permissions:

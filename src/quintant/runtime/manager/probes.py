@@ -93,4 +93,5 @@ async def _open(
 ) -> BindAddress | None:
     if not address:
         return None
-    return await stack.enter_async_context(listen(route_by_path(pages), BindAddress.parse(address)))
+    opened = listen(route_by_path(pages), BindAddress.parse(address), shows_only=True)
+    return await stack.enter_async_context(opened)

@@ -1,6 +1,6 @@
 """The permissions a manager needs, read off its declarations, and not one more.
 
-    controls  get list watch patch, patch of the status, update of finalizers
+    controls  get list watch patch, patch of the status, update of finalizers if it creates anything
     owns      get list watch create patch delete
     watches   get list watch
     uses      whatever it names
@@ -101,14 +101,16 @@ def manager_rbac(
     declarations: Iterable[Declaration[Any]],
     namespace: str,
     targets: Sequence[Target] = (),
+    own: Permissions = Permissions(),
 ) -> tuple[Object, ...]:
     """Everything that gives a manager its permissions, if it lives in this namespace.
 
-    `targets` are those of its webhooks; they matter where it has certificates of its own.
+    `targets` are those of its webhooks; they matter where it has certificates of its own. `own` is
+    what its program needs, beside its controllers.
     """
     subject = role_subject(settings, namespace)
     needed = _by_part(declarations)
-    whole = needed.pop("", Permissions())
+    whole = needed.pop("", Permissions()) | own
     parts = [part_rbac(subject, whole, part, needed[part]) for part in sorted(needed)]
     keys = _certificates(subject, settings.webhook_secret, targets) if targets else ()
     return (*rbac_objects(subject, whole), *(obj for found in parts for obj in found), *keys)
@@ -128,7 +130,7 @@ def _by_part(declarations: Iterable[Declaration[Any]]) -> dict[str, Permissions]
 
 def _needs(declared: Declaration[Any]) -> Permissions:
     primary = (
-        control_permissions(declared.kind, declared.namespaces)
+        control_permissions(declared.kind, declared.namespaces, owner=_creates(declared))
         if declared.kind is not None
         else Permissions()
     )
@@ -138,10 +140,16 @@ def _needs(declared: Declaration[Any]) -> Permissions:
     return primary.union(*watched, *used, events)
 
 
+def _creates(declared: Declaration[Any]) -> bool:
+    """Whether a controller may create anything, and so set an owner reference."""
+    owned = any(watch.owned for watch in declared.watches)
+    return owned or any("create" in use.verbs for use in declared.uses)
+
+
 def _watched(watch: WatchDeclaration) -> Permissions:
     if watch.owned:
         return owner_permissions(watch.kind, watch.namespaces)
-    # The server takes a selection of one name for that name, when it asks what somebody may do.
+    # The server takes a selection of one name for that name, when it asks what a user may do.
     name = watch.fields.get("metadata.name", "")
     return watch_permissions(watch.kind, watch.namespaces, (name,) if name else ())
 
@@ -153,30 +161,30 @@ def _used(use: PermissionUse) -> Permissions:
 
 
 def _event_namespaces(declared: Declaration[Any]) -> tuple[str, ...]:
-    """Where the objects are that a controller can tell of; empty is wherever its manager works."""
+    """Namespaces of the objects that a controller records events of; empty is its manager's."""
     seen = [(watch.kind, watch.namespaces) for watch in declared.watches]
     if declared.kind is not None:
         seen.append((declared.kind, declared.namespaces))
-    local = [where for kind, where in seen if resource_of(kind).namespaced]
+    local = [namespaces for kind, namespaces in seen if resource_of(kind).namespaced]
     if not seen or not all(local):
         return ()
     # Events about objects without a namespace are written to the default one.
     wide = (DEFAULT_NAMESPACE,) if len(local) < len(seen) else ()
-    return tuple(sorted({*wide, *(name for where in local for name in where)}))
+    return tuple(sorted({*wide, *(name for namespaces in local for name in namespaces)}))
 
 
 def _placed(subject: RoleSubject, permissions: Permissions) -> Mapping[str, Permissions]:
     """What the role of each namespace grants; that of no namespace is the ClusterRole."""
     found: dict[str, set[Permission]] = defaultdict(set)
     for held in permissions:
-        for namespace in _where(subject, held):
+        for namespace in _role_namespaces(subject, held):
             found[namespace].add(held._replace(namespace=""))
     everywhere = Permissions(found.pop("", ()))
     local = {name: beyond(Permissions(held), everywhere) for name, held in sorted(found.items())}
     return {"": everywhere, **local}
 
 
-def _where(subject: RoleSubject, held: Permission) -> Sequence[str]:
+def _role_namespaces(subject: RoleSubject, held: Permission) -> Sequence[str]:
     if not held.namespaced:
         return ("",)
     return (held.namespace,) if held.namespace else subject.namespaces or ("",)

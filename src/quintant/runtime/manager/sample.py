@@ -14,15 +14,18 @@ import quintant
 from quintant.core.yaml import load_all
 from quintant.runtime.cache.client import Client
 
+NOBODY = 65532
+"""The user of Quintant's image, and of other images in a sample."""
+
 
 class SampleProgress(NamedTuple):
     """What is seen of a sample at some moment."""
 
     done: bool
-    said: str
+    message: str
     """In a few words: how far it is, or what is there now that it is done."""
     lines: tuple[str, ...] = ()
-    """What more there is to tell at the end, a line each."""
+    """What more there is to print at the end, a line each."""
 
 
 Look = Callable[[Client], Awaitable[SampleProgress]]
@@ -53,7 +56,7 @@ class Sample:
     also: tuple[str, ...] = ()
     """Further namespaces of the sample."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What the operator has to be told, as variables of its environment, to serve the sample."""
+    """Variables of the operator's environment that it needs to serve the sample."""
     real: RealProgram | None = None
     """What takes the place of the sample where it can."""
     node_grace: float | None = None
@@ -63,6 +66,20 @@ class Sample:
     def namespaces(self) -> tuple[str, ...]:
         """All of its namespaces; they are made before anything else."""
         return self.namespace, *self.also
+
+
+def restricted(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec of a pod with what the Pod Security Standard `restricted` asks for.
+
+    Its programs are those of images that may name no user, so the pod names one.
+    """
+    person = {"runAsUser": NOBODY, "runAsGroup": NOBODY, "runAsNonRoot": True}
+    confined = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    return {
+        **pod,
+        "securityContext": {**person, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{**each, "securityContext": confined} for each in pod["containers"]],
+    }
 
 
 def example(name: str) -> Path:

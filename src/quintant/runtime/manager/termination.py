@@ -3,8 +3,8 @@
 A signal wakes the loop by a byte on a socket. Here a thread stands between: it passes each byte on,
 and then sees to it that the process ends. As long as the loop answers, it stops in order and has
 the time it needs. If it does not answer, it is given ten seconds, or its grace if that is less: a
-kubelet kills after 30 s, and then nobody would know where it was blocked. A second signal means at
-once.
+kubelet kills after 30 s, and then it would not be known where it was blocked. A second signal means
+at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SILENT_AT_ONCE_SECONDS = 0.5
 AT_ONCE_SECONDS = 5.0
 # How often the loop is asked to answer once a signal has come.
 TICK_SECONDS = 0.1
-# What the last line of the log may take: whoever reads it may have stopped doing so.
+# What the last line of the log may take: its reader may have stopped.
 LAST_LINE_SECONDS = 1.0
 FAILED = 1
 

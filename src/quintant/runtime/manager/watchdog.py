@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from quintant.core.clock import monotonic
+from quintant.runtime.controller.blocking_keys import BLOCKED_SECONDS, RunningReconcile
 from quintant.runtime.manager.loop_monitor import BlockedSample
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
@@ -28,9 +29,11 @@ REPEAT_SECONDS = 60.0
 MEMORY_SECONDS = 10.0
 
 Beat = Callable[[], BlockedSample | None]
-"""Tells a monitor that the loop runs; what was seen to hold it up since it was last told."""
+"""Reports to a monitor that the loop runs; returns what held it up since the last report."""
 Waited = Callable[[], float]
 """Seconds since it was last asked in which the thread of the loop waited for a processor."""
+Blocked = Callable[[RunningReconcile], None]
+"""Hears of a reconcile that alone held the loop up for more than `BLOCKED_SECONDS`."""
 
 log = get_logger()
 
@@ -38,8 +41,9 @@ log = get_logger()
 class Watchdog:
     """Measures the lag of the loop it runs on."""
 
-    def __init__(self, metrics: Metrics, beat: Beat, waited: Waited) -> None:
+    def __init__(self, metrics: Metrics, beat: Beat, waited: Waited, blocked: Blocked) -> None:
         self._metrics, self._beat, self._waited = metrics, beat, waited
+        self._blocked = blocked
         self._due: float | None = None
         self._worst = self._worst_at = 0.0
         self._named = ""
@@ -68,9 +72,14 @@ class Watchdog:
             self._worst, self._worst_at = late, now
         self._due = None
         self._metrics.lagged(self.lag)
-        # What nobody saw was no block: many short steps, or a process that was stopped.
+        # What was not observed was no block: many short steps, or a process that was stopped.
         if late > LATE_SECONDS and sample is not None:
             self._say(late, sample, now)
+            self._blame(late, sample)
+
+    def _blame(self, late: float, sample: BlockedSample) -> None:
+        if sample.reconcile is not None and min(late, sample.seconds) >= BLOCKED_SECONDS:
+            self._blocked(sample.reconcile)
 
     def _say(self, late: float, sample: BlockedSample, now: float) -> None:
         if sample.running == self._named and now - self._named_at < REPEAT_SECONDS:

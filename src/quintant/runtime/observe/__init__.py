@@ -1,1 +1,1 @@
-"""What a process tells of itself: logs, metrics, and where they are served."""
+"""What a process reports of itself: logs, metrics, and where they are served."""

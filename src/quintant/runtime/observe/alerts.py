@@ -1,10 +1,10 @@
-"""Alerts: what somebody has to look at, in Prometheus' words.
+"""Alerts: what a person has to look at, in Prometheus' words.
 
 An operator declares those of its own series (`Manager.add_alerts`); those of the series that every
 manager has are here. Both become a PrometheusRule, by `quintant manifests --monitoring`.
 
 Every expression holds for any number of replicas: series are taken together by `max` or `sum`, so
-that a standby, which does nothing, hides nothing and alarms nobody.
+that a standby, which does nothing, hides nothing and raises no alarm.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Severity = Literal["critical", "warning", "info"]
-"""What Alertmanager routes by: wake somebody, write a ticket, keep a note."""
+"""What Alertmanager routes by: wake a person, write a ticket, keep a note."""
 
 RUNBOOKS = "docs/monitoring.md"
 """Where every alert of ours has a section of its name: what it means, and what to do."""
 
 
 class Alert(Struct, frozen=True):
-    """A condition in PromQL that somebody is told of once it held for some minutes."""
+    """A condition in PromQL that is reported once it held for some minutes."""
 
     name: str
     expr: str
@@ -90,41 +90,41 @@ def _process(job: str) -> Iterator[Alert]:
 
 def _controllers(job: str) -> Iterator[Alert]:
     own, name = f'{{job="{job}"}}', "controller_runtime_"
-    by, said = "by (controller)", "{{ $labels.controller }}"
+    by, label = "by (controller)", "{{ $labels.controller }}"
     failed, total = f"{name}reconcile_errors_total{own}", f"{name}reconcile_total{own}"
     yield Alert(
         "OperatorReconcileErrors",
         f"sum {by} (rate({failed}[10m])) / sum {by} (rate({total}[10m])) > 0.2",
-        f"More than a fifth of the reconciles of {said} fail.", 15,
+        f"More than a fifth of the reconciles of {label} fail.", 15,
     )  # fmt: skip
     yield Alert(
         "OperatorReconcilePanics",
         f"sum {by} (increase({name}reconcile_panics_total{own}[15m])) > 0",
-        f"A reconcile of {said} raised what nobody expects.", 0,
+        f"A reconcile of {label} raised what nobody expects.", 0,
     )  # fmt: skip
     yield Alert(
         "OperatorReconcileTimeouts",
         f"sum {by} (increase({name}reconcile_timeouts_total{own}[15m])) > 0",
-        f"Reconciles of {said} are cut short.", 15,
+        f"Reconciles of {label} are cut short.", 15,
     )  # fmt: skip
     waited = f"workqueue_queue_duration_seconds_bucket{own}"
     yield Alert(
         "OperatorQueueBehind",
         f"histogram_quantile(0.99, sum by (le, controller) (rate({waited}[10m]))) > 60",
-        f"Keys of {said} wait longer than a minute for a worker.", 15,
+        f"Keys of {label} wait longer than a minute for a worker.", 15,
     )  # fmt: skip
     yield Alert(
         "OperatorWorkStuck",
         f"max {by} (workqueue_longest_running_processor_seconds{own}) > 900",
-        f"A reconcile of {said} has run for {{{{ $value }}}} s.", 5,
+        f"A reconcile of {label} has run for {{{{ $value }}}} s.", 5,
     )  # fmt: skip
     yield Alert(
         "OperatorHotLoop", f"max {by} (quintant_hot_loops{own}) > 0",
-        f"{{{{ $value }}}} keys of {said} are reconciled without rest.", 10,
+        f"{{{{ $value }}}} keys of {label} are reconciled without rest.", 10,
     )  # fmt: skip
     yield Alert(
         "OperatorCleanupBlocked", f"max {by} (quintant_blocked_cleanups{own}) > 0",
-        f"{{{{ $value }}}} deleted objects of {said} cannot be cleaned up.", 30,
+        f"{{{{ $value }}}} deleted objects of {label} cannot be cleaned up.", 30,
     )  # fmt: skip
 
 
@@ -144,14 +144,14 @@ def _requests(job: str) -> Iterator[Alert]:
 
 
 def _watches(job: str) -> Iterator[Alert]:
-    own, by, said = f'{{job="{job}"}}', "by (kind)", "{{ $labels.kind }}"
+    own, by, label = f'{{job="{job}"}}', "by (kind)", "{{ $labels.kind }}"
     yield Alert(
         "OperatorWatchSilent", f"max {by} (quintant_watch_age_seconds{own}) > 900",
-        f"The API server has said nothing of {said} for {{{{ $value }}}} s.", 5,
+        f"The API server has said nothing of {label} for {{{{ $value }}}} s.", 5,
     )  # fmt: skip
     yield Alert(
         "OperatorUndecodableObjects", f"max {by} (quintant_undecodable_objects{own}) > 0",
-        f"{{{{ $value }}}} objects of {said} do not fit their type.", 10,
+        f"{{{{ $value }}}} objects of {label} do not fit their type.", 10,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Series that are computed when somebody asks: nothing wakes up to keep them fresh.
+"""Series that are computed when they are scraped: nothing wakes up to keep them fresh.
 
 Queues and informers are asked for their state on every scrape, on their own event loop. That gives
 the numbers of a sampling loop without its wake-ups, and none is older than the scrape.

@@ -118,8 +118,8 @@ def _controllers(job: str) -> Row:
             Panel("of it, waiting for the API server", _quantiles(
                 "quintant_reconcile_api_seconds", own, ("controller",), "{{controller}}"), "s"),
             Panel("Failures", tuple(
-                Query(f"{by} (rate({series}{own}{_RATE}))", f"{{{{controller}}}} {said}")
-                for said, series in failures.items()), _OPS),
+                Query(f"{by} (rate({series}{own}{_RATE}))", f"{{{{controller}}}} {label}")
+                for label, series in failures.items()), _OPS),
             Panel("Keys that wait", (
                 Query(f"sum by (controller) (workqueue_depth{own})", "{{controller}}"),)),
             Panel("Time that keys wait", _quantiles(
@@ -132,8 +132,8 @@ def _controllers(job: str) -> Row:
                 Query(f"max by (controller) (workqueue_longest_running_processor_seconds{own})",
                       "{{controller}}"),), "s"),
             Panel("Keys that need somebody", tuple(
-                Query(f"max by (controller) ({series}{own})", f"{{{{controller}}}} {said}")
-                for said, series in kept.items())),
+                Query(f"max by (controller) ({series}{own})", f"{{{{controller}}}} {label}")
+                for label, series in kept.items())),
         ),
     )  # fmt: skip
 
@@ -215,7 +215,7 @@ def _by(labels: Sequence[str]) -> str:
 
 
 def _laid_out(rows: Sequence[Row]) -> Iterator[Plain]:
-    """Rows and panels with numbers and places, three panels side by side."""
+    """Rows and panels with numbers and positions, three panels side by side."""
     number, top = 0, 0
     for row in rows:
         number += 1
@@ -227,19 +227,19 @@ def _laid_out(rows: Sequence[Row]) -> Iterator[Plain]:
         for at, panel in enumerate(row.panels):
             number += 1
             down, across = divmod(at, _COLUMNS)
-            place = {"h": _HEIGHT, "w": _WIDTH, "x": across * _WIDTH, "y": top + down * _HEIGHT}
-            yield _graph(panel, number, place)
+            grid_pos = {"h": _HEIGHT, "w": _WIDTH, "x": across * _WIDTH, "y": top + down * _HEIGHT}
+            yield _graph(panel, number, grid_pos)
         top += -(-len(row.panels) // _COLUMNS) * _HEIGHT
 
 
-def _graph(panel: Panel, number: int, place: dict[str, int]) -> Plain:
+def _graph(panel: Panel, number: int, grid_pos: dict[str, int]) -> Plain:
     return {
         "id": number,
         "type": "timeseries",
         "title": panel.title,
         "description": panel.text,
         "datasource": _DATASOURCE,
-        "gridPos": place,
+        "gridPos": grid_pos,
         "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
         "targets": [
             {

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from ssl import SSLContext
 
 from quintant.core.address import BindAddress
-from quintant.core.errors import ConfigError
+from quintant.core.errors import AddressInUse, ConfigError
 from quintant.http import server
 from quintant.http.request import RequestLimits
 from quintant.http.server import GOODBYE_SECONDS, Handler
@@ -26,13 +26,21 @@ async def listen(
     *,
     limits: RequestLimits = RequestLimits(),
     goodbye: float = GOODBYE_SECONDS,
+    shows_only: bool = False,
 ) -> AsyncIterator[BindAddress]:
     """Answer requests while the context lasts; yields the address with the port that was chosen.
 
-    ConfigError says why an address cannot be had.
+    ConfigError says why an address cannot be had. Only what changes nothing, whatever it is asked,
+    is one that `shows_only`: pages of other sites may link to it.
     """
     opened = server.serving(
-        handler, address.host, address.port, context, limits=limits, goodbye=goodbye
+        handler,
+        address.host,
+        address.port,
+        context,
+        limits=limits,
+        goodbye=goodbye,
+        shows_only=shows_only,
     )
     async with AsyncExitStack() as stack:
         try:
@@ -43,9 +51,11 @@ async def listen(
 
 
 def _refused(address: BindAddress, error: OSError) -> ConfigError:
-    taken = error.errno == errno.EADDRINUSE
-    return ConfigError(
-        f"cannot listen on {address}",
-        because="another process does" if taken else os.strerror(error.errno or 0),
-        hint="choose another port, or port 0 for any free one" if taken else "",
+    what = f"cannot listen on {address}"
+    if error.errno != errno.EADDRINUSE:
+        return ConfigError(what, because=os.strerror(error.errno or 0))
+    return AddressInUse(
+        what,
+        because="another process does",
+        hint="choose another port, or port 0 for any free one",
     )

@@ -130,6 +130,16 @@ class MetricFamilies:
             RECONCILE_BUCKETS,
             "controller",
         )
+        self.source_failures = self._counter(
+            name + "source_failures_total",
+            "Sources and conversations that raised what nobody expects.",
+            "controller",
+        )
+        self.runnable_failures = self._counter(
+            name + "runnable_failures_total",
+            "Runnables that raised, and were begun again.",
+            "runnable",
+        )
         self.restarts = self._counter(
             name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
         )

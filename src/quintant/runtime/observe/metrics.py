@@ -8,7 +8,7 @@ Names, labels and buckets are in `metric_families`; what is computed on scrape i
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -64,6 +64,10 @@ class Metrics:
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
         """Declare a controller."""
         return ControllerMetrics(self._families, name, workers)
+
+    def runnable_failed(self, name: str) -> Callable[[], None]:
+        """Declare a runnable; what is returned counts a failure of it."""
+        return self._families.runnable_failures.labels(name).inc
 
     def queue_observer(self, name: str) -> QueueMetrics:
         """Declare a queue: the observer to give to its constructor."""
@@ -133,7 +137,8 @@ class ControllerMetrics:
         self.panic = families.panics.labels(name).inc
         self.timeout = families.timeouts.labels(name).inc
         self.conflict = families.conflicts.labels(name).inc
-        self.active = families.active.labels(name).inc
+        self.source_failed = families.source_failures.labels(name).inc
+        self.active = families.active.labels(name)
         families.workers.labels(name).set(workers)
 
     def reconciled(self, result: Outcome, seconds: float, api_seconds: float) -> None:

@@ -1,8 +1,8 @@
 """Tracing with OpenTelemetry; needs the extra `otel`, and is loaded where tracing is on.
 
 The variables are OpenTelemetry's own: the SDK and its exporter read them. What they leave to the
-program is decided here: tracing is on where somebody said where to send spans, or which exporter to
-use, and the name of the service is the manager's.
+program is decided here: tracing is on where a variable says where to send spans, or which exporter
+to use, and the name of the service is the manager's.
 
 A program that has set a TracerProvider (`opentelemetry-instrument` does) is traced with that.
 """
@@ -49,7 +49,7 @@ def tracer_from(environ: Mapping[str, str], service: str) -> Tracer | None:
     try:
         return _tracer(environ, service, wanted)
     except ImportError as error:
-        # Variables may be meant for everything in a cluster; nobody should fall for want of traces.
+        # Variables may be meant for the whole cluster; no program should fail for want of traces.
         why = f"the module {error.name} is not installed"
         log.warning("tracing is off", why=why, hint=install_hint(EXTRA))
         return None
@@ -96,7 +96,7 @@ class OtelTracer:
         *,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """`close` sends what was not sent yet; whoever made the provider may do that himself."""
+        """`close` sends what was not sent yet; the provider's owner may do that, too."""
         from opentelemetry import propagate, trace
 
         self._clock, self._close = clock or SystemClock(), close
@@ -118,7 +118,7 @@ class OtelTracer:
             yield OtelReconcileSpan(span, self._trace)
 
     def request(self, call: ApiRequest) -> Any:
-        """A span around a request of a reconcile; what nobody reconciles is not traced."""
+        """A span around a request of a reconcile; other requests are not traced."""
         if not self._trace.get_current_span().get_span_context().is_valid:
             return None
         return self._request(call)
@@ -155,7 +155,7 @@ class OtelTracer:
             ):
                 yield span
         except BaseException as error:
-            # The text of an error may have been told by anybody: its name says enough here.
+            # The text of an error may be of any program: its name says enough here.
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(self._trace.StatusCode.ERROR)
             raise
@@ -178,13 +178,13 @@ class OtelReconcileSpan:
         }
 
     def ended(self, result: str, why: str, after: float | None) -> None:
-        """Note the result; an error is told as in the log, without what must not be read."""
+        """Note the result; an error is reported as in the log, without what must not be read."""
         self._span.set_attribute("quintant.result", result)
         if after is not None:
             self._span.set_attribute("quintant.requeue_after_seconds", after)
         if result == "error":
-            told = logs.redact({"why": why})["why"]
-            self._span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, told))
+            message = logs.redact({"why": why})["why"]
+            self._span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, message))
 
 
 class OtelRequestSpan:

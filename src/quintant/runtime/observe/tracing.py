@@ -16,7 +16,7 @@ from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.observe import logs
 
-# Causes that a span names; of a key that waits while much happens the first ones tell the most.
+# Causes that a span names; of a key that waits while much happens the first ones say the most.
 MOST_CAUSES = 8
 UNNAMED = "timer or source"
 """The cause where nothing in the cluster changed: a period, a source, the resync."""
@@ -24,7 +24,7 @@ RETRY, LATER = "retry after a failure", "its own wish"
 
 
 class SeenChange(Protocol):
-    """A change of an object, as an informer tells it."""
+    """A change of an object, as an informer reports it."""
 
     @property
     def old(self) -> Object | None: ...
@@ -49,7 +49,7 @@ class RequestSpan(Protocol):
     """A request under way."""
 
     call: ApiRequest
-    """What to send: with a header, by which the server can go on with the trace."""
+    """What to send: with a header, by which the server can continue the trace."""
 
     def answered(self, status: int) -> None:
         """What came back."""

@@ -53,13 +53,13 @@ class Admission(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """The change may happen; `warnings` are shown to whoever asked for it."""
+    """The change may happen; `warnings` are shown to the client that sent it."""
 
     warnings: tuple[str, ...] = ()
 
 
 class Denied(Struct, frozen=True):
-    """The change must not happen; `message` and `causes` say why, to whoever asked for it."""
+    """The change must not happen; `message` and `causes` say why, to the client that sent it."""
 
     message: str
     reason: str = "Forbidden"

@@ -1,7 +1,7 @@
 """Certificates made on the spot: an authority that signs one serving certificate, then is no more.
 
-The authority's key is thrown away once it has signed: nobody can sign with it later, and it need
-not be trusted for longer than what it signed. Like `keys.authority` this loads `cryptography`:
+The authority's key is thrown away once it has signed: no program can sign with it later, and it
+need not be trusted for longer than what it signed. Like `keys.authority` this loads `cryptography`:
 only who makes certificates imports it.
 """
 

@@ -1,7 +1,7 @@
 """The webhooks of a manager, bound to where it runs: which certificate its server shows.
 
-That of files, which somebody else renews; one of its own, in a Secret that its replicas share; or,
-with a URL under which an API server reaches this process, one in memory, for development.
+That of files, which another program renews; one of its own, in a Secret that its replicas share;
+or, with a URL under which an API server reaches this process, one in memory, for development.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.certs import CertificateSource, MountedCertificates
 from quintant.runtime.webhook.declaration import WebhookDeclarations
-from quintant.runtime.webhook.publish import ca_bundle_injector, configuration_publisher
+from quintant.runtime.webhook.publish import (
+    Restore,
+    address_restorer,
+    ca_bundle_injector,
+    configuration_publisher,
+)
 from quintant.runtime.webhook.server import WebhookServer
 
 
@@ -33,16 +38,18 @@ def build_webhook_server(
 ) -> WebhookServer:
     """The server of these webhooks; `client` is what their handlers are given."""
     source: CertificateSource | None = None
+    restore: Restore | None = None
     # Every replica answers reviews, leader or not, so this client has no fence.
     unfenced = Client(client.rest, manager=f"{settings.name}-webhooks")
     if settings.webhook_url:
         source = _laptop(webhooks, settings.webhook_url, unfenced, clock)
+        restore = address_restorer(webhooks, unfenced)
     elif settings.certificates:
         source = MountedCertificates.mounted(Path(settings.certificates))
     elif settings.webhook_secret:
         home = Request(settings.webhook_secret, namespace)
         source = _shared(webhooks, home, unfenced, clock)
-    return WebhookServer(webhooks, client=client, metrics=metrics, source=source)
+    return WebhookServer(webhooks, client=client, metrics=metrics, source=source, restore=restore)
 
 
 # Both load `cryptography`, 10 MB that no other program should pay for.
@@ -53,9 +60,10 @@ def _laptop(
 ) -> CertificateSource:
     from quintant.runtime.webhook.selfsigned import SelfSignedCertificates
 
-    names = (_host(url),)
     return SelfSignedCertificates(
-        names, clock=clock, publish=configuration_publisher(webhooks, url, client)
+        (_host(url),),
+        clock=clock,
+        publish=configuration_publisher(webhooks, url, client),
     )
 
 

@@ -6,8 +6,8 @@ it is shown once every API server has had the time to learn of it:
     STEADY --two thirds of its life--> STAGED --overlap over--> STEADY
 
 Where that was missed, because nothing ran for a month, a new one is shown at once: what has run out
-is trusted by nobody. Pure; who keeps a rotation, in memory or in a Secret, is told by
-`next_rotation` what comes next.
+is trusted no more. Pure: `next_rotation` says what comes next, and others keep the rotation, in
+memory or in a Secret.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class RotationPhase(Enum):
 class CertificateRotation:
     """The certificate that is shown, and the one that came before or comes next."""
 
-    shown: IssuedCertificate
+    serving: IssuedCertificate
     other: IssuedCertificate | None = None
 
     @property
     def phase(self) -> RotationPhase:
         """Whether the other one is still to come."""
-        coming = self.other is not None and self.other.since > self.shown.since
+        coming = self.other is not None and self.other.since > self.serving.since
         return RotationPhase.STAGED if coming else RotationPhase.STEADY
 
     @property
     def bundle(self) -> bytes:
         """Every authority to trust, oldest first."""
-        both = (self.shown, self.other) if self.other else (self.shown,)
+        both = (self.serving, self.other) if self.other else (self.serving,)
         return b"".join(one.authority for one in sorted(both, key=lambda one: one.since))
 
 
@@ -61,11 +61,11 @@ def next_rotation(
         and rotation.other
         and now >= rotation.other.since + OVERLAP
     ):
-        return CertificateRotation(rotation.other, rotation.shown)
-    if now >= rotation.shown.until - OVERLAP:
+        return CertificateRotation(rotation.other, rotation.serving)
+    if now >= rotation.serving.until - OVERLAP:
         return CertificateRotation(make())
-    if rotation.phase is RotationPhase.STEADY and now >= _renewal(rotation.shown):
-        return CertificateRotation(rotation.shown, make())
+    if rotation.phase is RotationPhase.STEADY and now >= _renewal(rotation.serving):
+        return CertificateRotation(rotation.serving, make())
     return rotation
 
 

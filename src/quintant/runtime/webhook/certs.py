@@ -42,7 +42,7 @@ class MountedCertificates:
 
     def __init__(self, certificate: Path, key: Path) -> None:
         self._paths = certificate, key
-        self._seen: tuple[tuple[int, int], ...] = ()
+        self._versions: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def mounted(
@@ -54,15 +54,15 @@ class MountedCertificates:
     async def poll(self) -> KeyPair | None:
         """Read the files if their time or inode changed."""
         stats = [path.stat() for path in self._paths]
-        seen = tuple((stat.st_mtime_ns, stat.st_ino) for stat in stats)
-        if seen == self._seen:
+        versions = tuple((stat.st_mtime_ns, stat.st_ino) for stat in stats)
+        if versions == self._versions:
             return None
         certificate, key = (Sensitive(path.read_bytes()) for path in self._paths)
         pair = KeyPair(certificate, key)
         # One file may have been replaced and the other not yet: then this fails, and both are
         # read again next time.
         tls.check_key_pair(pair)
-        self._seen = seen
+        self._versions = versions
         return pair
 
 
@@ -90,7 +90,7 @@ class CertificateWatcher:
             ) from error
 
     def trouble(self) -> str:
-        """What is wrong as long as API servers have not been told whom to trust; then nothing."""
+        """What is wrong as long as API servers do not know whom to trust; then nothing."""
         return "" if self._trusted else "API servers do not know its authority yet"
 
     async def run(self) -> None:

@@ -20,7 +20,7 @@ from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.webhook import configuration
 from quintant.runtime.webhook.admission import Mutator, Validator, mutate, validate
-from quintant.runtime.webhook.configuration import Configuration, Place
+from quintant.runtime.webhook.configuration import Configuration, WebhookEndpoint
 from quintant.runtime.webhook.conversion import KindConversion, Spoke
 from quintant.runtime.webhook.hook import (
     Operation,
@@ -150,16 +150,28 @@ class WebhookDeclarations:
             *((CustomResourceDefinition, name) for name in converted),
         ]
 
-    def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
-        """The objects that make an API server ask these webhooks at `place`.
+    def configurations(
+        self,
+        endpoint: WebhookEndpoint,
+        *,
+        ca_bundle: bytes = b"",
+        namespaces: Sequence[str] = (),
+    ) -> tuple[Configuration, ...]:
+        """The objects that make an API server ask these webhooks at `endpoint`.
 
         `ca_bundle` is PEM; leave it empty where something else fills it in, such as cert-manager.
+        With `namespaces`, what is in others is not asked about, unless a hook has a selector of
+        its own.
         """
-        return configuration.webhook_configurations(self.name, self.hooks, place, ca_bundle)
+        return configuration.webhook_configurations(
+            self.name, self.hooks, endpoint, ca_bundle, namespaces
+        )
 
-    def conversion(self, place: Place, *, ca_bundle: bytes = b"") -> CustomResourceConversion:
+    def conversion(
+        self, endpoint: WebhookEndpoint, *, ca_bundle: bytes = b""
+    ) -> CustomResourceConversion:
         """The `spec.conversion` for the definitions of the kinds that are converted here."""
-        return configuration.crd_conversion(CONVERT, place, ca_bundle)
+        return configuration.crd_conversion(CONVERT, endpoint, ca_bundle)
 
     def _add(self, kind: type[Object], hook: WebhookHandler) -> None:
         if not hook.path.startswith("/"):

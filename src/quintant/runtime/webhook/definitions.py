@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from quintant.core.crd import definitions
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object, Opaque
-from quintant.runtime.webhook.configuration import Place
+from quintant.core.schema.crd import definitions
+from quintant.runtime.webhook.configuration import WebhookEndpoint
 from quintant.runtime.webhook.conversion import KindConversion
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
@@ -21,34 +21,36 @@ Plain = dict[str, Any]
 
 
 def converted_definitions(
-    kinds: Iterable[type[Object]], webhooks: WebhookDeclarations, place: Place
+    kinds: Iterable[type[Object]], webhooks: WebhookDeclarations, endpoint: WebhookEndpoint
 ) -> list[Plain]:
     """The definitions of these kinds; of those that are converted, with where to ask.
 
     ConfigError if a version that is converted has no class: the definition would take it away.
     """
-    return [_converted(definition, webhooks, place) for definition in definitions(kinds)]
+    return [_converted(definition, webhooks, endpoint) for definition in definitions(kinds)]
 
 
 def unconverted(
-    found: Iterable[Plain], declarations: Iterable[WebhookDeclarations]
+    crds: Iterable[Plain], declarations: Iterable[WebhookDeclarations]
 ) -> Iterator[str]:
     """The names of definitions whose kinds are converted, yet do not say where to ask."""
     keys = {key for webhooks in declarations for key in webhooks.conversions}
-    for definition in found:
+    for definition in crds:
         spec = definition["spec"]
         if (spec["group"], spec["names"]["kind"]) in keys and "conversion" not in spec:
             yield definition["metadata"]["name"]
 
 
-def _converted(definition: Plain, webhooks: WebhookDeclarations, place: Place) -> Plain:
+def _converted(
+    definition: Plain, webhooks: WebhookDeclarations, endpoint: WebhookEndpoint
+) -> Plain:
     spec = definition["spec"]
     declared = webhooks.conversions.get((spec["group"], spec["names"]["kind"]))
     if declared is None:
         return definition
     _check_versions(definition, declared)
     # What @resource(conversion=...) says is the user's own word.
-    conversion = spec.get("conversion") or Opaque.of(webhooks.conversion(place)).value
+    conversion = spec.get("conversion") or Opaque.of(webhooks.conversion(endpoint)).value
     return definition | {"spec": spec | {"conversion": conversion}}
 
 

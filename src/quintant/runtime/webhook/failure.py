@@ -14,7 +14,7 @@ from quintant.core.errors import QuintantError
 
 
 class WebhookFailure(QuintantError):
-    """Why there is no verdict, in words that may be shown to whoever asked for the change."""
+    """Why there is no verdict, in words that may be shown to the client that sent the change."""
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)

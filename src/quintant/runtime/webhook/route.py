@@ -13,8 +13,6 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
-import msgspec
-
 from quintant.api.admission import (
     ADMISSION_V1,
     ADMISSION_V1BETA1,
@@ -26,7 +24,7 @@ from quintant.api.admission import (
     ConversionResponse,
     ConversionReview,
 )
-from quintant.core.codec import decoder, encode
+from quintant.core.codec import BROKEN, decoder, encode
 from quintant.core.errors import Status
 from quintant.core.object import Model
 from quintant.runtime.cache.client import Client
@@ -170,7 +168,7 @@ class _Head(Model):
 def _head(body: bytes) -> _Head:
     try:
         head: _Head = decoder(_Head).decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except BROKEN:
         return _Head()
     return head
 
@@ -178,7 +176,7 @@ def _head(body: bytes) -> _Head:
 def _read(view: type[R], kind: str, body: bytes, versions: tuple[str, ...]) -> R:
     try:
         review: R = decoder(view).decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise WebhookFailure(400, "BadRequest", f"cannot read the {kind}: {error}") from None
     if review.kind != kind or review.api_version not in versions:
         wanted, got = " or ".join(versions), f"{review.api_version} {review.kind}"

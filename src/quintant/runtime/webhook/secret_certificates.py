@@ -1,11 +1,11 @@
 """A serving certificate that the replicas of a program share, in a Secret of their own.
 
-    no Secret ──made by whoever is first──> rotation in the Secret ──published──> shown by all
+    no Secret ──made by the first replica──> rotation in the Secret ──published──> shown by all
 
-Every replica reads the Secret again and again, and shows what is in it. Whoever sees that the
-rotation is due takes the next step, if nobody else did meanwhile; but not before what is there is
+Every replica reads the Secret again and again, and shows what is in it. One that sees that the
+rotation is due takes the next step, if no other did meanwhile; but not before what is there is
 published, so that no replica shows what no API server trusts. A Secret that was deleted, or that
-cannot be read, is written anew with a new certificate, which comes after the one that is shown.
+cannot be read, is written again with a new certificate, which comes after the one that is shown.
 
 The Secret is created by server-side apply, for only there a role can say which name may be created.
 Every replica applies as a field manager of its own, so that the second one is refused.
@@ -33,8 +33,8 @@ from quintant.runtime.webhook.certificate_rotation import CertificateRotation, n
 from quintant.runtime.webhook.publish import Publish
 
 TYPE = "kubernetes.io/tls"
-# The keys of the Secret: what is shown, under the names that everybody mounts, and the other one.
-SHOWN = ("tls.crt", "tls.key", "ca.crt")
+# The keys of the Secret: what is shown, under the names that programs mount, and the other one.
+SERVING = ("tls.crt", "tls.key", "ca.crt")
 OTHER = ("other.crt", "other.key", "other-ca.crt")
 # So many digits of a certificate's hash tell replicas apart.
 _DIGITS = 12
@@ -56,41 +56,44 @@ class SecretCertificates:
     ) -> None:
         self._home, self._names = home, names
         self._client, self._clock, self._publish = client, clock, publish
-        self._shown: IssuedCertificate | None = None
+        self._serving: IssuedCertificate | None = None
 
     async def poll(self) -> KeyPair | None:
         """The certificate to show from now on; None while it is the same."""
         found = await self._find()
-        rotation, before = read_rotation(found, self._names), self._shown
+        rotation, before = read_rotation(found, self._names), self._serving
         if before is not None:
             rotation = await self._advanced(found, rotation, before)
         elif rotation is None:
             rotation = await self._written(found, CertificateRotation(self._make()))
-        self._shown = rotation.shown
-        return None if rotation.shown == before else rotation.shown.pair
+        self._serving = rotation.serving
+        return None if rotation.serving == before else rotation.serving.pair
 
     async def _advanced(
-        self, found: Secret | None, rotation: CertificateRotation | None, shown: IssuedCertificate
+        self,
+        secret: Secret | None,
+        rotation: CertificateRotation | None,
+        serving: IssuedCertificate,
     ) -> CertificateRotation:
         if rotation is None:
-            after = CertificateRotation(shown, self._make())
+            after = CertificateRotation(serving, self._make())
         else:
             await self._publish(rotation.bundle)
             after = next_rotation(rotation, self._clock.now(), self._make)
         if after is not rotation:
-            after = await self._written(found, after)
+            after = await self._written(secret, after)
             await self._publish(after.bundle)
         return after
 
     async def _written(
-        self, found: Secret | None, rotation: CertificateRotation
+        self, secret: Secret | None, rotation: CertificateRotation
     ) -> CertificateRotation:
         """What is in the Secret then: this rotation, or that of a replica which was faster."""
         try:
-            if found is None:
+            if secret is None:
                 await self._create(rotation)
             else:
-                await self._client.patch(replace(found, data=secret_data(rotation)), since=found)
+                await self._client.patch(replace(secret, data=secret_data(rotation)), since=secret)
         except Conflict:
             theirs = read_rotation(await self._find(), self._names)
             if theirs is None:
@@ -115,7 +118,7 @@ class SecretCertificates:
 
 def secret_data(rotation: CertificateRotation) -> dict[str, str]:
     """A rotation as the data of a Secret."""
-    found = dict(zip(SHOWN, _parts(rotation.shown), strict=True))
+    found = dict(zip(SERVING, _parts(rotation.serving), strict=True))
     return (
         found | dict(zip(OTHER, _parts(rotation.other), strict=True)) if rotation.other else found
     )
@@ -123,8 +126,8 @@ def secret_data(rotation: CertificateRotation) -> dict[str, str]:
 
 def read_rotation(secret: Secret | None, names: Sequence[str]) -> CertificateRotation | None:
     """The rotation in a Secret; None if it holds none that can be shown under these names."""
-    shown = _issued(secret, SHOWN, names)
-    return CertificateRotation(shown, _issued(secret, OTHER, names)) if shown else None
+    serving = _issued(secret, SERVING, names)
+    return CertificateRotation(serving, _issued(secret, OTHER, names)) if serving else None
 
 
 def _parts(issued: IssuedCertificate) -> tuple[str, ...]:

@@ -35,10 +35,10 @@ class SelfSignedCertificates:
         before, now = self._ring, self._clock.now()
         if before is None:
             self._ring = CertificateRotation(issue_certificate(self._names, now))
-            return self._ring.shown.pair
+            return self._ring.serving.pair
         after = next_rotation(before, now, lambda: issue_certificate(self._names, now))
         if after.bundle != self._published:
             await self._publish(after.bundle)
             self._published = after.bundle
         self._ring = after
-        return None if after.shown is before.shown else after.shown.pair
+        return None if after.serving is before.serving else after.serving.pair

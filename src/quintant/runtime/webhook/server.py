@@ -13,12 +13,14 @@ from pathlib import Path
 
 from quintant.client.transport import ApiResponse
 from quintant.core.address import BindAddress
+from quintant.core.errors import QuintantError
 from quintant.http.connection import Disconnected
 from quintant.http.head import ProtocolError
 from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import listen
+from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.certs import (
     CertificateSource,
@@ -26,6 +28,7 @@ from quintant.runtime.webhook.certs import (
     MountedCertificates,
 )
 from quintant.runtime.webhook.declaration import WebhookDeclarations
+from quintant.runtime.webhook.publish import Restore
 from quintant.runtime.webhook.review import ReviewHandler, status_response
 
 MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
@@ -35,10 +38,17 @@ MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
 # API server waits for an answer.
 READ_SECONDS = 30.0
 SHUTDOWN_SECONDS = 30.0
+# An API server that does not answer must not keep the process from ending.
+RESTORE_SECONDS = 5.0
+
+log = get_logger()
 
 
 class WebhookServer:
-    """Serves declared webhooks. `reviews` answers without it, `source` gives its certificate."""
+    """Serves declared webhooks. `reviews` answers without it, `source` gives its certificate.
+
+    Before it stops to listen, `restore` has API servers ask where they did before.
+    """
 
     def __init__(
         self,
@@ -47,11 +57,13 @@ class WebhookServer:
         client: Client,
         metrics: Metrics,
         source: CertificateSource | None = None,
+        restore: Restore | None = None,
     ) -> None:
         self.reviews = ReviewHandler(webhooks, client=client, metrics=metrics)
         self.certificates = CertificateWatcher(
             source or MountedCertificates.mounted(MOUNTED), metrics
         )
+        self._restore = restore
 
     @asynccontextmanager
     async def serve(self, address: str) -> AsyncIterator[BindAddress]:
@@ -66,8 +78,22 @@ class WebhookServer:
             asyncio.TaskGroup() as group,
         ):
             renewal = group.create_task(self.certificates.run())
-            yield bound
-            renewal.cancel()
+            try:
+                yield bound
+            finally:
+                renewal.cancel()
+                # What it publishes must not come after what is given back.
+                await asyncio.wait([renewal])
+                await self._give_back()
+
+    async def _give_back(self) -> None:
+        if self._restore is None or self.certificates.trouble():
+            return
+        try:
+            async with asyncio.timeout(RESTORE_SECONDS):
+                await self._restore()
+        except (OSError, QuintantError) as error:
+            log.error("failed to give webhooks back", why=str(error) or type(error).__name__)
 
     async def _handle(self, request: Request) -> Response:
         reply = await self._reply(request)

@@ -43,6 +43,8 @@ class ExplorationOptions:
     budget: float | None = None
     """Real seconds for all scenarios together; what does not fit is sampled, and counted."""
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    timer: Callable[[], float] = time.perf_counter
+    """What the seconds of the budget are measured by."""
 
 
 def explore_scenario(
@@ -70,7 +72,8 @@ def explore_scenarios(
     progress: Progress = lambda report: None,
 ) -> Iterator[ExplorationReport]:
     """Explore scenarios, by the targets under which other processes find them, one by one."""
-    began = time.perf_counter()
+    timer = options.timer
+    began = timer()
     campaigns = [_Campaign(target, scenario, options) for target, scenario in scenarios.items()]
     count = sum(len(each.tokens) for each in campaigns)
     jobs = options.jobs if count >= FEW_RUNS and all(scenarios) else 1
@@ -78,7 +81,7 @@ def explore_scenarios(
         for number, campaign in enumerate(campaigns):
             share = None
             if options.budget is not None:
-                left = max(0.0, options.budget - (time.perf_counter() - began))
+                left = max(0.0, options.budget - (timer() - began))
                 share = fair_share([each.needs / jobs for each in campaigns[number:]], left)
             yield campaign.explore(pool, jobs, share, progress)
 
@@ -100,9 +103,10 @@ class _Campaign:
     """The exploration of one scenario."""
 
     def __init__(self, target: str, scenario: type[Scenario], options: ExplorationOptions) -> None:
-        began = time.perf_counter()
+        self._timer = options.timer
+        began = self._timer()
         self._explorer = Explorer(scenario, target=target)
-        self._run_seconds = (time.perf_counter() - began) / 2
+        self._run_seconds = (self._timer() - began) / 2
         plan = self._explorer.plan(options.modes)
         self.tokens = seeded_runs(plan, options.seeds) if options.seeds else plan
         self._target = target
@@ -118,14 +122,14 @@ class _Campaign:
     def explore(
         self, pool: WorkerPool, jobs: int, share: float | None, progress: Progress
     ) -> ExplorationReport:
-        began, report = time.perf_counter(), self.report
+        began, report = self._timer(), self.report
         if self._explorer.failure is not None:
             report.failures.append(self._explorer.failure)
             return report
         tokens = self.tokens if share is None else sampled(self.tokens)
         for failure in self._made(pool, jobs, tokens):
             report.runs += 1
-            report.seconds = time.perf_counter() - began
+            report.seconds = self._timer() - began
             if failure is not None:
                 report.failures.append(failure)
             progress(report)
@@ -133,7 +137,7 @@ class _Campaign:
                 break
         report.failures.sort(key=lambda each: _order(self.tokens, each))
         report.failures[:SHRUNK] = [shrunk(self._explorer, f) for f in report.failures[:SHRUNK]]
-        report.seconds = time.perf_counter() - began
+        report.seconds = self._timer() - began
         return report
 
     def _made(

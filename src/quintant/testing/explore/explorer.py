@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.checks import Breach, first_breach
-from quintant.testing.explore.injection.fault import FaultMode, RunToken, faults_at
+from quintant.testing.explore.checks import Breach, breach_of_deletion, first_breach
+from quintant.testing.explore.injection.fault import FaultMode, RunToken, faults_at, named_modes
 from quintant.testing.explore.injection.trace import PointKind
 from quintant.testing.explore.report import ExplorationFailure
 from quintant.testing.explore.scenario import Scenario
@@ -19,7 +19,7 @@ from quintant.testing.explore.simulation.real_time import (
     no_real_time,
 )
 from quintant.testing.explore.simulation.run import RunRecord, ScenarioRunner
-from quintant.testing.explore.story import told
+from quintant.testing.explore.story import failure_story
 
 # Real seconds that a first run may wait, for the files of modules that it loads.
 LOADING_SECONDS = 2.5
@@ -37,6 +37,7 @@ class Explorer:
         self._runner = ScenarioRunner(scenario)
         self._target = target
         self.title = scenario.title()
+        self._calm_runs: dict[RunToken, RunRecord] = {}
         self.undisturbed = self._recorded(proven=proven)
         self._refusals = {name: model.refusals for name, model in scenario().remotes().items()}
 
@@ -58,9 +59,19 @@ class Explorer:
 
     def plan(self, modes: Iterable[FaultMode] = FaultMode) -> list[RunToken]:
         """A run for every mode at every point."""
-        wanted = {*modes} & {*self._runner.scenario.modes}
-        faults = faults_at(self.undisturbed.trace.points, self._refusals)
-        return [RunToken((each,)) for each in faults if each.mode in wanted]
+        allowed = set(named_modes(self._runner.scenario.modes))
+        if FaultMode.PARENT_DELETED not in allowed:
+            allowed.discard(FaultMode.PARENT_GONE)
+        wanted = {*modes} & allowed
+        points = self.undisturbed.trace.points
+        # Who is deleted after the last step causes work while there should be none.
+        resting = {(each.kind, each.index) for each in points if each.step >= self.steps}
+        return [
+            RunToken((each,))
+            for each in faults_at(points, self._refusals)
+            if each.mode in wanted
+            and not (each.mode is FaultMode.PARENT_GONE and (each.kind, each.index) in resting)
+        ]
 
     def run(self, token: RunToken) -> ExplorationFailure | None:
         """Make one run; what does not hold of it, if anything.
@@ -74,7 +85,17 @@ class Explorer:
                 because=f"the scenario never comes to {', '.join(record.unreached)}",
                 hint="explore again: the scenario or its managers have changed",
             )
+        if record.gone and record.states:
+            calm = self._calm(len(record.states), record.gone)
+            return self._failure(record, breach_of_deletion(calm, record))
         return self._failure(record, first_breach(self.undisturbed, record))
+
+    def _calm(self, steps: int, gone: str) -> RunRecord:
+        """The run in which somebody is deleted for good after so many steps, in the calm."""
+        token = RunToken(steps=steps, gone=gone)
+        if token not in self._calm_runs:
+            self._calm_runs[token] = self._run(token, LOADING_SECONDS)
+        return self._calm_runs[token]
 
     def _run(self, token: RunToken, most: float) -> RunRecord:
         title = f"{self.title} {token}" if token != RunToken() else self.title
@@ -87,7 +108,7 @@ class Explorer:
     def _failure(self, record: RunRecord, breach: Breach | None) -> ExplorationFailure | None:
         if breach is None:
             return None
-        story = told(record, breach, self._target)
+        story = failure_story(record, breach, self._target)
         return ExplorationFailure(str(record.token), breach.why, story)
 
     def _recorded(self, *, proven: bool) -> RunRecord:

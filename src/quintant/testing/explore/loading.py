@@ -11,14 +11,14 @@ from quintant.testing.explore.scenario import Scenario, scenarios_of
 
 def load_scenarios(target: str) -> dict[str, type[Scenario]]:
     """The scenarios of `file.py` or `some.module`, or the one of `file.py:Name`, by target."""
-    place, name = _split(target)
-    found = scenarios_of(load(place))
-    chosen = {f"{place}:{each.__name__}": each for each in found if name in ("", each.__name__)}
+    module, name = _split(target)
+    found = scenarios_of(load(module))
+    chosen = {f"{module}:{each.__name__}": each for each in found if name in ("", each.__name__)}
     if not chosen:
         names = ", ".join(each.__name__ for each in found)
         raise ConfigError(
             f"cannot explore {target}",
-            because=f"{place} defines {f'the scenarios {names}' if names else 'no scenario'}",
+            because=f"{module} defines {f'the scenarios {names}' if names else 'no scenario'}",
             hint="define one: class Greeting(quintant.testing.Scenario)",
         )
     return chosen
@@ -48,5 +48,5 @@ def target_of(scenario: type[Scenario]) -> str:
 
 
 def _split(target: str) -> tuple[str, str]:
-    place, colon, name = target.rpartition(":")
-    return (place, name) if colon and name.isidentifier() else (target, "")
+    module, colon, name = target.rpartition(":")
+    return (module, name) if colon and name.isidentifier() else (target, "")

@@ -41,7 +41,7 @@ class Scenario:
     """Virtual seconds without any change after which it counts as quiet."""
     restart_after: float = 1.0
     """Virtual seconds until a process that was killed runs again."""
-    modes: Collection[FaultMode] = tuple(FaultMode)
+    modes: Collection[FaultMode | str] = tuple(FaultMode)
     """What is tried; a scenario whose managers need not stand something leaves it out."""
     secrets: Sequence[str] = ()
     """Texts that must not leave Secrets: not in logs, events, or any other object."""

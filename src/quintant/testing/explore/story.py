@@ -22,7 +22,7 @@ MOST_LINES = 80
 FIRST_LINES = 24
 
 
-def told(record: RunRecord, breach: Breach, target: str = "") -> str:
+def failure_story(record: RunRecord, breach: Breach, target: str = "") -> str:
     """The story of a run."""
     lines = record.trace.lines
     struck = next((at for at, line in enumerate(lines) if line.startswith("!")), len(lines))

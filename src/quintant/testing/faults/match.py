@@ -37,7 +37,8 @@ class RequestMatch:
 
 
 anything = RequestMatch(lambda call: True)
-writes = RequestMatch(lambda call: verb_of(call) in _WRITES)
+writes = RequestMatch(lambda call: verb_of(call) in _WRITES and not _renews_lease(call))
+"""What changes objects; who leads renews its lease every two seconds, and that does not count."""
 
 
 def verb(*names: str) -> RequestMatch:
@@ -62,6 +63,11 @@ def kind(
         )
 
     return RequestMatch(test)
+
+
+def _renews_lease(call: ApiRequest) -> bool:
+    target = resource_path(call.path)
+    return (target.group, target.plural) == ("coordination.k8s.io", "leases")
 
 
 def watch(of: type[Object]) -> RequestMatch:

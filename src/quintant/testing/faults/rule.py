@@ -69,7 +69,7 @@ class FaultRule:
         return True
 
     def lift(self) -> None:
-        """End the rule; what it held goes on."""
+        """End the rule; what it held continues."""
         self.lifted(self)
 
     def __enter__(self) -> Self:

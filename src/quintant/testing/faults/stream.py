@@ -35,7 +35,7 @@ class _Due:
 
 @dataclass(frozen=True, slots=True)
 class StreamControl:
-    """What the rules say of a stream, asked anew at each step."""
+    """What the rules say of a stream, asked again at each step."""
 
     stalled: Callable[[], bool]
     lag: Callable[[], float]
@@ -49,7 +49,7 @@ class FaultyStream:
         self.call = call
         self._control = control
         self._waiting: deque[_Due] = deque()
-        self._said: deque[bytes] = deque()
+        self._inserted: deque[bytes] = deque()
         self._cut: Item | None = None
         self._silent = False
         self._wake = asyncio.Event()
@@ -89,7 +89,7 @@ class FaultyStream:
 
     def say(self, line: bytes) -> None:
         """Put a line before whatever the server says next."""
-        self._said.append(line)
+        self._inserted.append(line)
         self.wake()
 
     def wake(self) -> None:
@@ -106,8 +106,8 @@ class FaultyStream:
             if self._cut is not None:
                 return self._cut
             held = self._silent or self._control.stalled()
-            if self._said and not held:
-                return self._said.popleft()
+            if self._inserted and not held:
+                return self._inserted.popleft()
             due = self._waiting[0].at if self._waiting and not held else None
             if due is not None and due <= monotonic():
                 return self._waiting.popleft().item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.core.yaml import load_all
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.runtime.cache.manifests import Applier
 from testbeds.real_peers import RealPeersTestbed
 

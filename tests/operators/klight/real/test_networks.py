@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from quintant.cluster.instance.cluster import save_kubeconfig
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from testbeds.controller import Controller
 from testbeds.real_peers import RealPeersTestbed
 

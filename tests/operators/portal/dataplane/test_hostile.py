@@ -19,7 +19,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, TCPConnector, WSMsgT
 
 import patience
 from quintant.agents.relay.relay import Relay
-from quintant.agents.relay.tokens import digest
+from quintant.agents.relay.tunnel.tokens import digest
 from quintant.wire.portal import (
     MESSAGE_BYTES,
     PROTOCOL,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import patience
 from quintant.agents.relay.relay import Relay
-from quintant.agents.relay.tokens import digest
-from quintant.agents.relay.visitor_queue import QueueLimits
+from quintant.agents.relay.tunnel.tokens import digest
+from quintant.agents.relay.visitor.visitor_queue import QueueLimits
 from testbeds.ports import free_port
 from testbeds.relays import (
     PATIENCE_SECONDS,

@@ -8,8 +8,8 @@ from hashlib import sha256
 import pytest
 from aiohttp import ClientSession, WSMsgType, web
 
-from quintant.agents.relay.exchange import ExchangeLimits
-from quintant.agents.relay.upload import UploadLimits
+from quintant.agents.relay.visitor.exchange import ExchangeLimits
+from quintant.agents.relay.visitor.upload import UploadLimits
 from testbeds.relays import (
     DOMAIN,
     RelayTestbed,

@@ -7,42 +7,39 @@ import subprocess
 import sys
 from pathlib import Path
 
-import patience
-
 MOST_BYTES = 3_000_000
-MOST_SECONDS = 0.020
-TRIES = 10
+MOST_MODULES = 50
+TRIES = 3
 PROGRAM = """
-import asyncio, sys, time
+import asyncio, sys
 before = set(sys.modules)
 pages = lambda: int(open("/proc/self/statm").read().split()[1]) * 4096
-size, began = pages(), time.process_time()
+size = pages()
 import quintant.agents.apiclient.client
-print(time.process_time() - began, pages() - size, *(set(sys.modules) - before))
+print(pages() - size, *(set(sys.modules) - before))
 """
 
 
-def load(cache: Path) -> tuple[float, int, list[str]]:
-    """Seconds, bytes and modules that the client costs a new process."""
+def load(cache: Path) -> tuple[int, list[str]]:
+    """Bytes and modules that the client costs a new process."""
     environ = {**os.environ, "PYTHONPYCACHEPREFIX": str(cache)}
     environ.pop("PYTHONDONTWRITEBYTECODE", None)
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True, check=True
     )
-    seconds, size, *modules = ran.stdout.split()
-    return float(seconds), int(size), modules
+    size, *modules = ran.stdout.split()
+    return int(size), modules
 
 
-def test_client_is_small_and_there_at_once(tmp_path: Path) -> None:
+def test_client_is_small_and_loads_little(tmp_path: Path) -> None:
     load(tmp_path)  # compiles
     runs = [load(tmp_path) for _ in range(TRIES)]
-    assert min(size for _, size, _ in runs) <= MOST_BYTES
-    patience.refresh()
-    assert min(seconds for seconds, *_ in runs) <= patience.seconds(MOST_SECONDS)
+    assert min(size for size, _ in runs) <= MOST_BYTES
+    assert max(len(modules) for _, modules in runs) <= MOST_MODULES
 
 
 def test_client_loads_the_standard_library_and_our_http_alone(tmp_path: Path) -> None:
-    *_, modules = load(tmp_path)
+    _, modules = load(tmp_path)
     ours = {name for name in modules if name.startswith("quintant.")}
     allowed = ("quintant.agents", "quintant.http", "quintant.lazy")
     assert {name for name in ours if not name.startswith(allowed)} == set()

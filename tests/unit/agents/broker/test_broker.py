@@ -10,7 +10,8 @@ import aiomqtt
 import pytest
 
 import patience
-from quintant.agents.broker.broker import Broker
+from quintant.agents.broker.broker import MOST_RETAINED_BYTES, Broker
+from quintant.agents.broker.packets import Publication
 from testbeds.devices import until
 
 pytestmark = pytest.mark.realtime
@@ -124,3 +125,27 @@ async def test_nonsense_ends_its_own_connection_alone(raw: bytes) -> None:
         await client.subscribe("t")
         await client.publish("t", b"still here")
         assert (await first(client)).payload == b"still here"
+
+
+def kept(topic: str, payload: bytes) -> Publication:
+    return Publication(topic, payload, retain=True)
+
+
+def test_retained_messages_have_so_many_bytes_together_and_no_more() -> None:
+    broker, piece = Broker(), b"x" * (MOST_RETAINED_BYTES // 4)
+    for number in range(8):
+        broker.publish(kept(f"t/{number}", piece))
+    assert broker.retained_bytes <= MOST_RETAINED_BYTES
+    assert [each.topic for each in broker.retained] == ["t/0", "t/1", "t/2"]
+    broker.publish(kept("t/0", b""))
+    broker.publish(kept("t/1", b"small"))
+    assert broker.retained_bytes == len("t/1small") + len("t/2") + len(piece)
+    broker.publish(kept("t/9", piece))
+    assert [each.topic for each in broker.retained] == ["t/2", "t/1", "t/9"]
+
+
+def test_a_message_that_does_not_fit_leaves_nothing_old_behind() -> None:
+    broker = Broker()
+    broker.publish(kept("a", b"old"))
+    broker.publish(kept("a", b"x" * (MOST_RETAINED_BYTES + 1)))
+    assert (broker.retained, broker.retained_bytes) == ((), 0), "who asks is not told what was"

@@ -179,6 +179,7 @@ def test_redirects_are_followed_and_the_name_is_that_of_the_url(home: ChainHome)
         ("ftp://127.0.0.1/genesis.json", "no URL"),
         ("file:///etc/passwd", "no URL"),
         ("http://127.0.0.1:1/genesis.json", "failed"),
+        ("http://0.0.0.0:1/genesis.json", "not allowed"),
         ("/nowhere.json", "404"),
     ],
 )

@@ -33,6 +33,12 @@ def test_the_applications_height_is_what_was_executed(tmp_path: Path) -> None:
     assert stored_height(tmp_path) == 253
 
 
+@pytest.mark.parametrize("height", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_height_that_cannot_be_is_unknown(tmp_path: Path, height: int) -> None:
+    application(tmp_path, height)
+    assert stored_height(tmp_path) is None
+
+
 def test_a_chain_without_the_sdk_has_the_height_of_its_blocks(tmp_path: Path) -> None:
     blockstore(tmp_path, 254)
     assert stored_height(tmp_path, "goleveldb") == 254

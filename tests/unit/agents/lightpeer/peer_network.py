@@ -291,7 +291,7 @@ class AnsweringHost(PeerHost):
 
     async def answer(self, method: Method[Any, B], message: Message, call: Call) -> Reply[B]:
         route = self.routes[method.path]
-        asked = method.asked.decode(message.encode())
+        asked = method.request.decode(message.encode())
         task = self.run(route.run(asked, call))
         try:
             reply: Reply[B] = await asyncio.shield(task)
@@ -308,7 +308,7 @@ class AnsweringHost(PeerHost):
     async def pour(
         self, method: Method[Any, Any], message: Message, call: Call, into: asyncio.Queue[Any]
     ) -> None:
-        asked = method.asked.decode(message.encode())
+        asked = method.request.decode(message.encode())
         answers: Any = self.routes[method.path].run(asked, call)
         end: Any = Failed(Code.UNAVAILABLE, "gone")
         try:

@@ -49,6 +49,20 @@ def test_advertised_address_has_a_port(given: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "given",
+    ["::::", "[::::]", "[::::]:9081", ":", "a b", "10.0.0.256", "0.0.0.0", "::", "-", "a..b"],
+)
+def test_address_that_is_none_is_refused_in_three_lines(given: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        options(parser("p"), ["-host=127.0.0.2", f"-advertise={given}"])
+    what, because, hint = str(ended.value).splitlines()
+    assert what.startswith("cannot ")
+    assert "-advertise" in what
+    assert because.startswith("because: ")
+    assert hint.startswith("try: ")
+
+
+@pytest.mark.parametrize(
     "flag",
     ["-port=0", "-port=70000", "-port=-1", "-port=x", "-port=", "-advertise=10.0.0.1:70000"],
 )

@@ -510,7 +510,7 @@ async def test_status_tells_the_chain_and_who_was_seen_when(network: PeerNetwork
     assert status.started == Timestamp(100, 0)
     states = {each.address: MemberState(each.state) for each in status.members}
     assert states[hosts[1].address] is MemberState.UP
-    seen = {each.address: each.seen or Timestamp() for each in status.members}
+    seen = {each.address: each.last_seen or Timestamp() for each in status.members}
     assert seen[hosts[1].address].seconds >= 100
 
 

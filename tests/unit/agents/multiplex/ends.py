@@ -51,8 +51,8 @@ class End:
         self.farewell: Farewell | None = None
         self.empties = 0
 
-    def open(self) -> Ear[MultiplexStream]:
-        stream = self.session.open(Opening(1, "192.0.2.1", "id"))
+    def open(self, peer: str = "192.0.2.1") -> Ear[MultiplexStream]:
+        stream = self.session.open(Opening(1, peer, "id"))
         handler = self.ears[stream.id] = Ear(stream)
         return handler
 

@@ -38,7 +38,10 @@ class Wire:
         self.ear: MessageHandler | None = None
         self.sent: list[list[Frame]] = []
         self.closed: Reason | None = None
-        self.full = self.aborted = False
+        self.full = self.aborted = self.limited = False
+
+    def limit_unread(self) -> None:
+        self.limited = True
 
     def attach(self, handler: MessageHandler) -> None:
         self.ear = handler
@@ -134,6 +137,25 @@ async def test_pings_are_sent_and_their_round_trip_is_known(wire: Wire) -> None:
         group.create_task(answer())
         await end.link.run(end.session)
     assert end.link.round_trip == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("seconds", "limited"), [(0.001, True), (0.05, False)])
+async def test_only_a_near_peer_has_little_on_its_way(
+    wire: Wire, seconds: float, limited: bool
+) -> None:
+    end = side(wire)
+
+    async def answer() -> None:
+        await asyncio.sleep(1 + seconds)
+        ping = next(frame for frame in wire.frames if frame.kind == FrameKind.PING)
+        handler = await wire.heard_by()
+        handler.message(encode(Frame(FrameKind.PONG, 0, ping.payload)))
+        handler.over(Reason(1001))
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(answer())
+        await end.link.run(end.session)
+    assert wire.limited is limited
 
 
 async def test_a_peer_that_never_greets_is_turned_away(wire: Wire) -> None:

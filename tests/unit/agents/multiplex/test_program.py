@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
+import os
 import socket
 from collections.abc import Iterator
 
@@ -38,6 +40,24 @@ def test_a_taken_port_is_told_in_three_lines(grouped: bool) -> None:
     what, because, attempt = str(ended.value).splitlines()
     assert (what, because[:9], attempt[:5]) == ("cannot listen", "because: ", "try: ")
     assert str(port) in because
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_file_that_cannot_be_written_is_told_in_three_lines(number: int, grouped: bool) -> None:
+    """As in an image, whose root is read-only."""
+
+    async def keep(stopped: asyncio.Event) -> None:
+        error = OSError(number, os.strerror(number), "portal-relay")
+        raise ExceptionGroup("tasks", [error]) if grouped else error
+
+    with pytest.raises(SystemExit) as ended:
+        run(keep, small=True)
+    assert str(ended.value).splitlines() == [
+        "cannot write portal-relay",
+        f"because: {os.strerror(number)}",
+        "try: mount a volume there, or name a path on one (--help names the options)",
+    ]
 
 
 def test_another_error_is_not_hidden() -> None:

@@ -164,6 +164,23 @@ def test_streams_take_turns_of_one_chunk() -> None:
     assert order == [1, 3, 1, 1]
 
 
+@pytest.mark.parametrize("towards_relay", [True, False])
+def test_visitors_take_turns_however_many_streams_one_has(towards_relay: bool) -> None:
+    relay, tunnel = joined(window=1 << 20, limit=1000)
+    many = [relay.open("192.0.2.1").stream.id for _ in range(300)]
+    few = [relay.open(f"192.0.2.{at}").stream.id for at in (2, 3)]
+    pump(relay, tunnel)
+    source = tunnel if towards_relay else relay
+    for id in (*many, *few):
+        source.ears[id].stream.send(b"x" * (2 * CHUNK_BYTES))
+    frames = [decode(b"".join(parts)) for parts in iter(source.session.emit, None)]
+    order = [frame.stream for frame in frames if frame.kind == FrameKind.DATA]
+    assert sorted(order) == sorted([*many, *few] * 2)
+    assert [id for id in order[:6] if id in few] == few * 2
+    # Those of one visitor take turns among each other.
+    assert [id for id in order if id in many] == many * 2
+
+
 def test_control_frames_overtake_data() -> None:
     relay, _ = joined(window=1 << 20)
     near = relay.open()

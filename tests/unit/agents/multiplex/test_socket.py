@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 import pytest
 
-from quintant.agents.multiplex.socket import CLOSE_SECONDS, EARLY_BYTES, WebSocket
+from quintant.agents.multiplex.socket import CLOSE_SECONDS, EARLY_BYTES, HIGH_BYTES, WebSocket
 from quintant.agents.multiplex.websocket import (
     FrameReader,
     Opcode,
@@ -172,3 +173,29 @@ async def test_a_peer_that_does_not_answer_a_close_is_cut_off(line: Line) -> Non
     assert loop.time() - began == CLOSE_SECONDS
     assert line.aborted
     assert line.messages()[0].op == Opcode.CLOSE
+
+
+@pytest.mark.realtime
+async def test_the_kernel_keeps_little_of_what_others_would_have_to_wait_for() -> None:
+    """What it has taken, nothing can overtake: neither an urgent frame nor another visitor's."""
+    made: asyncio.Future[WebSocket] = asyncio.get_running_loop().create_future()
+
+    def arrived() -> WebSocket:
+        made.set_result(WebSocket())
+        return made.result()
+
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(arrived, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    transport, near = await loop.create_connection(
+        lambda: WebSocket(lambda: MASK), "127.0.0.1", port
+    )
+    own = transport.get_extra_info("socket")
+    assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT) == HIGH_BYTES
+    near.limit_unread()
+    assert own.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) <= 2 * HIGH_BYTES
+    near.abort()
+    (await made).abort()
+    near.limit_unread()
+    listener.close()
+    await listener.wait_closed()

@@ -12,11 +12,11 @@ from quintant.agents.multiplex.stream import ByteStream
 from quintant.agents.multiplex.websocket import Parts
 from quintant.agents.portalv1.handshake import Ambient
 from quintant.agents.portalv1.identity import PortalCredential
-from quintant.agents.relay.name_registry import NameRegistry
-from quintant.agents.relay.portalv1_names import PortalV1Names
-from quintant.agents.relay.portalv1_tunnel import PortalV1Connection
-from quintant.agents.relay.tokens import ANYBODY
-from quintant.agents.relay.tunnel_connection import TunnelConnection
+from quintant.agents.relay.tunnel.name_registry import NameRegistry
+from quintant.agents.relay.tunnel.portalv1_names import PortalV1Names
+from quintant.agents.relay.tunnel.portalv1_tunnel import PortalV1Connection
+from quintant.agents.relay.tunnel.tokens import ANYBODY
+from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
 from quintant.agents.tunnel.portalv1_session import PortalV1RelaySession
 from quintant.wire.portal import Opening, Reason
 from unit.agents.multiplex.ends import Ear
@@ -53,6 +53,8 @@ class Wire:
         if self.other is not None and self.other.handler is not None:
             self.other.handler.over(reason)
         self.abort()
+
+    def limit_unread(self) -> None: ...
 
     def abort(self) -> None:
         if self.handler is not None:

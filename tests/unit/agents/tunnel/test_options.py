@@ -44,11 +44,23 @@ def test_the_operators_variables_are_understood(tmp_path: Path) -> None:
         ([*LINE, "--relay", "wss:///relay"], {}),
         ([*LINE, "--relay", "wss://a/"], {"PORTAL_TARGET_TLS": "maybe"}),
         ([*LINE, "--relay", "wss://a/"], {"PORTAL_RELAYS": "{"}),
+        ([*LINE, "--relay", "wss://a/", "--admin-addr", "127.0.0.1"], {}),
+        ([*LINE, "--relay", "wss://a/", "--admin-addr", "127.0.0.1:x"], {}),
+        ([*LINE, "--relay", "wss://a/", "--admin-addr", "127.0.0.1:70000"], {}),
+        ([*LINE, "--relay", "wss://a/", "--admin-addr", "::::"], {}),
     ],
 )
 def test_what_cannot_work_ends_the_program(line: list[str], environ: dict[str, str]) -> None:
     with pytest.raises(SystemExit):
         parse(line, environ)
+
+
+def test_the_status_is_for_this_machine_unless_there_is_a_pod() -> None:
+    line = [*LINE, "--relay", "wss://a/"]
+    assert parse(line, {}).admin == ("127.0.0.1", 9808)
+    assert parse([*line, "--admin-addr", "0.0.0.0:1"], {}).admin == ("0.0.0.0", 1)
+    assert parse(line, {"POD_IP": "fd00::1"}).admin == ("fd00::1", 9808)
+    assert parse([*line, "--admin-addr", "[::1]:1"], {}).admin == ("::1", 1)
 
 
 def test_relays_of_one_host_are_told_apart() -> None:

@@ -14,9 +14,9 @@ from quintant.api.kubernetes.apps_v1 import Deployment, DeploymentSpec
 from quintant.api.kubernetes.core_v1 import Container, PodSpec, PodTemplateSpec, Secret
 from quintant.api.kubernetes.networking_v1 import NetworkPolicyIngressRule
 from quintant.api.meta import LabelSelector
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from quintant.core.codec import decode, encode
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Opaque

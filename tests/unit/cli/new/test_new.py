@@ -98,3 +98,19 @@ def test_what_cannot_be_made_is_explained(words: tuple[str, ...], why: str) -> N
     assert done.exit_code != 0
     assert why in done.output
     assert not Path("shop", "Makefile").exists()
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "Shops.dev", "shops..dev", ".dev", "shops.dev.", "a_b.dev", "shops", "-a.dev", "a" * 254,
+        'x.dev"\nimport os', "../x.dev", f"{'a' * 64}.dev", "",
+    ],
+)  # fmt: skip
+def test_a_group_that_no_server_would_take_is_refused_before_anything_is_written(
+    group: str,
+) -> None:
+    done = new("shop", "--group", group, "--from", WHEEL)
+    assert done.exit_code == 1
+    assert [line.split()[0] for line in done.output.splitlines()] == ["cannot", "because:", "try:"]
+    assert not Path("shop").exists()

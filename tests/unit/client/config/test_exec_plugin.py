@@ -75,7 +75,9 @@ async def test_token_is_shown_and_kept() -> None:
 
 async def test_program_is_called_as_the_kubeconfig_says() -> None:
     program = Program()
-    plugin = replace(LOGIN, args=("get", "-x"), env={"REGION": Sensitive("north")}, told=True)
+    plugin = replace(
+        LOGIN, args=("get", "-x"), env={"REGION": Sensitive("north")}, provide_cluster_info=True
+    )
     await using(program, plugin, server="https://api.test").credential()
     ((argv, env, interactive),) = program.runs
     assert argv == ("login", "get", "-x")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quintant.client.config.config import Config
-from quintant.client.config.untrusted import LONGEST, is_link_local
+from quintant.client.config.untrusted import LONGEST
 from quintant.core.errors import ConfigError
 from unit.client.kubeconfig_files import kubeconfig
 
@@ -107,30 +107,6 @@ def test_insecure_servers_are_taken_when_asked_for(text: Any) -> None:
     assert read(skipped, insecure=True).trust.insecure
     with pytest.raises(ConfigError, match="link-local"):
         read(text(cluster={"server": "http://169.254.169.254"}), insecure=True)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "169.254.0.1",
-        "0xa9fea9fe",
-        "2852039166",
-        "169.254.43518",
-        "0251.0376.0251.0376",
-        "fe80::1",
-        "fe80::1%eth0",
-        "::ffff:169.254.169.254",
-        "2002:a9fe:a9fe::1",
-        "64:ff9b::169.254.169.254",
-    ],
-)
-def test_link_local_address_is_known_in_every_spelling(address: str) -> None:
-    assert is_link_local(address)
-
-
-@pytest.mark.parametrize("address", ["", "127.0.0.1", "::1", "10.0.0.1", "fd00::1", "example.com"])
-def test_other_addresses_are_not_taken_for_link_local(address: str) -> None:
-    assert not is_link_local(address)
 
 
 def test_several_contexts_need_a_choice(text: Any) -> None:

@@ -71,7 +71,7 @@ def test_plugin_is_described(tmp_path: Path) -> None:
     assert found is not None
     assert (found.command, found.args, found.hint) == ("login", ("-a",), "brew install login")
     assert found.env["A"].reveal() == "b"
-    assert (found.told, found.extension) == (True, {"audience": "x"})
+    assert (found.provide_cluster_info, found.extension) == (True, {"audience": "x"})
 
 
 def test_plugin_with_a_slash_is_found_beside_the_kubeconfig(tmp_path: Path) -> None:

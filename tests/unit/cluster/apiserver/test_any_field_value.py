@@ -12,9 +12,9 @@ import pytest
 
 from conformance.kinds import EVENT, NAMESPACE, SAMPLES
 from conformance.target import STRATEGIC
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from unit.cluster.api import (
     APPLY,
     CMS,

@@ -9,8 +9,8 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, run_component
 from quintant.core.clock import LoopClock, Random
 from quintant.core.errors import Forbidden
-from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
 
 
 async def test_component_works_under_its_own_name_with_its_own_role() -> None:

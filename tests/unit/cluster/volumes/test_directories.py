@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from quintant.cluster.volumes.directories import (
+    PARTIAL,
     Directories,
     DirectoryKind,
     SourceMissing,
     VolumeDirectory,
+    copy_folder,
 )
-from quintant.cluster.volumes.reflink import PARTIAL, copy_folder
 
 VOLUME = VolumeDirectory(DirectoryKind.VOLUME, "v")
 SNAPSHOT = VolumeDirectory(DirectoryKind.SNAPSHOT, "s")

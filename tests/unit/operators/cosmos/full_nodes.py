@@ -10,15 +10,15 @@ from quintant.core import codec
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.builders.instances import Instance, instances
-from testbeds.cosmos import full_node
+from testbeds import cosmos
 
 TOOLS_IMAGE = "tools:1"
 
 
-def crd(name: str = "hub", **given: Any) -> CosmosFullNode:
+def full_node(name: str = "hub", **given: Any) -> CosmosFullNode:
     """A CosmosFullNode that the server has stored."""
     status = given.pop("status", None)
-    plain = full_node(name, **given) | ({"status": status} if status else {})
+    plain = cosmos.full_node(name, **given) | ({"status": status} if status else {})
     found = codec.decode(CosmosFullNode, msgspec.json.encode(plain))
     meta: ObjectMeta = replace(found.metadata, uid="u-1", generation=1)
     return replace(found, metadata=meta)

@@ -27,11 +27,11 @@ from quintant.operators.cosmos.api.views import (
     NodeVolume,
     PodObject,
 )
-from quintant.operators.cosmos.cache.plan import CometItem
-from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observed.comet import CometItem
+from quintant.operators.cosmos.observed.full_node import Observed
 from quintant.operators.cosmos.plan.rollout import PodUpdate
 from quintant.wire.comet import CometStatus
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -98,7 +98,7 @@ def observed(states: str, heights: Any = None, **given: Any) -> Observed:
     }
     away, claims = given.pop("away", frozenset()), given.pop("claims", ())
     return Observed(
-        crd=crd(replicas=len(states), **given),
+        full_node=full_node(replicas=len(states), **given),
         pods=pods,
         items={uid: each for uid, each in found.items() if each is not None},
         away=frozenset(away),

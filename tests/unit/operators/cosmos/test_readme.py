@@ -7,9 +7,9 @@ import re
 from quintant.operators import cosmos
 from quintant.operators.cosmos.metrics import CosmosMetrics
 from quintant.operators.cosmos.options import Options
-from quintant.operators.cosmos.plan.conclusion import TOLD
-from quintant.operators.cosmos.scheduled_volume_snapshot import plan as snapshots
-from quintant.operators.cosmos.self_healing.act import TOLD as RESTARTS
+from quintant.operators.cosmos.plan.conclusion import TRANSITIONS
+from quintant.operators.cosmos.scheduled_volume_snapshot.plan import conclusion as snapshots
+from quintant.operators.cosmos.self_healing.plan.restarts import RESTART_EVENTS
 from unit.operators.readme import Contract, served, watched
 
 CONTRACT = Contract(cosmos)
@@ -17,7 +17,7 @@ CONTRACT = Contract(cosmos)
 
 def test_every_event_of_the_code_is_listed_with_its_type() -> None:
     listed = CONTRACT.events()
-    told = {each.event or each.reason: each.type for each in (*TOLD, *snapshots.TOLD)}
+    told = {each.event or each.reason: each.type for each in (*TRANSITIONS, *snapshots.TRANSITIONS)}
     written = re.findall(r'PlannedEvent\(\s*"(\w+)", "(\w+)"', CONTRACT.sources)
     planned = {reason: type for type, reason in written}
     missing = dict.fromkeys(re.findall(r'_missing\("(\w+)"', CONTRACT.sources), "Warning")
@@ -27,8 +27,8 @@ def test_every_event_of_the_code_is_listed_with_its_type() -> None:
             r'ctx\.event\(\s*"(\w+)",([^\n]*(?:\n[^\n]*){0,1})', CONTRACT.sources
         )
     }
-    restarts = dict.fromkeys(RESTARTS.values(), "Normal")
-    failed = {f"{name}DeletePod": "Warning" for name in RESTARTS.values()}
+    restarts = dict.fromkeys(RESTART_EVENTS.values(), "Normal")
+    failed = {f"{name}DeletePod": "Warning" for name in RESTART_EVENTS.values()}
     direct |= {"PVCAutoScale": "Normal", "CrashLoopRebuild": "Normal"}
     assert told | planned | missing | direct | restarts | failed == listed
 

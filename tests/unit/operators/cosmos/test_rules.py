@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.operators.cosmos.rules import validate, warn
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 A, B = {"height": 0, "image": "a"}, {"height": 9, "image": "b"}
 
@@ -33,7 +33,11 @@ A, B = {"height": 0, "image": "a"}, {"height": 9, "image": "b"}
           {"storage": "-1"}}}}}},
          "spec.instanceOverrides[hub-0].volumeClaimTemplate.resources.requests.storage"),
         ({"pod": {"containers": [{"image": "x"}]}}, "spec.podTemplate.containers[0].name"),
-        ({"additionalVersionedPods": [{"name": "", "containers": [{}]}]},
+        ({"additionalVersionedPods": [{"name": "a", "containers": [{}]}]},
+         "spec.additionalVersionedPods[0].containers"),
+        ({"additionalVersionedPods": [{"name": "a", "containers": ["x"]}]},
+         "spec.additionalVersionedPods[0].containers"),
+        ({"additionalVersionedPods": [{"name": "", "containers": [{"name": "x"}]}]},
          "spec.additionalVersionedPods[0].name"),
         ({"additionalVersionedPods": [{"name": "a"}]},
          "spec.additionalVersionedPods[0].containers"),
@@ -41,10 +45,19 @@ A, B = {"height": 0, "image": "a"}, {"height": 9, "image": "b"}
          "spec.selfHeal.pvcAutoScale.increaseQuantity"),
         ({"selfHeal": {"pvcAutoScale": {"usedSpacePercentage": 80, "increaseQuantity": "1Gi",
           "maxSize": "x"}}}, "spec.selfHeal.pvcAutoScale.maxSize"),
+        ({"replicas": 2**31 - 1}, "spec.replicas"),
+        ({"replicas": -1}, "spec.replicas"),
+        ({"ordinals": {"start": 2**31}}, "spec.ordinals.start"),
+        ({"chain": {"versions": [A] * 1001}}, "spec.chain.versions"),
+        ({"chain": {"config": {"overrides": "#" * 65_537}}}, "spec.chain.config.overrides"),
+        ({"additionalVersionedPods": [{"name": "a"}] * 17}, "spec.additionalVersionedPods"),
+        ({"instanceOverrides": {f"hub-{at}": {} for at in range(2001)}}, "spec.instanceOverrides"),
+        ({"strategy": {"progressDeadlineSeconds": 2**62}}, "spec.strategy.progressDeadlineSeconds"),
+        ({"selfHeal": {"stall": {"seconds": 2**62}}}, "spec.selfHeal.stall.seconds"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_named_by_its_field(given: dict[str, Any], field: str) -> None:
-    assert [each.field for each in validate(crd(**given))] == [field]
+    assert [each.field for each in validate(full_node(**given))] == [field]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +71,8 @@ def test_what_makes_no_sense_is_named_by_its_field(given: dict[str, Any], field:
     ],
 )
 def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
-    assert list(validate(crd(**given))) == []
-    assert list(warn(crd(**given))) == []
+    assert list(validate(full_node(**given))) == []
+    assert list(warn(full_node(**given))) == []
 
 
 @pytest.mark.parametrize(
@@ -72,11 +85,11 @@ def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_probably_not_meant_is_told(given: dict[str, Any], word: str) -> None:
-    (said,) = warn(crd(**given))
+    (said,) = warn(full_node(**given))
     assert word in said
-    assert list(validate(crd(**given))) == []
+    assert list(validate(full_node(**given))) == []
 
 
 def test_a_peer_that_is_one_is_accepted() -> None:
     peers = f"{'ab' * 20}@node.example.com:26656,{'01' * 20}@10.0.0.1:1"
-    assert list(warn(crd(chain={"config": {"peers": peers, "seeds": peers}}))) == []
+    assert list(warn(full_node(chain={"config": {"peers": peers, "seeds": peers}}))) == []

@@ -9,8 +9,9 @@ from quintant.operators import infra
 from quintant.operators.infra.api.cluster_status import State
 from quintant.operators.infra.cloud import plan as cloud_plan
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.answers import ErrorClass
+from quintant.operators.infra.observed.answers import ErrorClass
 from quintant.operators.infra.options import Options
+from quintant.operators.infra.plan import looks
 from quintant.operators.infra.plan.events import TRANSITIONS
 from quintant.operators.infra.plan.status import CONDITIONS
 from quintant.operators.infra.plan.steps import Step
@@ -52,7 +53,7 @@ def test_every_condition_is_in_the_table() -> None:
     listed = {row[0]: row[1] for row in CONTRACT.rows("Conditions")}
     of_clusters = [name for name, of in listed.items() if "Cluster" in of or of == "all kinds"]
     assert of_clusters == list(CONDITIONS)
-    others = {cloud_plan.PROVIDER_READY, cloud_plan.IN_USE, provider_plan.REACHABLE}
+    others = {cloud_plan.PROVIDER_READY, looks.IN_USE, provider_plan.REACHABLE}
     assert set(listed) - set(CONDITIONS) == others
 
 

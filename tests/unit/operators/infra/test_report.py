@@ -6,7 +6,7 @@ from typing import Any
 
 from quintant.core import codec
 from quintant.operators.infra.api import Cluster
-from quintant.operators.infra.observe.answers import Estimate
+from quintant.operators.infra.observed.answers import Estimate
 from quintant.operators.infra.report import describe, planned
 from testbeds.infra import template
 

@@ -6,18 +6,17 @@ import re
 
 import quintant.operators.klight as klight
 from quintant.operators.klight import api, options
-from quintant.operators.klight.act import join
-from quintant.operators.klight.lightnetwork.api import REPAIR, Phase
+from quintant.operators.klight.api.lightnetwork import REPAIR, Phase
 from quintant.operators.klight.options import PREFIX
-from quintant.operators.klight.plan import actions
-from quintant.runtime.controller import attempts
+from quintant.operators.klight.plan import joiner
+from quintant.runtime.workqueue import attempts
 from unit.operators.readme import Contract
 
 KLIGHT = Contract(klight)
 CONTRACT, PAGE = KLIGHT.text, KLIGHT.page
 EVENT = re.compile(
-    r'(?:(?:Complaint|NetworkEvent|Drop|Enrol|Postpone|\.say|\.warn)\([^"\n]*\s*'
-    r'|ctx\.event\(pod, |return |goal = \(|else \()"([A-Z]\w+)"'
+    r'(?:(?:Complaint|Announce|Warn|Drop|Enrol|Postpone)\([^"\n]*\s*'
+    r'|PlannedEvent\("\w+", |ctx\.event\(pod, |return |goal = \(|else \()"([A-Z]\w+)"'
 )
 PHASES = set(Phase.__args__)  # type: ignore[attr-defined]
 
@@ -46,8 +45,8 @@ def test_numbers_of_the_contract_are_those_of_the_code() -> None:
     assert f"left alone for {given.settle:g} s" in CONTRACT
     assert f"after {given.gc_after / 60:g} min the LightNetwork" in CONTRACT
     assert f"after {attempts.FIRST_SECONDS:g} s, doubling to {attempts.CAP_SECONDS:g} s" in CONTRACT
-    assert f"after {join.LONG_SECONDS / 60:g} min" in CONTRACT
-    assert f"after {actions.START_SECONDS:g} s `Waiting`" in CONTRACT
+    assert f"again after {joiner.LONG_SECONDS:g} s" in CONTRACT
+    assert f"after {joiner.START_SECONDS:g} s `Waiting`" in CONTRACT
 
 
 def test_every_phase_is_on_the_page() -> None:

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.core import codec
-from quintant.core.object import Request
+from quintant.core.object import Request, replace
 from quintant.operators.klight.api import CONTAINER, LABEL, PAUSED, PORT, PeerPod
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import (
     address_of,
     incarnation_of,
+    is_own_address,
     network_of,
     object_name,
     obstacle,
@@ -188,3 +189,28 @@ def test_every_network_has_a_name_that_the_server_takes(network: str) -> None:
 @given(VALUES, VALUES)
 def test_two_networks_never_share_a_name(one: str, other: str) -> None:
     assert (object_name(one) == object_name(other)) is (one == other)
+
+
+@pytest.mark.parametrize(
+    ("ip", "address", "own"),
+    [
+        ("10.0.0.1", "10.0.0.1:9081", True),
+        ("10.0.0.1", "10.0.0.1:7", True),
+        ("::1", "[::1]:7", True),
+        ("10.0.0.1", "10.0.0.2:9081", False),
+        ("10.0.0.1", "10.0.0.1:", False),
+        ("10.0.0.1", "10.0.0.1:9081@10.0.0.2:9081", False),
+        ("10.0.0.1", "dns:///10.0.0.1:9081", False),
+        ("", ":9081", False),
+        ("", "", False),
+    ],
+)
+def test_only_an_address_of_the_pod_is_its_own(ip: str, address: str, own: bool) -> None:
+    assert is_own_address(address, pod(ip=ip), OPTIONS) is own
+
+
+def test_another_port_of_a_shared_address_is_not_the_pods_own() -> None:
+    given = pod()
+    shared = replace(given, spec=replace(given.spec, host_network=True))
+    assert is_own_address("10.0.0.1:9081", shared, OPTIONS)
+    assert not is_own_address("10.0.0.1:7", shared, OPTIONS)

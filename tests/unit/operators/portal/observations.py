@@ -20,7 +20,7 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassSpec,
 )
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed
 from quintant.wire.tunnelreport import RelayReport, Report, ServiceReport
 
 OWNER = OwnerReference(kind="PortalExpose", name="shop", uid="u", controller=True)
@@ -80,7 +80,7 @@ def observed(**changes: Any) -> Observed:
         "tunnel_class": TunnelClass(
             metadata=ObjectMeta(name="small"), spec=TunnelClassSpec(replicas=2, size="small")
         ),
-        "found": deployed(),
+        "existing": deployed(),
         "pods": (pod("p"), pod("q")),
         "reports": {"p": report("a", "b"), "q": report("a", "b")},
         "now": NOW,

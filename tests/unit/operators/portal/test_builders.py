@@ -140,6 +140,7 @@ def test_tunnel_has_no_privileges_and_no_token_of_the_cluster() -> None:
     pod = built()["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsGroup"] > 0
     assert container()["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
 

@@ -45,7 +45,7 @@ OTHER = OwnerReference(kind="PortalExpose", name="shop", uid="other", controller
 def test_deployment_is_ours_by_its_controller_or_by_its_labels(
     found: Deployment | None, ours: bool
 ) -> None:
-    assert (observed(found=found).deployment is not None) is ours
+    assert (observed(existing=found).deployment is not None) is ours
 
 
 def test_pod_that_only_carries_our_labels_is_not_believed() -> None:

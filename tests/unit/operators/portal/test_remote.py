@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import msgspec
 import pytest
@@ -17,6 +17,7 @@ from quintant.http.request import Request as HttpRequest
 from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
 from quintant.operators.portal.remote import (
+    MOST_REPORT,
     TunnelPod,
     http_lines,
     newer,
@@ -24,8 +25,8 @@ from quintant.operators.portal.remote import (
     reports_by,
     same,
 )
-from quintant.runtime.controller.follower import Follower, Unreachable
-from quintant.runtime.controller.workqueue import Workqueue
+from quintant.runtime.source.follower import Follower, Unreachable
+from quintant.runtime.workqueue.workqueue import Workqueue
 from quintant.testing import advance, settle
 from quintant.wire.tunnelreport import Report
 from unit.runtime.controller.running_source import running, woken
@@ -170,6 +171,22 @@ async def test_http_lines_come_as_they_are_told() -> None:
 
 
 @pytest.mark.realtime
+async def test_a_line_without_an_end_is_given_up() -> None:
+    async def told() -> AsyncGenerator[bytes, None]:
+        yield b"one\n"
+        while True:
+            yield b"x" * 65_536
+
+    async def status(_: HttpRequest) -> StreamingResponse:
+        return StreamingResponse(told())
+
+    async with serving(status, "127.0.9.8", 9808), aclosing(http_lines("127.0.9.8")) as lines:
+        assert await anext(lines) == b"one"
+        with pytest.raises(Unreachable, match=f"more than {MOST_REPORT} bytes"):
+            await anext(lines)
+
+
+@pytest.mark.realtime
 async def test_a_tunnel_that_answers_with_an_error_tells_nothing() -> None:
     async def status(_: HttpRequest) -> Response:
         return Response(500)
@@ -195,3 +212,32 @@ def test_garbage_is_no_report(raw: bytes) -> None:
 def test_report_of_another_version_is_not_understood() -> None:
     assert parse(b'{"v":2,"seq":1}') is None
     assert parse(b'{"v":1,"seq":1,"more":true}') == Report(1, 1)
+
+
+@pytest.mark.parametrize("text", ["now", "2026-01-01", "9999-99-99", "x" * 300_000, "\x00"])
+def test_moments_that_are_none_are_left_out(text: str) -> None:
+    relay = {"name": "a", "url": "wss://a.b", "since": text}
+    found = parse(msgspec.json.encode({"v": 1, "seq": 1, "observedAt": text, "relays": [relay]}))
+    if found is not None:
+        assert (found.observed_at, found.relays[0].since) == ("", "")
+
+
+def test_texts_of_a_report_are_short_lines() -> None:
+    long = "\x1b[2J\n" * 1_000
+    relay = {"name": "a", "url": "wss://a.b", "lastError": long, "publicURL": "https://" + long}
+    service = {"reachable": False, "error": long}
+    told = {"v": 1, "seq": 1, "service": service, "relays": [relay] * 300}
+    assert parse(msgspec.json.encode(told)) is None
+    found = parse(msgspec.json.encode(told | {"relays": [relay]}))
+    assert found is not None
+    (heard,) = found.relays
+    for text in (found.service.error, heard.last_error, heard.public_url):
+        assert len(text) <= 256
+        assert text.isprintable()
+
+
+def test_public_url_that_is_none_is_left_out() -> None:
+    relay = {"name": "a", "url": "wss://a.b", "publicURL": "javascript:alert(1)"}
+    found = parse(msgspec.json.encode({"v": 1, "seq": 1, "relays": [relay]}))
+    assert found is not None
+    assert found.relays[0].public_url == ""

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from quintant.api.scheduling import Toleration
 from quintant.operators.portal.api import (
+    MOST_NODE_LABELS,
+    MOST_RATE,
+    MOST_RELAYS,
+    MOST_REPLICAS,
+    MOST_TOLERATIONS,
     App,
     PortalExposeSpec,
+    RateLimit,
+    RateLimits,
     RelaySpec,
     RelayTarget,
     ServiceRef,
@@ -21,17 +30,27 @@ from quintant.operators.portal.rules import (
     validate_expose,
 )
 
+ANY = Toleration(operator="Exists")
+
 
 def spec(
     app: str = "my-app", service: str = "web", port: int = 80, **relays: str
 ) -> PortalExposeSpec:
-    targets = relays or {"one": "wss://portal.gosuda.org/relay"}
+    named = App(name=app, service=ServiceRef(name=service, port=port))
+    return through(relays or {"one": "wss://portal.gosuda.org/relay"}, named)
+
+
+def through(targets: Mapping[str, str], app: App | None = None) -> PortalExposeSpec:
     return PortalExposeSpec(
-        app=App(name=app, service=ServiceRef(name=service, port=port)),
+        app=app or App(name="my-app", service=ServiceRef(name="web", port=80)),
         relay=RelaySpec(
             targets=tuple(RelayTarget(name=name, url=url) for name, url in targets.items())
         ),
     )
+
+
+def limited(**limits: RateLimit) -> TunnelClassSpec:
+    return TunnelClassSpec(replicas=1, size="small", rate_limits=RateLimits(**limits))
 
 
 def test_spec_of_the_contract_is_right() -> None:
@@ -50,6 +69,13 @@ def test_spec_of_the_contract_is_right() -> None:
         (spec(one="wss://"), "spec.relay.targets[0].url"),
         (spec(one="wss://relay.example.com:port/"), "spec.relay.targets[0].url"),
         (spec(one="wss://relay.example.com/#x"), "spec.relay.targets[0].url"),
+        (spec(one="wss://relay.example.com/" + "x" * 2048), "spec.relay.targets[0].url"),
+        (through({"r" * 64: "wss://relay.example.com"}), "spec.relay.targets[0].name"),
+        (through({"": "wss://relay.example.com"}), "spec.relay.targets[0].name"),
+        (
+            through({f"r{at}": "wss://relay.example.com" for at in range(MOST_RELAYS + 1)}),
+            "spec.relay.targets",
+        ),
     ],
 )
 def test_broken_rule_is_found_at_its_field(given: PortalExposeSpec, field: str) -> None:
@@ -98,6 +124,25 @@ def test_address_is_no_name() -> None:
     ("given", "field"),
     [
         (TunnelClassSpec(replicas=0, size="small"), "spec.replicas"),
+        (TunnelClassSpec(replicas=MOST_REPLICAS + 1, size="small"), "spec.replicas"),
+        (TunnelClassSpec(replicas=2**63, size="small"), "spec.replicas"),
+        (limited(per_visitor=RateLimit(requests_per_second=0)), "spec.rateLimits.perVisitor"),
+        (
+            limited(per_exposure=RateLimit(requests_per_second=1, burst=MOST_RATE + 1)),
+            "spec.rateLimits.perExposure",
+        ),
+        (
+            TunnelClassSpec(replicas=1, size="small", tolerations=(ANY,) * (MOST_TOLERATIONS + 1)),
+            "spec.tolerations",
+        ),
+        (
+            TunnelClassSpec(
+                replicas=1,
+                size="small",
+                node_selector={f"l{at}": "" for at in range(MOST_NODE_LABELS + 1)},
+            ),
+            "spec.nodeSelector",
+        ),
         (TunnelClassSpec(replicas=1, size="huge"), "spec.size"),  # type: ignore[arg-type]
         (
             TunnelClassSpec(replicas=1, size="small", node_selector={"a b": "c"}),
@@ -117,3 +162,23 @@ def test_address_is_no_name() -> None:
 )
 def test_broken_rule_of_a_class_is_found(given: TunnelClassSpec, field: str) -> None:
     assert [cause.field for cause in validate_class(given)] == [field]
+
+
+def test_what_is_wrong_is_told_in_few_words_however_long_it_is() -> None:
+    wrong = [*validate_expose(spec(app="x" * 100_000, service="y" * 100_000))]
+    wrong += validate_class(
+        TunnelClassSpec(replicas=1, size="small", node_selector={"a b" * 50_000: ""})
+    )
+    assert len(wrong) == 3
+    assert all(len(cause.message) < 500 for cause in wrong)
+
+
+def test_what_the_largest_sizes_say_is_right() -> None:
+    given = through({f"r{at}": "wss://relay.example.com" for at in range(MOST_RELAYS)})
+    assert not list(validate_expose(given))
+    rates = RateLimits(per_visitor=RateLimit(requests_per_second=MOST_RATE, burst=MOST_RATE))
+    largest = TunnelClassSpec(
+        replicas=MOST_REPLICAS, size="large", rate_limits=rates,
+        tolerations=(ANY,) * MOST_TOLERATIONS,
+    )  # fmt: skip
+    assert not list(validate_class(largest))

@@ -46,3 +46,14 @@ def test_settings_are_understood() -> None:
 def test_nonsense_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         from_environment(Options, {name: value})
+
+
+@pytest.mark.parametrize("text", ["*", "evil*", "a b", "x/*/y", "../x", "x/**"])
+def test_images_are_allowed_by_names_and_not_by_half_of_one(text: str) -> None:
+    with pytest.raises(ConfigError, match="ALLOWED_IMAGES"):
+        from_environment(Options, {"ALLOWED_IMAGES": text})
+
+
+def test_images_are_read_by_commas() -> None:
+    found = from_environment(Options, {"ALLOWED_IMAGES": "edgehub/*, example.dev/plc:1"})
+    assert found.allowed_images == ("edgehub/*", "example.dev/plc:1")

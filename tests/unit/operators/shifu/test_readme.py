@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from quintant.operators import shifu
-from quintant.operators.shifu.edge_node.plan import TOLD as NODE_TOLD
+from quintant.operators.shifu.edge_node.plan import TRANSITIONS as NODE_TOLD
 from quintant.operators.shifu.metrics import ShifuMetrics
-from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.plan.conclusion import MOVED, SUPERSEDED
-from quintant.operators.shifu.plan.conditions import TOLD
+from quintant.operators.shifu.plan.conclusion import SUPERSEDED
+from quintant.operators.shifu.plan.conditions import TRANSITIONS
+from quintant.operators.shifu.plan.move_report import MOVED
+from quintant.operators.shifu.topology.topology import Topology
 from unit.operators.readme import Contract, served, watched
 
 CONTRACT = Contract(shifu)
@@ -16,7 +17,7 @@ CONTRACT = Contract(shifu)
 
 def test_every_event_of_the_code_is_listed_with_its_type() -> None:
     listed = CONTRACT.events()
-    told = {each.event or each.reason: each.type for each in (*TOLD, *NODE_TOLD)}
+    told = {each.event or each.reason: each.type for each in (*TRANSITIONS, *NODE_TOLD)}
     moved = dict.fromkeys(MOVED.values(), "Warning")
     others = {"Scheduled": "Normal", "Rescheduled": "Normal", SUPERSEDED: "Normal"}
     assert listed == {**told, **moved, **others}

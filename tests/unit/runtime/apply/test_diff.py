@@ -26,7 +26,7 @@ APART_FORMER = fleet(uid="uid-of-an-earlier-fleet-apart", namespace="harbour")
 APART_OTHER = fleet("other", "uid-other-apart", namespace="harbour")
 ELSEWHERE = fleet(uid="uid-elsewhere", namespace="lake")
 OWNERS = [OURS, OURS, FORMER, OTHER, APART, APART, APART_FORMER, APART_OTHER, ELSEWHERE, None]
-LABEL = RevisionMark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
+LABEL = RevisionMark(key="app.kubernetes.io/revision", carrier="label", hash=fnv1)
 
 World = dict[str, ConfigMap]
 

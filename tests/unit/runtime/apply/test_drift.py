@@ -29,6 +29,7 @@ from quintant.api.quantity import Quantity
 from quintant.core.codec import from_plain, to_plain
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.runtime.apply.drift import covers, drifted, strays
+from testbeds.call_counter import counted_calls
 
 TEMPLATE = "/spec/template/spec"
 
@@ -183,3 +184,15 @@ def _repeats(value: Any) -> bool:
         for each in value
     )
     return odd or len(set(names)) < len(names) or any(map(_repeats, value))
+
+
+def test_ports_that_share_a_number_have_not_drifted() -> None:
+    ports = [{"containerPort": 53, "protocol": each} for each in ("TCP", "UDP")]
+    assert covers({"ports": ports, "image": "dns"}, {"ports": list(ports)})
+
+
+def test_a_part_that_is_as_wanted_is_compared_at_once() -> None:
+    want = {"env": [{"name": f"n{at}", "value": str(at)} for at in range(100)]}
+    with counted_calls() as counter:
+        assert covers({**want, "imagePullPolicy": "Always"}, want)
+    assert counter.calls < 100

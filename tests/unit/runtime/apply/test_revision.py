@@ -26,7 +26,7 @@ from quintant.runtime.apply.revision import (
 )
 from unit.runtime.apply.fleet import FleetStatus, fleet, of, ship, stored
 
-COSMOS = RevisionMark(key="app.kubernetes.io/revision", where="label", hash=fnv1)
+COSMOS = RevisionMark(key="app.kubernetes.io/revision", carrier="label", hash=fnv1)
 TEXT = st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=8), max_size=4)
 
 TEMPLATE = {
@@ -178,7 +178,7 @@ class CountedHash:
 
 def test_unchanged_bytes_are_not_hashed_twice() -> None:
     hashed = CountedHash()
-    mark = RevisionMark(hash=hashed, where="label", ordinal="test.quintant.dev/ordinal")
+    mark = RevisionMark(hash=hashed, carrier="label", ordinal="test.quintant.dev/ordinal")
     for _ in range(3):
         assert mark.of(marked(ship("s", "x"), mark)) == fnv1(canonical(ship("s", "x"), mark))
     assert hashed.count == 1

@@ -15,6 +15,7 @@ from quintant.core.errors import (
     ConfigError,
     Conflict,
     ConnectError,
+    Invalid,
     NotLeader,
     Undecodable,
 )
@@ -47,6 +48,7 @@ WRITES: dict[str, Write] = {
     "create": lambda client: client.create(ship("a", "1")),
     "apply": lambda client: client.apply(ship("a", "1")),
     "patch": lambda client: client.patch(ship("a", "1", rig="ketch"), since=ship("a", "1")),
+    "annotate": lambda client: client.annotate(ship("a", "1"), {"x": "y"}),
     "set_status": lambda client: client.set_status(ship("a", "1"), ShipStatus(afloat=True)),
     "amend": lambda client: client.json_patch(Ship, meta("a"), []),
     "delete": lambda client: client.delete(ship("a", "1")),
@@ -151,7 +153,7 @@ async def test_a_write_that_finds_no_server_says_so(testbed: ClientTestbed, writ
         await doing
 
 
-@pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "amend"])
+@pytest.mark.parametrize("name", ["create", "apply", "patch", "annotate", "set_status", "amend"])
 async def test_a_write_is_seen_at_once(testbed: ClientTestbed, name: str) -> None:
     await testbed.watched(Ship, ship("a", "1"))
 
@@ -160,7 +162,7 @@ async def test_a_write_is_seen_at_once(testbed: ClientTestbed, name: str) -> Non
     assert seen(testbed) == "9"
 
 
-@pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "amend"])
+@pytest.mark.parametrize("name", ["create", "apply", "patch", "annotate", "set_status", "amend"])
 async def test_a_write_that_outlives_its_reconcile_is_seen_too(
     testbed: ClientTestbed, name: str
 ) -> None:
@@ -177,17 +179,17 @@ async def test_a_write_that_outlives_its_reconcile_is_seen_too(
     assert seen(testbed) == "9"
 
 
-@pytest.mark.parametrize("name", ["create", "apply", "patch", "set_status", "delete"])
+@pytest.mark.parametrize("name", ["create", "apply", "patch", "annotate", "set_status", "delete"])
 async def test_metadata_alone_is_not_written(testbed: ClientTestbed, name: str) -> None:
     await testbed.watched(Metadata[Chart], chart("a", "1"))
     obj = await testbed.client.get(Metadata[Chart], "a", "sea")
     labelled = replace(obj, metadata=replace(obj.metadata, labels={"x": "y"}))
     write = getattr(testbed.client, name)
     more: dict[str, Any] = {"patch": {"since": obj}}.get(name, {})
-    status = [ShipStatus()] if name == "set_status" else []
+    given: dict[str, list[Any]] = {"set_status": [ShipStatus()], "annotate": [{"x": "y"}]}
 
     with pytest.raises(ConfigError, match="Metadata alone is not a kind\nbecause: an object read"):
-        await testbed.unasked(write(labelled, *status, **more))
+        await testbed.unasked(write(labelled, *given.get(name, []), **more))
 
 
 async def _call(write: Write, client: Client) -> Any:
@@ -414,6 +416,41 @@ async def test_a_patch_that_would_lose_fields_is_not_sent(testbed: ClientTestbed
 
     with pytest.raises(ConfigError, match="the list piers changed"):
         await testbed.unasked(testbed.client.patch(new, since=old))
+
+
+# Annotations.
+
+
+async def test_annotations_are_set_and_removed_on_this_very_object(testbed: ClientTestbed) -> None:
+    obj = ship("a", "3", annotations={"x": "1", "y": "1"})
+
+    stored, [asked] = await testbed.answered(
+        testbed.client.annotate(obj, {"x": "2", "y": None}, sub="status"), ship("a", "7")
+    )
+
+    assert stored == ship("a", "7")
+    assert (asked.call.method, asked.call.path) == ("PATCH", f"{SHIPS}/a/status")
+    assert asked.call.headers["content-type"] == "application/merge-patch+json"
+    assert asked.query == {"fieldManager": "tester"}
+    annotations = {"x": "2", "y": None}
+    assert asked.body == {"metadata": {"uid": obj.metadata.uid, "annotations": annotations}}
+    assert asked.call.idempotent
+
+
+async def test_annotations_that_are_so_already_are_not_sent(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship, known := ship("a", "1", annotations={"x": "1"}))
+
+    found = await testbed.unasked(testbed.client.annotate(ship("a"), {"x": "1", "y": None}))
+
+    assert found == known
+
+
+async def test_annotations_of_a_namesake_count_for_nothing(testbed: ClientTestbed) -> None:
+    await testbed.watched(Ship, ship("a", "1", annotations={"x": "1"}))
+    other = replace(ship("a"), metadata=replace(meta("a"), uid="another"))
+
+    with pytest.raises(Invalid):
+        await testbed.answered(testbed.client.annotate(other, {"x": "1"}), 422)
 
 
 # Status.

@@ -12,7 +12,7 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.runtime.cache.follow import wait_for_state, watch_changes
 from quintant.runtime.cache.informer import ObjectChange
-from quintant.runtime.cache.scope import WatchScope
+from quintant.runtime.watch.scope import WatchScope
 from quintant.testing.loop import VirtualLoop, settle
 from unit.runtime.kinds import Ship, ship
 from unit.runtime.scripted_transport import (

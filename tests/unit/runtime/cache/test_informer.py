@@ -13,7 +13,7 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.runtime.cache.informer import Informer, ObjectChange
-from quintant.runtime.cache.observer import RestartReason
+from quintant.runtime.watch.observer import RestartReason
 from quintant.testing.loop import VirtualLoop, settle
 from unit.runtime.kinds import Ocean, Ship, meta, ship
 from unit.runtime.scripted_transport import (

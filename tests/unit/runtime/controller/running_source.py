@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from quintant.core.clock import Random
 from quintant.core.object import Request
-from quintant.runtime.controller.sources import Source, SourceContext
-from quintant.runtime.controller.workqueue import Workqueue
+from quintant.runtime.source.sources import Source, SourceContext
+from quintant.runtime.workqueue.workqueue import Workqueue
 from quintant.testing import settle
 
 
 @asynccontextmanager
-async def running(source: Source, grace: float = 0.0) -> AsyncIterator[Workqueue[Request]]:
+async def running(
+    source: Source, grace: float = 0.0, failed: Callable[[], object] = lambda: None
+) -> AsyncIterator[Workqueue[Request]]:
     """Run a source meanwhile; the queue is where it wakes keys."""
-    context = SourceContext(Workqueue[Request](), tuple, Random(1), lambda: grace)
+    context = SourceContext(Workqueue[Request](), tuple, Random(1), lambda: grace, failed)
     task = asyncio.ensure_future(source(context))
     try:
         yield context.queue

@@ -9,7 +9,6 @@ from unittest.mock import AsyncMock
 import pytest
 
 from quintant.api.core import ConfigMap, Pod, Secret
-from quintant.core.crd import definitions
 from quintant.core.errors import ConfigError
 from quintant.core.object import (
     Custom,
@@ -21,10 +20,11 @@ from quintant.core.object import (
     Request,
 )
 from quintant.core.resource import resource
-from quintant.runtime.controller.context import Context, KeyContext
+from quintant.core.schema.crd import definitions
 from quintant.runtime.controller.declaration import Declaration, Retry, by_index
-from quintant.runtime.controller.sources import every
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context, KeyContext
+from quintant.runtime.source.sources import every
 from quintant.runtime.webhook import Spoke
 from quintant.testing import InProcessCluster
 

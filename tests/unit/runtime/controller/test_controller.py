@@ -28,10 +28,10 @@ from quintant.api.events import Event
 from quintant.api.meta import Condition
 from quintant.core.errors import ConnectError, Details, Terminal, TooManyRequests
 from quintant.core.errors import Status as Status_
-from quintant.core.markers import list_map
 from quintant.core.object import replace
-from quintant.runtime.controller.finalizer import RELEASE
+from quintant.core.schema.markers import list_map
 from quintant.runtime.manager.engine import Engine
+from quintant.runtime.reconcile.finalizer import RELEASE
 from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]
@@ -123,7 +123,7 @@ async def test_only_the_reconcile_that_a_task_runs_is_told_of_it(cluster: InProc
     async def reconcile(thing: Thing, ctx: Context[Thing]) -> None:
         (controller,), task = engines[0].controllers, asyncio.current_task()
         assert task is not None
-        found[thing.metadata.name] = controller.reconcile_of(task)
+        found[thing.metadata.name] = str(controller.reconcile_of(task))
         await asyncio.sleep(1)
 
     manager = Manager("test")
@@ -135,7 +135,7 @@ async def test_only_the_reconcile_that_a_task_runs_is_told_of_it(cluster: InProc
     assert found == {"a": "looker default/a", "b": "looker default/b"}
     mine = asyncio.current_task()
     assert mine is not None
-    assert engines[0].controllers[0].reconcile_of(mine) == ""
+    assert engines[0].controllers[0].reconcile_of(mine) is None
 
 
 async def test_result_asks_to_be_called_again(cluster: InProcessCluster) -> None:

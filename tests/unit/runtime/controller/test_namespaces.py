@@ -9,7 +9,7 @@ from quintant.api.core import ConfigMap, Node, Secret
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
 from quintant.runtime.controller.builder import KeyBuilder
-from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.reconcile.context import KeyContext
 
 
 async def reconcile(request: Request, ctx: KeyContext) -> None: ...

@@ -347,6 +347,8 @@ async def test_standby_that_cannot_reach_the_server_says_so_once(server: Transpo
 
     assert one.elector.state is ElectorState.STANDBY
     assert [line["event"] for line in lines] == ["cannot update lease"]
+    assert lines[0]["namespace"] == "default"
+    assert lines[0]["hint"].startswith("is default where the lease should be?")
 
 
 async def test_release_is_bounded_when_the_server_hangs(server: Transport) -> None:

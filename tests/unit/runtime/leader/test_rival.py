@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quintant.api.coordination import Lease
 from quintant.client.rest import Rest
 from quintant.core.object import replace
@@ -33,8 +35,11 @@ async def test_a_lease_that_ran_out_is_nobodys(cluster: InProcessCluster) -> Non
     assert live_holder(replace(lease, spec=spec), cluster.clock.now()) == ""
 
 
-async def test_without_a_lease_there_is_nobody(cluster: InProcessCluster) -> None:
+async def test_without_a_lease_there_is_nobody(
+    cluster: InProcessCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert await warned(cluster) == ""
+    assert "running without leader election" in capsys.readouterr().out
 
 
 async def test_who_may_not_read_leases_starts_all_the_same(cluster: InProcessCluster) -> None:

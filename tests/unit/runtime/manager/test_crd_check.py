@@ -8,9 +8,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from quintant.core.errors import ConfigError
-from quintant.core.markers import list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
+from quintant.core.schema.markers import list_map
 from quintant.runtime.manager.crd_check import check_crds, missing_fields
 from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing import InProcessCluster, named

@@ -7,19 +7,26 @@ import threading
 
 import pytest
 
-from quintant.runtime.manager.loop_monitor import BlockedSample, LoopMonitor, SchedulerWait
+from quintant.core.object import Request
+from quintant.runtime.controller.blocking_keys import RunningReconcile
+from quintant.runtime.manager.loop_monitor import (
+    TICK_SECONDS,
+    BlockedSample,
+    LoopMonitor,
+    SchedulerWait,
+)
 
 pytestmark = pytest.mark.realtime
 
 
-def called_by_name(task: asyncio.Task[None]) -> str:
-    return f"the task {task.get_name()}"
+def called_by_name(task: asyncio.Task[None]) -> RunningReconcile:
+    return RunningReconcile("portal", Request(task.get_name(), "shop"))
 
 
 async def test_what_runs_while_the_loop_is_blocked_is_seen_once() -> None:
     named = threading.Event()
 
-    def name(task: asyncio.Task[None]) -> str:
+    def name(task: asyncio.Task[None]) -> RunningReconcile:
         named.set()
         return called_by_name(task)
 
@@ -35,7 +42,7 @@ async def test_what_runs_while_the_loop_is_blocked_is_seen_once() -> None:
     with monitor.watch():
         sample = await asyncio.create_task(block(), name="block")
     assert sample is not None
-    assert sample.running == "the task block"
+    assert sample.running == "portal shop/block"
     assert "named.wait(60)" in sample.stack
     assert monitor.beat() is None
 
@@ -43,9 +50,8 @@ async def test_what_runs_while_the_loop_is_blocked_is_seen_once() -> None:
 async def test_task_that_nobody_knows_is_called_by_its_own_name() -> None:
     looked = threading.Event()
 
-    def unknown(task: asyncio.Task[None]) -> str:
+    def unknown(task: asyncio.Task[None]) -> None:
         looked.set()
-        return ""
 
     monitor = LoopMonitor(unknown)
 
@@ -59,6 +65,17 @@ async def test_task_that_nobody_knows_is_called_by_its_own_name() -> None:
         sample = await asyncio.create_task(block(), name="poller")
     assert sample is not None
     assert sample.running == "task poller"
+
+
+async def test_time_is_counted_for_the_one_reconcile_that_was_seen_all_along() -> None:
+    names = iter(["a", "a", "b", "b", "b"])
+    monitor = LoopMonitor(lambda task: RunningReconcile("portal", Request(next(names), "shop")))
+    for _ in range(7):
+        monitor.tick(asyncio.get_running_loop(), threading.get_ident())
+    sample = monitor.beat()
+    assert sample is not None
+    assert sample.running == "portal shop/b"
+    assert sample.seconds == 2 * TICK_SECONDS
 
 
 def test_time_without_a_processor_only_grows() -> None:

@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from prometheus_client import Counter
 
-from quintant import Client, Context, Custom, Environment, Manager, Model, resource
+from quintant import Alert, Client, Context, Custom, Environment, Manager, Model, resource
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
 from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaf_errors
+from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
+from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.health import ProbeKind
+from quintant.runtime.settings import ManagerOptions
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
 
@@ -123,18 +126,6 @@ async def test_kind_installed_late_is_waited_for(cluster: InProcessCluster) -> N
     await asyncio.gather(running, return_exceptions=True)
 
     assert seen == ["a"]
-
-
-async def test_side_task_that_fails_takes_the_manager_down(cluster: InProcessCluster) -> None:
-    async def broken(client: Client) -> None:
-        raise ValueError("bug")
-
-    manager = Manager("test")
-    manager.add(broken)
-    with pytest.raises(ExceptionGroup) as caught:
-        await manager.serve(cluster.environment())
-
-    assert [str(error) for error in leaf_errors(caught.value)] == ["bug"]
 
 
 async def test_manager_without_anything_to_run_says_so(cluster: InProcessCluster) -> None:
@@ -322,3 +313,56 @@ async def test_checks_of_the_program_count_for_its_probes(cluster: InProcessClus
     wrong = "no route"
     assert "[-]database failed: no route" in (await health.run_checks(ProbeKind.READINESS)).text()
     assert "[-]printer failed: out of paper" in (await health.run_checks(ProbeKind.LIVENESS)).text()
+
+
+class ShopMetrics:
+    """Series as an operator has them: one that counts, and one of the caches."""
+
+    def __init__(self) -> None:
+        self.sold = Counter("shop_sold_total", "Things sold.", registry=None)
+        self.things = CacheGauges(
+            CacheGauge("shop_things", "Things by name.", "name", self._by_name)
+        )
+
+    def collectors(self) -> tuple[Any, ...]:
+        return self.sold, self.things
+
+    @staticmethod
+    def _by_name(cached: Cached) -> dict[str, float]:
+        return {each.metadata.name: 1.0 for each in cached.all(Thing)}
+
+
+SHUT = Alert("ShopShut", "shop_sold_total == 0", "nothing is sold", minutes=5)
+
+
+async def test_operator_brings_settings_series_and_alerts(cluster: InProcessCluster) -> None:
+    manager = manager_of(nothing, leader_elect=True)
+    manager.operator(ManagerOptions(resync_period=60.0), metrics=ShopMetrics(), alerts=(SHUT,))
+    assert (manager.settings.resync, manager.alerts) == (60.0, [SHUT])
+    leading, waiting = await cluster.run(manager), await cluster.run(manager_of(nothing))
+    await cluster.create(thing())
+    await cluster.advance(1)
+    assert b"\nshop_sold_total 0.0\n" in leading.metrics.render()
+    assert b'\nshop_things{name="a"} 1.0\n' in leading.metrics.render()
+    assert b"shop" not in waiting.metrics.render()
+
+
+async def test_gauges_of_an_operator_count_on_the_leader_only(cluster: InProcessCluster) -> None:
+    async def started() -> Engine:
+        manager = manager_of(nothing, leader_elect=True)
+        manager.operator(metrics=ShopMetrics())
+        return await cluster.run(manager)
+
+    leading, waiting = await started(), await started()
+    await cluster.create(thing())
+    await cluster.advance(1)
+    assert b"shop_things{" in leading.metrics.render()
+    assert b"shop_things{" not in waiting.metrics.render()
+
+
+def test_operator_without_anything_changes_nothing() -> None:
+    manager = manager_of(nothing)
+    before = manager.settings
+    manager.operator()
+    assert (manager.settings, manager.collectors, manager.alerts) == (before, [], [])
+    assert manager.runnables == []

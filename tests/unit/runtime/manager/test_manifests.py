@@ -12,6 +12,7 @@ from quintant.runtime.manager.manifests import (
     install_manifests,
     part_manifests,
 )
+from quintant.runtime.manager.pod_placement import BORNE_SECONDS
 from quintant.runtime.webhook import Admission
 
 PROGRAM = DeploymentOptions("quintant:1", ("operator", "keeper"), replicas=2)
@@ -64,6 +65,25 @@ def test_of_several_replicas_one_stays_whatever_is_drained() -> None:
     assert "disruption" not in install_manifests(_manager(), "home", replace(PROGRAM, replicas=1))
 
 
+def test_replicas_are_spread_over_nodes_and_soon_leave_one_that_is_away() -> None:
+    (deployment,) = install_manifests(_manager(), "home", PROGRAM)["deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    (spread,) = pod["topologySpreadConstraints"]
+    assert spread["labelSelector"] == deployment["spec"]["selector"]
+    assert spread["topologyKey"] == "kubernetes.io/hostname"
+    assert spread["whenUnsatisfiable"] == "ScheduleAnyway"
+    borne = {each["key"]: each["tolerationSeconds"] for each in pod["tolerations"]}
+    assert borne == dict.fromkeys(
+        ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"), BORNE_SECONDS
+    )
+
+
+def test_one_replica_has_nothing_to_be_spread_from() -> None:
+    alone = install_manifests(_manager(), "home", replace(PROGRAM, replicas=1))
+    (deployment,) = alone["deployment"]
+    assert "topologySpreadConstraints" not in deployment["spec"]["template"]["spec"]
+
+
 def test_program_listens_on_the_address_of_its_pod() -> None:
     container = _container(_manager())
     assert container["args"] == [
@@ -86,6 +106,7 @@ def test_program_may_not_gain_privileges() -> None:
     (deployment,) = install_manifests(_manager(), "home", PROGRAM)["deployment"]
     pod = deployment["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsGroup"] > 0
     assert pod["containers"][0]["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},

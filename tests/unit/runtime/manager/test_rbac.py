@@ -31,7 +31,6 @@ from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.builder import Builder, KeyBuilder
-from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, ElectorState
@@ -54,6 +53,7 @@ from quintant.runtime.manager.rbac import (
     required_permissions,
 )
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.reconcile.context import Context, KeyContext
 from quintant.testing.loop import advance
 
 
@@ -116,6 +116,11 @@ def test_controlled_kind_may_be_read_patched_and_given_a_status() -> None:
         ("demo.dev", "boats/status", "patch"),
         ("demo.dev", "boats/finalizers", "update"),
     }
+
+
+def test_kind_whose_controller_creates_nothing_needs_no_permission_for_finalizers() -> None:
+    held = granted(policy_rules(control_permissions(Boat, owner=False)))
+    assert ("demo.dev", "boats/finalizers", "update") not in held
 
 
 def test_kind_without_status_gets_no_permission_for_one() -> None:

@@ -6,11 +6,14 @@ from contextlib import suppress
 
 from structlog.testing import capture_logs
 
+from quintant.core.object import Request
+from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.manager.loop_monitor import BlockedSample
 from quintant.runtime.manager.watchdog import BEAT_SECONDS, MEMORY_SECONDS, REPEAT_SECONDS, Watchdog
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import VirtualLoop, advance
 
+RECONCILE = RunningReconcile("portal", Request("web", "shop"))
 Scene = Callable[["Stage"], Coroutine[None, None, None]]
 
 
@@ -30,10 +33,15 @@ class Stage:
         """Whether the monitor saw what ran while the loop was late."""
         self.busy = ""
         self.starved = 0.0
-        self.watchdog = Watchdog(self.metrics, self._beat, lambda: self.starved)
+        self.observed = float("inf")
+        """For how long the monitor saw nothing else run."""
+        self.blamed: list[RunningReconcile] = []
+        self.watchdog = Watchdog(self.metrics, self._beat, lambda: self.starved, self.blamed.append)
 
     def _beat(self) -> BlockedSample | None:
-        return BlockedSample(self.busy, "a stack") if self.seen else None
+        if not self.seen:
+            return None
+        return BlockedSample(self.busy, "a stack", RECONCILE, self.observed)
 
     def block(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -168,3 +176,28 @@ def test_watchdog_that_has_not_started_reports_no_lag() -> None:
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         assert runner.run(scene()) == 0
+
+
+def test_reconcile_is_blamed_for_a_block_of_more_than_five_seconds() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.block(4.0)
+        await advance(1)
+        assert stage.blamed == []
+        stage.block(6.0)
+        await advance(1)
+        assert stage.blamed == [RECONCILE]
+
+    play(scene)
+
+
+def test_reconcile_is_not_blamed_for_what_others_and_the_machine_took() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.observed = 1.0
+        stage.block(8.0)
+        await advance(1)
+        stage.observed, stage.starved = 8.0, 4.0
+        stage.block(8.0)
+        await advance(1)
+        assert stage.blamed == []
+
+    play(scene)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.core.address import BindAddress
-from quintant.core.errors import ConfigError
+from quintant.core.errors import AddressInUse, ConfigError
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
 from quintant.runtime.observe.listen import listen
@@ -47,7 +47,7 @@ async def test_port_zero_gives_back_the_chosen_port() -> None:
 @pytest.mark.realtime
 async def test_taken_port_is_a_mistake_in_the_setup() -> None:
     async with listen(hello, LOCAL) as address:
-        with pytest.raises(ConfigError) as caught:
+        with pytest.raises(AddressInUse) as caught:
             async with listen(hello, address):
                 pass
 

@@ -10,9 +10,9 @@ from quintant.api.core import Pod
 from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
 from quintant.metrics import Counter
-from quintant.runtime.cache.observer import CacheObserver
-from quintant.runtime.controller import workqueue as queues
 from quintant.runtime.observe.metrics import Metrics
+from quintant.runtime.watch.observer import CacheObserver
+from quintant.runtime.workqueue import workqueue as queues
 from quintant.testing.loop import advance
 
 
@@ -117,9 +117,9 @@ def test_each_way_to_fail_has_its_own_counter(metrics: Metrics) -> None:
 
 def test_active_workers_go_up_and_down(metrics: Metrics) -> None:
     controller = metrics.controller("portal")
-    controller.active(+1)
-    controller.active(+1)
-    controller.active(-1)
+    controller.active.inc()
+    controller.active.inc()
+    controller.active.dec()
 
     assert value(metrics, "controller_runtime_active_workers", controller="portal") == 1
 

@@ -121,3 +121,13 @@ def test_a_definition_is_told_where_its_versions_are_converted() -> None:
         b'{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://127.0.0.1:1/convert",'
         b'"caBundle":"eA=="},"conversionReviewVersions":["v1"]}}'
     )
+
+
+def test_a_program_for_some_namespaces_is_asked_about_no_others() -> None:
+    mutating, validating = declared().configurations(SERVICE, namespaces=("a", "b"))
+    (amended,) = to_plain(mutating)["webhooks"]
+    expected = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}
+    assert amended["namespaceSelector"] == {"matchExpressions": [expected]}
+    gate, namespace = sorted(to_plain(validating)["webhooks"], key=lambda each: str(each["name"]))
+    assert gate["namespaceSelector"] == {"matchLabels": {"a": "b"}}, "a hook's own selector wins"
+    assert "namespaceSelector" not in namespace, "a kind without a namespace is in none"

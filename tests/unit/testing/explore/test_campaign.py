@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -59,8 +62,13 @@ def test_without_a_budget_everything_is_made() -> None:
     assert report.runs == report.planned
 
 
+def looks() -> Callable[[], float]:
+    """A clock by which every look takes a second, and so every run."""
+    return partial(next, count(0.0))
+
+
 def test_a_budget_samples_and_counts() -> None:
-    options = ExplorationOptions(budget=0.05, jobs=1)
+    options = ExplorationOptions(budget=30, jobs=1, timer=looks())
     first, second = explore_scenarios({"a": GreetingLife, "b": GreetingCreated}, options)
     for report in (first, second):
         assert 0 < report.runs < report.planned
@@ -85,7 +93,7 @@ def test_what_small_scenarios_leave_over_is_shared_by_the_large(
 
 
 def test_no_scenario_is_crowded_out_by_a_larger_one() -> None:
-    options = ExplorationOptions(budget=0.5, jobs=1)
+    options = ExplorationOptions(budget=30, jobs=1, timer=looks())
     scenarios = {"large": GreetingCrowd, "small": GreetingCreated}
     large, small = explore_scenarios(scenarios, options)
     assert small.runs / small.planned >= large.runs / large.planned

@@ -8,7 +8,7 @@ import pytest
 
 from quintant import Context, Manager, replace
 from quintant.api.core import ConfigMap
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.result import Result
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, explore_scenario
 from quintant.testing.explore.checks import first_breach
 from quintant.testing.explore.injection.fault import RunToken

@@ -97,5 +97,6 @@ def test_a_right_controller_survives_chance() -> None:
 
 def test_a_wrong_controller_is_found_by_chance_and_told_in_short() -> None:
     failures = explore_scenario(MadeTwice, seeds=20).failures
-    first = RunToken.parse(failures[0].token)
-    assert (len(first.faults), first.seed) == (1, 0)
+    told = [RunToken.parse(each.token) for each in failures]
+    assert min(len(each.faults) for each in told) == 1
+    assert {each.seed for each in told} == {0}

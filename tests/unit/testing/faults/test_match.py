@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from quintant import Context, Manager
 from quintant.api.apps import Deployment
-from quintant.api.core import Pod
+from quintant.api.coordination import Lease
+from quintant.api.core import ConfigMap, Pod
 from quintant.client.transport import ApiRequest
+from quintant.testing import InProcessCluster
 from quintant.testing.faults.match import RequestMatch, anything, kind, path, verb, watch, writes
 
 POD = "/api/v1/namespaces/a/pods/web"
@@ -42,3 +45,19 @@ ALL = [GET, APPLY, STATUS, WATCH, DEPLOY]
 )
 def test_match_picks_requests(match: RequestMatch, matched: list[ApiRequest]) -> None:
     assert [call for call in ALL if match(call)] == matched
+
+
+async def test_renewals_of_a_lease_are_no_writes(cluster: InProcessCluster) -> None:
+    manager = Manager("test", leader_elect=True)
+    manager.controls(ConfigMap).reconcile(nothing)
+    await cluster.run(manager, started=False)
+    await cluster.advance(60)
+    before = len(cluster.faults.seen(writes))
+    renewed = len(cluster.faults.seen(kind(Lease) & verb("patch", "update")))
+    await cluster.advance(60)
+    assert len(cluster.faults.seen(writes)) == before
+    assert len(cluster.faults.seen(kind(Lease) & verb("patch", "update"))) > renewed
+
+
+async def nothing(config: ConfigMap, ctx: Context[ConfigMap]) -> None:
+    pass

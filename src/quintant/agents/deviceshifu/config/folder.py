@@ -45,10 +45,10 @@ def _stamp(folder: Path) -> Stamp:
     stamps = []
     for path in _files(folder):
         try:
-            told = path.stat()
+            stat = path.stat()
         except OSError:
             continue
-        stamps.append((path.name, told.st_mtime_ns, told.st_ino, told.st_size))
+        stamps.append((path.name, stat.st_mtime_ns, stat.st_ino, stat.st_size))
     return tuple(stamps)
 
 

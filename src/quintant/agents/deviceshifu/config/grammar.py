@@ -55,15 +55,15 @@ def _instructions(config: DeviceConfig, document: Any, tell: Tell) -> DeviceConf
     if not flat:
         unknown(whole, ("instructions", "instructionSettings"), tell)
     unknown(settings, _SETTINGS, tell)
-    found: dict[str, Instruction] = {}
+    instructions: dict[str, Instruction] = {}
     for name, value in listed.items():
-        if why := refusal(name) or _too_many(found):
+        if why := refusal(name) or _too_many(instructions):
             tell(f"instruction {name[:40]!r} is left out: {why}")
             continue
-        found[name] = _instruction(name, value, tell)
+        instructions[name] = _instruction(name, value, tell)
     return replace(
         config,
-        instructions=found,
+        instructions=instructions,
         timeout=int(number(settings, "defaultTimeoutSeconds", config.timeout, tell)),
         enforce_read_write=scalar(settings.get("enforceReadWrite"), "enforceReadWrite") in _TRUE,
     )
@@ -74,12 +74,12 @@ def _instruction(name: str, value: Any, tell: Tell) -> Instruction:
     unknown(fields, _INSTRUCTION, tell)
     listed = mapping(fields.get("protocolPropertyList"), f"protocolPropertyList of {name}")
     properties = {key: scalar(each, f"{key} of {name}") or "" for key, each in listed.items()}
-    told = {key: scalar(fields.get(key), key) or "" for key in ("description", "readWrite")}
-    return Instruction(name, properties, told["description"], told["readWrite"])
+    texts = {key: scalar(fields.get(key), key) or "" for key in ("description", "readWrite")}
+    return Instruction(name, properties, texts["description"], texts["readWrite"])
 
 
-def _too_many(found: Mapping[str, Instruction]) -> str:
-    return "" if len(found) < MOST_INSTRUCTIONS else f"more than {MOST_INSTRUCTIONS}"
+def _too_many(instructions: Mapping[str, Instruction]) -> str:
+    return "" if len(instructions) < MOST_INSTRUCTIONS else f"more than {MOST_INSTRUCTIONS}"
 
 
 def _control(config: DeviceConfig, document: Any, tell: Tell) -> DeviceConfig:

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
+from quintant.wire.foreign import MalformedInput, decode_yaml
 
-_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _NULLS = ("", "~", "null", "Null", "NULL")
-LONGEST = 160
-"""Characters of what is said about a text."""
 
 
 class SectionError(Exception):
@@ -23,14 +20,9 @@ class SectionError(Exception):
 def load_text(text: str) -> Any:
     """The document in a text; SectionError if there is none."""
     try:
-        return _plain(yaml.load(text, Loader=_LOADER))
-    except yaml.MarkedYAMLError as error:
-        place = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise SectionError(f"no YAML: {(error.problem or 'broken')[:LONGEST]}{place}") from None
-    except (yaml.YAMLError, ValueError):
-        raise SectionError("no YAML: it holds characters that may not be") from None
-    except RecursionError:
-        raise SectionError("no YAML: nested too deeply") from None
+        return _plain(decode_yaml(text, scalars_are_text=True))
+    except MalformedInput as error:
+        raise SectionError(str(error)) from None
 
 
 def mapping(value: Any, what: str) -> Mapping[str, Any]:

@@ -9,10 +9,12 @@ from typing import NamedTuple
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
 from quintant.agents.deviceshifu.device import DeviceSpec
 from quintant.agents.deviceshifu.device_api import DeviceApi
-from quintant.agents.deviceshifu.drivers.address import BadAddress, DeviceDialer, device_address
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.drivers.contained import ContainedDriver
 from quintant.agents.deviceshifu.drivers.driver import Answer, Driver, not_connected
 from quintant.agents.deviceshifu.options import AgentOptions
 from quintant.http.request import Request
+from quintant.wire.shifu import OPCUA_PORT, BadAddress, device_address, secret_consumer
 
 
 class DriverParts(NamedTuple):
@@ -63,7 +65,7 @@ def choose(parts: DriverParts) -> Driver:
     if spec.protocol not in DRIVERS:
         return NoDriver(f"protocol {spec.protocol[:32]} is not served")
     try:
-        return DRIVERS[spec.protocol](parts)
+        return ContainedDriver(DRIVERS[spec.protocol](parts))
     except BadAddress as error:
         return NoDriver(str(error))
     except ImportError as error:
@@ -77,11 +79,15 @@ def _http(parts: DriverParts) -> Driver:
 
 
 def _mqtt(parts: DriverParts) -> Driver:
-    from quintant.agents.deviceshifu.drivers.mqtt import PORT, MqttDriver, mqtt_login
+    from quintant.agents.deviceshifu.drivers.mqtt import PORT, MqttDriver
+    from quintant.agents.deviceshifu.drivers.mqtt_login import mqtt_login
 
-    place = device_address(parts.spec.address, PORT)
+    address = device_address(parts.spec.address, PORT)
     return MqttDriver(
-        parts.options.name, parts.dialer, place, partial(mqtt_login, parts.spec.settings, parts.api)
+        parts.options.name,
+        parts.dialer,
+        address,
+        partial(mqtt_login, parts.spec, parts.api, parts.options),
     )
 
 
@@ -103,7 +109,11 @@ def _opcua(parts: DriverParts) -> Driver:
     from quintant.agents.deviceshifu.drivers.opcua import OpcUaDriver, opcua_login
 
     settings = parts.spec.settings
-    login = opcua_login(settings, parts.options.folder / "secret")
+    options, address = parts.options, parts.spec.address
+    meant = secret_consumer(options.namespace, options.name, address, OPCUA_PORT)
+    # A device that was pointed elsewhere a moment ago still has the Secret of where it was.
+    mine = options.secret_for in ("", meant)
+    login = opcua_login(settings, options.folder / "secret" if mine else None)
     return OpcUaDriver(parts.dialer, parts.spec.address, settings, login)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.deviceshifu.text import one_line
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response
 

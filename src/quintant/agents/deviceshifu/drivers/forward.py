@@ -48,8 +48,8 @@ def passed_headers(head: ResponseHead) -> Mapping[str, str]:
 
 def _dropped(head: Head, usual: frozenset[bytes]) -> frozenset[bytes]:
     """The fields that end here: those of one hop, and what the peer says are."""
-    said = head.words(b"connection")
-    return usual.union(said) if said else usual
+    values = head.words(b"connection")
+    return usual.union(values) if values else usual
 
 
 def _joined(head: Head, name: bytes) -> str:

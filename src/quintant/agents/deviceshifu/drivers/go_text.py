@@ -46,7 +46,7 @@ def go_time(at: datetime) -> str:
 def go_json(document: Mapping[str, object]) -> bytes:
     """An object as Go writes it: no spaces, and nothing that means something in HTML."""
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return _NO_TEXT.sub(r"\\ufffd", text).encode()
 
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from quintant.agents.deviceshifu.config.values import Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.device_connections import DeviceConnections
 from quintant.agents.deviceshifu.drivers.driver import (
     BROKEN,
@@ -35,17 +35,22 @@ from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError, ResponseHead
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse
+from quintant.wire.shifu import DeviceAddress
 
 PORT = 80
 METHODS = ("GET", "POST", "PUT")
+PING = ("OPTIONS", "*")
+"""What HTTP has to ask whether anybody is there: it is about no path, and changes nothing."""
+LAST_STATUS = 599
+_BODYLESS = (204, 304)
 _FAILURES = (ConnectionBroken, ProtocolError, OSError, TimeoutError)
 
 
 class HttpDriver(SessionDriver):
     """A device that speaks HTTP; connections are kept for the next request."""
 
-    def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
-        super().__init__(dialer, place)
+    def __init__(self, dialer: DeviceDialer, address: DeviceAddress) -> None:
+        super().__init__(dialer, address)
         self._idle = DeviceConnections()
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
@@ -55,7 +60,7 @@ class HttpDriver(SessionDriver):
             return refused("not supported yet", 400)
         seconds = timeout_seconds(request.query, self._config.timeout)
         body = await whole_body(request) if method != "GET" else None
-        headers = device_headers(request, str(self._place))
+        headers = device_headers(request, str(self._address))
         target = device_target(instruction.name, request.query)
         data = encode_request(method, target, headers, body)
         return await self._exchange(method, data, _ends(seconds))
@@ -63,27 +68,29 @@ class HttpDriver(SessionDriver):
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The beginning of a reply with a status of success."""
         data = encode_request(
-            "GET", device_target(instruction), header_line("Host", str(self._place)), None
+            "GET", device_target(instruction), header_line("Host", str(self._address)), None
         )
         try:
             async with asyncio.timeout(seconds):
                 head, connection = await self._open("GET", data)
                 found = await self._collect(connection)
         except _FAILURES as error:
-            raise _failed(error, self._place) from None
+            raise _failed(error, self._address) from None
         if not 200 <= head.status < 300:
             raise DeviceError(BROKEN, f"the device answered {head.status}")
         return found[:KEPT_BYTES]
 
     async def check(self, seconds: float | None) -> None:
-        """Whether the device takes connections."""
+        """Whether the device speaks HTTP: one that answered is still connected, or does again."""
         if self._idle.any_usable():
             return
+        data = encode_request(*PING, header_line("Host", str(self._address)), None)
         try:
             async with asyncio.timeout(seconds):
-                self._idle.keep(await self._dial())
+                _, connection = await self._open(PING[0], data)
+                await self._collect(connection)
         except _FAILURES as error:
-            raise _failed(error, self._place) from None
+            raise _failed(error, self._address) from None
 
     async def _close(self) -> None:
         self._idle.close()
@@ -97,11 +104,20 @@ class HttpDriver(SessionDriver):
                 size, headers = _size(head), passed_headers(head)
                 if size is not None and size <= KEPT_BYTES:
                     return Response(head.status, headers, await self._collect(connection))
+                # What is wrong with its beginning can still be told by a status.
+                first = await self._first(connection)
         except _FAILURES as error:
-            raise _failed(error, self._place) from None
+            raise _failed(error, self._address) from None
         return StreamingResponse(
-            self._pieces(connection, ends), status=head.status, headers=headers, size=size
+            self._pieces(connection, first, ends), status=head.status, headers=headers, size=size
         )
+
+    async def _first(self, connection: ClientConnection) -> bytes:
+        try:
+            return await connection.read()
+        except BaseException:
+            connection.close()
+            raise
 
     async def _collect(self, connection: ClientConnection) -> bytes:
         """A body, or the beginning of a large one; the connection is kept if that was all."""
@@ -117,15 +133,15 @@ class HttpDriver(SessionDriver):
         return b"".join(pieces)
 
     async def _pieces(
-        self, connection: ClientConnection, ends: float | None
+        self, connection: ClientConnection, first: bytes, ends: float | None
     ) -> AsyncGenerator[bytes, None]:
-        whole = False
+        whole, piece = not first, first
         try:
             while not whole:
+                yield piece
                 async with asyncio.timeout_at(ends):
                     piece = await connection.read()
                 whole = not piece
-                yield piece
         except _FAILURES:
             # The head is out: all that can be said is that this is not the end of the reply.
             raise Disconnected from None
@@ -136,15 +152,17 @@ class HttpDriver(SessionDriver):
         kept = self._idle.take() if method == "GET" else None
         if kept is not None:
             try:
-                return await kept.open(method, data), kept
+                return _possible(await kept.open(method, data), kept), kept
             except ConnectionBroken as error:
                 if error.begun:  # else it died of old age before we wrote to it
                     raise
         connection = await self._dial()
-        return await connection.open(method, data), connection
+        return _possible(await connection.open(method, data), connection), connection
 
     async def _dial(self) -> ClientConnection:
-        return await self._dialer.connect(lambda: ClientConnection(self._idle.forget), self._place)
+        return await self._dialer.connect(
+            lambda: ClientConnection(self._idle.forget), self._address
+        )
 
     def _release(self, connection: ClientConnection, whole: bool) -> None:
         if whole:
@@ -157,23 +175,33 @@ def _ends(seconds: float | None) -> float | None:
     return None if seconds is None else asyncio.get_running_loop().time() + seconds
 
 
+def _possible(head: ResponseHead, connection: ClientConnection) -> ResponseHead:
+    """The head, if its status is one of HTTP's: callers cannot do anything with another."""
+    if head.status <= LAST_STATUS:
+        return head
+    connection.close()
+    raise ProtocolError(BROKEN, f"a status of {head.status}")
+
+
 def _size(head: ResponseHead) -> int | None:
     """The length of the body as the device announces it."""
-    said = head.all(b"content-length")
-    return int(said[0]) if said else None
+    if head.status in _BODYLESS:
+        return 0
+    values = head.all(b"content-length")
+    return int(values[0]) if values else None
 
 
-def _failed(error: BaseException, place: DeviceAddress) -> DeviceError:
+def _failed(error: BaseException, address: DeviceAddress) -> DeviceError:
     match error:
         case TimeoutError():
-            return DeviceError(NOT_CONNECTED, f"{place} did not answer in time")
+            return DeviceError(NOT_CONNECTED, f"{address} did not answer in time")
         case ProtocolError():
-            return DeviceError(BROKEN, f"{place} sent something that is not HTTP: {error}")
+            return DeviceError(BROKEN, f"{address} sent something that is not HTTP: {error}")
         case ConnectionBroken(begun=True):
-            return DeviceError(BROKEN, f"{place} broke off in the middle of its reply")
+            return DeviceError(BROKEN, f"{address} broke off in the middle of its reply")
         case ConnectionBroken():
-            return DeviceError(NOT_CONNECTED, f"{place} closed the connection")
+            return DeviceError(NOT_CONNECTED, f"{address} closed the connection")
         case OSError():
             why = error.strerror or type(error).__name__
-            return DeviceError(NOT_CONNECTED, f"{place} cannot be reached: {why}")
-    return DeviceError(NOT_CONNECTED, f"{place} cannot be reached")
+            return DeviceError(NOT_CONNECTED, f"{address} cannot be reached: {why}")
+    return DeviceError(NOT_CONNECTED, f"{address} cannot be reached")

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from typing import Any
 
-from pymodbus.client import AsyncModbusTcpClient
-from pymodbus.exceptions import ModbusException
-
 from quintant.agents.deviceshifu.config.values import Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
+    BROKEN,
     Answer,
     DeviceError,
     known_instruction,
@@ -28,12 +25,26 @@ from quintant.agents.deviceshifu.drivers.modbus_point import (
     BadPoint,
     ModbusPoint,
     modbus_point,
-    scaled,
     unscaled,
 )
-from quintant.agents.deviceshifu.drivers.session import SessionDriver
+from quintant.agents.deviceshifu.drivers.modbus_values import Value, decode_values, encode_values
+from quintant.agents.deviceshifu.drivers.modbus_wire import (
+    HEADER_BYTES,
+    BadAnswer,
+    ModbusRefused,
+    ModbusRequest,
+    bits_of,
+    body_length,
+    encode_frame,
+    read_answer,
+    read_request,
+    write_coils,
+    write_registers,
+)
+from quintant.agents.deviceshifu.drivers.session import StreamDriver
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response
+from quintant.wire.shifu import DeviceAddress
 
 PORT = 502
 SECONDS = 3.0
@@ -42,17 +53,15 @@ EXCEPTIONS = {
     4: "ServerDeviceFailure", 5: "Acknowledge", 6: "ServerDeviceBusy", 8: "MemoryParityError",
     10: "GatewayPathUnavailable", 11: "GatewayTargetDeviceFailedToRespond",
 }  # fmt: skip
-_BROKEN = (ModbusException, OSError, TimeoutError)
-# What the library says of every broken connection is told by the driver, once.
-logging.getLogger("pymodbus").setLevel(logging.CRITICAL)
+_NUMBERS = 65_536
 
 
-class ModbusDriver(SessionDriver):
+class ModbusDriver(StreamDriver):
     """A device that speaks Modbus/TCP."""
 
-    def __init__(self, dialer: DeviceDialer, place: DeviceAddress) -> None:
-        super().__init__(dialer, place)
-        self._client: AsyncModbusTcpClient | None = None
+    def __init__(self, dialer: DeviceDialer, address: DeviceAddress) -> None:
+        super().__init__(dialer, address)
+        self._number = 0
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Read registers, or write them."""
@@ -70,77 +79,58 @@ class ModbusDriver(SessionDriver):
         found = known_instruction(self._config, instruction)
         return _text(await self._read(_point(found))).encode()
 
-    async def check(self, seconds: float | None) -> None:
-        """Whether the device takes connections."""
-        async with self._one:
-            await self._connected()
-
-    async def _read(self, point: ModbusPoint) -> Any:
-        names = {"coil": "read_coils", "discrete": "read_discrete_inputs",
-                 "input": "read_input_registers", "holding": "read_holding_registers"}  # fmt: skip
-        answer = await self._asked(
-            names[point.table], point.address, count=point.size, device_id=point.unit
+    async def _read(self, point: ModbusPoint) -> Value | list[Value]:
+        request = read_request(point.unit, point.table, point.address, point.size)
+        raw = await self._exchange(request)
+        found: list[Value] = (
+            [*bits_of(raw, point.many)] if point.bits else decode_values(point, raw)
         )
-        if point.bits:
-            bits = [bool(each) for each in answer.bits[: point.many]]
-            return bits if point.many > 1 else bits[0]
-        return _meant(point, list(answer.registers))
+        return found if point.many > 1 and point.kind != "string" else found[0]
 
     async def _write(self, point: ModbusPoint, body: bytes) -> None:
         if not point.writable:
             raise DeviceError(400, f"a {point.table} cannot be written")
         values = _wanted(body, point)
         if point.bits:
-            many, one = "write_coils", "write_coil"
+            request = write_coils(point.unit, point.address, values)
         else:
-            many, one = "write_registers", "write_register"
-            values = _registers(point, values)
-        if len(values) == 1:
-            await self._asked(one, point.address, values[0], device_id=point.unit)
-        else:
-            await self._asked(many, point.address, values, device_id=point.unit)
+            request = write_registers(point.unit, point.address, _registers(point, values))
+        await self._exchange(request)
 
-    async def _asked(self, name: str, *words: Any, **more: Any) -> Any:
+    async def _exchange(self, request: ModbusRequest) -> bytes:
         async with self._one:
-            client = await self._connected()
             try:
                 async with asyncio.timeout(SECONDS):
-                    answer = await getattr(client, name)(*words, **more)
-            except _BROKEN as error:
-                await self._close()
-                raise self._unreachable(error) from None
-            except BaseException:
+                    body = await self._send(request)
+                return read_answer(body, request)
+            except ModbusRefused as error:
+                raise DeviceError(400, EXCEPTIONS.get(error.code, str(error))) from None
+            except BaseException as error:
                 await self._close()  # an answer that comes late is nobody's
-                raise
-        if answer.isError():
-            code = getattr(answer, "exception_code", 0)
-            raise DeviceError(400, EXCEPTIONS.get(code, f"exception {code}"))
-        return answer
+                if (failure := self._failure(error)) is None:
+                    raise
+                raise failure from None
 
-    async def _connected(self) -> AsyncModbusTcpClient:
-        if self._client is not None and self._client.connected:
-            return self._client
-        await self._close()
-        client = None
-        try:
-            async with asyncio.timeout(SECONDS):
-                found = await self._dialer.find(self._place)
-                client = AsyncModbusTcpClient(
-                    found.address, port=found.port, timeout=SECONDS, retries=0, reconnect_delay=0
-                )
-                if not await client.connect():
-                    raise ConnectionRefusedError("connection refused")
-        except _BROKEN as error:
-            if client is not None:
-                client.close()
-            raise self._unreachable(error) from None
-        self._client = client
-        return client
+    def _failure(self, error: BaseException) -> DeviceError | None:
+        """What a caller hears of a failure, if it is the device's."""
+        match error:
+            case BadAnswer():
+                return DeviceError(BROKEN, f"{self._address} sent {error}")
+            case asyncio.IncompleteReadError():
+                return DeviceError(BROKEN, f"{self._address} broke off in the middle of its answer")
+            case OSError() | TimeoutError():
+                return self._unreachable(error)
+        return None
 
-    async def _close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
+    async def _send(self, request: ModbusRequest) -> bytes:
+        reader, writer = await self._connected()
+        self._number = (self._number + 1) % _NUMBERS
+        writer.write(encode_frame(request, self._number))
+        await writer.drain()
+        header = await reader.readexactly(HEADER_BYTES)
+        body = await reader.readexactly(body_length(header, request, self._number))
+        self._answering = self._streams
+        return body
 
 
 def _point(instruction: Instruction) -> ModbusPoint:
@@ -150,27 +140,11 @@ def _point(instruction: Instruction) -> ModbusPoint:
         raise DeviceError(400, str(error)) from None
 
 
-def _meant(point: ModbusPoint, registers: list[int]) -> Any:
-    kind = "UINT16" if point.kind == "bool" else point.kind.upper()
-    types = AsyncModbusTcpClient.DATATYPE
-    order: Any = point.word_order
-    found: Any = AsyncModbusTcpClient.convert_from_registers(registers, types[kind], order)
-    if point.kind == "string":
-        return found
-    listed = found if isinstance(found, list) else [found]
-    values = [bool(each) if point.kind == "bool" else scaled(point, each) for each in listed]
-    return values if point.many > 1 else values[0]
-
-
 def _registers(point: ModbusPoint, values: list[Any]) -> list[int]:
-    kind = "UINT16" if point.kind == "bool" else point.kind.upper()
-    types = AsyncModbusTcpClient.DATATYPE
-    order: Any = point.word_order
-    given: Any = values[0] if point.kind == "string" or len(values) == 1 else values
     try:
-        found: list[int] = AsyncModbusTcpClient.convert_to_registers(given, types[kind], order)
-    except Exception:  # a value out of range is told in many ways
-        raise DeviceError(400, f"the value does not fit {point.kind}") from None
+        found = encode_values(point, values)
+    except ValueError as error:
+        raise DeviceError(400, str(error)) from None
     if len(found) > point.size:
         raise DeviceError(400, f"the value takes {len(found)} registers of {point.size}")
     return found

@@ -8,19 +8,16 @@ listed under controlMsgs blocks the device until another tells that it is done.
 from __future__ import annotations
 
 import asyncio
-import base64
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import aiomqtt
-
-from quintant.agents.apiclient.errors import ApiRefused, ApiUnreachable
 from quintant.agents.backoff import full_jitter
+from quintant.agents.broker.packets import Publication
+from quintant.agents.broker.topics import fits
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
-from quintant.agents.deviceshifu.device_api import DeviceApi
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
     KEPT_BYTES,
     Answer,
@@ -30,13 +27,18 @@ from quintant.agents.deviceshifu.drivers.driver import (
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_json, go_time
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.deviceshifu.drivers.mqtt_client import MqttClient, MqttError, MqttLogin
+from quintant.agents.deviceshifu.text import one_line
+from quintant.agents.multiplex.program import say
 from quintant.http.request import Request
 from quintant.http.response import Response
+from quintant.wire.shifu import (
+    MQTT_PORT,
+    DeviceAddress,
+)
 
-PORT = 1883
+PORT = MQTT_PORT
 TOPIC = "MQTTTopic"
-KEEP_ALIVE_SECONDS = 15
 CONNECT_SECONDS = 10.0
 ACKNOWLEDGE_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 10.0
@@ -44,7 +46,7 @@ LONGEST_PAUSE_SECONDS = 10.0
 STEADY_SECONDS = 10.0
 """A session that lasted so long was a good one: the next failure is the first again."""
 NEVER = "0001-01-01 00:00:00 +0000 UTC"
-_FAILURES = (aiomqtt.MqttError, OSError, TimeoutError, ValueError)
+_FAILURES = (MqttError, OSError, TimeoutError, ValueError)
 
 
 class ReceivedMessage(NamedTuple):
@@ -56,16 +58,6 @@ class ReceivedMessage(NamedTuple):
     """When, by the loop's clock."""
 
 
-class MqttLogin(NamedTuple):
-    """Who the agent is to a broker. It holds a secret: it has no repr."""
-
-    username: str | None = None
-    password: str | None = None
-
-    def __repr__(self) -> str:
-        return "MqttLogin(...)"
-
-
 Login = Callable[[], Awaitable[MqttLogin]]
 """Asked before every connection: passwords change."""
 
@@ -75,10 +67,12 @@ class MqttDriver:
 
     counts_readings = False
 
-    def __init__(self, name: str, dialer: DeviceDialer, place: DeviceAddress, login: Login) -> None:
-        self._name, self._dialer, self._place, self._login = name, dialer, place, login
+    def __init__(
+        self, name: str, dialer: DeviceDialer, address: DeviceAddress, login: Login
+    ) -> None:
+        self._name, self._dialer, self._address, self._login = name, dialer, address, login
         self._config, self._random = DeviceConfig(), Random()
-        self._client: aiomqtt.Client | None = None
+        self._client: MqttClient | None = None
         self._trouble = "not connected yet"
         self._newest: dict[str, ReceivedMessage] = {}
         self._subscribed: set[str] = set()
@@ -105,7 +99,7 @@ class MqttDriver:
             except _FAILURES as error:
                 self._trouble = one_line(str(error)) or type(error).__name__
             except BaseExceptionGroup as group:
-                self._trouble = _told(group)
+                self._trouble = _failure_text(group)
             finally:
                 self._client = None
             failures = 1 if loop.time() - began >= STEADY_SECONDS else failures + 1
@@ -144,66 +138,68 @@ class MqttDriver:
 
     async def _session(self) -> None:
         async with asyncio.timeout(CONNECT_SECONDS):
-            found, login = await self._dialer.find(self._place), await self._login()
-        async with aiomqtt.Client(
-            found.address, found.port, identifier=self._name, username=login.username,
-            password=login.password, timeout=ACKNOWLEDGE_SECONDS,
-            keepalive=KEEP_ALIVE_SECONDS, max_queued_incoming_messages=1000,
-        ) as client:  # fmt: skip
+            login = await self._login()
+            client = await self._dialer.connect(lambda: MqttClient(self._hear), self._address)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await client.open(self._name, login)
             self._subscribed.clear()
             self._changed.set()
             self._client, self._trouble = client, ""
             async with asyncio.TaskGroup() as group:
-                subscribing = group.create_task(self._subscribe(client))
-                await self._listen(client)
-                subscribing.cancel()
+                group.create_task(self._subscribe(client))
+                await client.wait()
+        finally:
+            client.close()
 
-    async def _subscribe(self, client: aiomqtt.Client) -> None:
+    async def _subscribe(self, client: MqttClient) -> None:
         while True:
             await self._changed.wait()
             self._changed.clear()
             wanted = {each.properties.get(TOPIC, "") for each in self._config.instructions.values()}
             for topic in sorted(wanted - self._subscribed - {""}):
-                await client.subscribe(topic, qos=1)
                 self._subscribed.add(topic)
+                async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                    await self._subscribe_to(client, topic)
 
-    async def _listen(self, client: aiomqtt.Client) -> None:
-        loop = asyncio.get_running_loop()
-        async for message in client.messages:
-            payload = message.payload
-            text = payload if isinstance(payload, bytes) else str(payload or "").encode()
-            kept = ReceivedMessage(text[:KEPT_BYTES], datetime.now(UTC), loop.time())
-            for topic in self._subscribed:
-                if message.topic.matches(topic):
-                    self._newest[topic] = kept
-            done = self._config.control.get(self._blocked_by)
-            if done is not None and done.encode() in kept.text:
-                self._blocked_by = ""
+    async def _subscribe_to(self, client: MqttClient, topic: str) -> None:
+        try:
+            await client.subscribe(topic)
+        except MqttError as error:  # of this topic: if it is of the session, that ends by itself
+            say("no such topic", because=one_line(str(error)))
+
+    def _hear(self, message: Publication) -> None:
+        now = asyncio.get_running_loop().time()
+        kept = ReceivedMessage(message.payload[:KEPT_BYTES], _now(), now)
+        for topic in self._subscribed:
+            if fits(message.topic, topic):
+                self._newest[topic] = kept
+        done = self._config.control.get(self._blocked_by)
+        if done is not None and done.encode() in kept.text:
+            self._blocked_by = ""
 
     def _shown(self, topic: str) -> Response:
         newest = self._newest.get(topic)
-        said = {
+        fields = {
             "mqtt_message": newest.text.decode("utf-8", "surrogateescape") if newest else "",
             "mqtt_receive_timestamp": go_time(newest.at) if newest else NEVER,
         }
-        return Response(200, {"content-type": "application/json"}, go_json(said))
+        return Response(200, {"content-type": "application/json"}, go_json(fields))
 
     async def _publish(self, topic: str, body: bytes) -> Response:
         if self._blocked_by:
-            said = f"Device is blocked by {self._blocked_by} controlMsg now! {go_time(_now())}"
-            return refused(one_line(said), 409)
+            message = f"Device is blocked by {self._blocked_by} controlMsg now! {go_time(_now())}"
+            return refused(one_line(message), 409)
         if self._client is None:
             raise not_connected(self._trouble)
         if not topic:
             raise DeviceError(400, "the instruction has no MQTTTopic")
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
-                await self._client.publish(topic, body, qos=1)
+                await self._client.publish(topic, body)
         except TimeoutError:
             return refused("Publish timed out", 504)
-        except aiomqtt.MqttError as error:
-            if "timed out" in str(error):
-                return refused("Publish timed out", 504)
+        except MqttError:
             return refused("Error to publish a message to server", 400)
         text = body.decode("utf-8", "replace")
         if text in self._config.control:
@@ -211,25 +207,7 @@ class MqttDriver:
         return Response(200, {})
 
 
-async def mqtt_login(settings: Mapping[str, Any], api: DeviceApi) -> MqttLogin:
-    """The login of an EdgeDevice: of the Secret that it names, else as its settings have it."""
-    name, password = (settings.get(f"MQTTServer{part}") for part in ("UserName", "Password"))
-    if secret := str(settings.get("MQTTServerSecret") or ""):
-        try:
-            found = await api.find("Secret", "secrets", secret)
-        except (ApiRefused, ApiUnreachable, ValueError) as error:
-            raise OSError(f"cannot read the Secret {secret}: {error}") from None
-        name = _decoded(found, "username") or name
-        password = _decoded(found, "password") or password
-    return MqttLogin(str(name) if name else None, str(password) if password else None)
-
-
-def _decoded(secret: Mapping[str, Any] | None, key: str) -> str:
-    text = ((secret or {}).get("data") or {}).get(key) or ""
-    return base64.b64decode(text).decode("utf-8", "replace")
-
-
-def _told(group: BaseExceptionGroup[BaseException]) -> str:
+def _failure_text(group: BaseExceptionGroup[BaseException]) -> str:
     """What is wrong, where it is one of the failures of a session."""
     mine, others = group.split(_FAILURES)
     if others is not None or mine is None:

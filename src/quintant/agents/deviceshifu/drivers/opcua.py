@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +17,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from asyncua import Client, ua
 from asyncua.common.node import Node
+from asyncua.ua.ua_binary import variant_to_binary
 
 from quintant.agents.deviceshifu.config.values import Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceDialer, device_address
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
+    BROKEN,
     KEPT_BYTES,
     Answer,
     DeviceError,
@@ -29,10 +31,15 @@ from quintant.agents.deviceshifu.drivers.driver import (
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_time, go_value
+from quintant.agents.deviceshifu.drivers.opcua_bounds import (
+    BadMessage,
+    BoundedProtocol,
+    bounded_client,
+)
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
-from quintant.agents.deviceshifu.said import one_line
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response
+from quintant.wire.shifu import device_address
 
 PORT = 4840
 NODE = "OPCUANodeID"
@@ -57,13 +64,13 @@ class OpcUaLogin(NamedTuple):
         return "OpcUaLogin(...)"
 
 
-def opcua_login(settings: Mapping[str, Any], secret: Path) -> OpcUaLogin:
-    """The login of an EdgeDevice; a mounted password wins."""
+def opcua_login(settings: Mapping[str, Any], secret: Path | None) -> OpcUaLogin:
+    """The login of an EdgeDevice; a mounted password wins, where that is meant for it."""
     if settings.get("AuthenticationMode") != "UserName":
         return OpcUaLogin()
     password = str(settings.get("Password") or "")
     with suppress(OSError, UnicodeDecodeError):
-        password = (secret / "password").read_text().rstrip("\n")
+        password = password if secret is None else (secret / "password").read_text().rstrip("\n")
     return OpcUaLogin(str(settings.get("Username") or ""), password)
 
 
@@ -87,7 +94,7 @@ class OpcUaDriver(SessionDriver):
                 found = await self._value(instruction)
                 if parse_qs(request.query).get("format") == ["json"]:
                     return _as_json(found)
-                return Response(200, TEXT, _text(found).encode()[:KEPT_BYTES])
+                return Response(200, TEXT, _text(found))
             case "POST" | "PUT":
                 await self._write(instruction, await whole_body(request))
                 return Response(200, {})
@@ -96,7 +103,7 @@ class OpcUaDriver(SessionDriver):
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """The value of a node, as text."""
         found = known_instruction(self._config, instruction)
-        return _text(await self._value(found)).encode()[:KEPT_BYTES]
+        return _text(await self._value(found))
 
     async def check(self, seconds: float | None) -> None:
         """Whether the server has us."""
@@ -112,39 +119,43 @@ class OpcUaDriver(SessionDriver):
     async def _value(self, instruction: Instruction) -> ua.DataValue:
         async with self._one:
             node = await self._node(instruction)
-            return await self._asked(node.read_data_value(), "Failed to read message from Server")
+            return await self._request(node.read_data_value(), "Failed to read message from Server")
 
     async def _write(self, instruction: Instruction, body: bytes) -> None:
         wanted = _wanted(body)
         async with self._one:
             node = await self._node(instruction)
-            old = await self._asked(node.read_data_value(), "Failed to read message from Server")
-            value = ua.DataValue(ua.Variant(_cast(wanted, old), old.Value.VariantType))
-            await self._asked(node.write_value(value), "Failed to write message to Server")
+            old = await self._request(node.read_data_value(), "Failed to read message from Server")
+            value = _encodable(wanted, old)
+            await self._request(node.write_value(value), "Failed to write message to Server")
 
     async def _node(self, instruction: Instruction) -> Node:
         text = instruction.properties.get(NODE, "")
         try:
             wanted = ua.NodeId.from_string(text)
         except (ua.UaError, ValueError):
-            said = f"Failed to parse NodeID, error: {text[:64]!r} is none"
-            raise DeviceError(400, said) from None
+            message = f"Failed to parse NodeID, error: {text[:64]!r} is none"
+            raise DeviceError(400, message) from None
         return (await self._connected()).get_node(wanted)
 
-    async def _asked(self, asking: Any, what: str) -> Any:
+    async def _request(self, request: Any, what: str) -> Any:
         try:
             async with asyncio.timeout(self._seconds):
-                return await asking
+                return await request
         except ua.UaStatusCodeError as error:
             if "Connection" in type(error).__name__ or "Session" in type(error).__name__:
                 await self._close()
                 raise self._unreachable(error) from None
             raise DeviceError(400, f"{what}, error: {type(error).__name__}") from None
+        except BadMessage as error:
+            await self._close()
+            raise DeviceError(BROKEN, f"{what}, error: {error}") from None
         except _BROKEN as error:
             await self._close()
             raise self._unreachable(error) from None
-        except Exception as error:  # what the library cannot encode, it says in many ways
-            raise DeviceError(400, f"{what}, error: {one_line(str(error))}") from None
+        except Exception as error:  # what the library cannot decode, it says in many ways
+            await self._close()
+            raise DeviceError(BROKEN, f"{what}, error: {type(error).__name__}") from None
 
     async def _connected(self) -> Client:
         if self._client is not None:
@@ -152,20 +163,28 @@ class OpcUaDriver(SessionDriver):
         client = None
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self._dialer.find(self._place)
-                url = f"opc.tcp://{found.address}:{found.port}{self._path}"
-                client = Client(url, timeout=self._seconds)
+                url = f"opc.tcp://{self._address}{self._path}"
+                client = bounded_client(url, self._seconds, self._dial)
                 if self._login.username:
                     client.set_user(self._login.username)
                     client.set_password(self._login.password)
                 await client.connect()
-        except _BROKEN as error:
+        except Exception as error:  # what is no server says so in many ways
             if client is not None:
                 with suppress(Exception):  # half a session is let go as far as it goes
                     client.disconnect_socket()
-            raise self._unreachable(error) from None
+            raise self._no_session(error) from None
         self._client = client
         return client
+
+    async def _dial(self, make: Callable[[], BoundedProtocol]) -> BoundedProtocol:
+        return await self._dialer.connect(make, self._address)
+
+    def _no_session(self, error: Exception) -> DeviceError:
+        if isinstance(error, _BROKEN) and not isinstance(error, BadMessage):
+            return self._unreachable(error)
+        why = str(error) if isinstance(error, BadMessage) else type(error).__name__
+        return DeviceError(BROKEN, f"{self._address} is no OPC UA server: {why}")
 
     async def _close(self) -> None:
         client, self._client = self._client, None
@@ -176,25 +195,40 @@ class OpcUaDriver(SessionDriver):
                 await client.disconnect()
 
 
-def _text(found: ua.DataValue) -> str:
-    value = found.Value
+def _text(read: ua.DataValue) -> bytes:
+    value = read.Value
     single = value is not None and value.VariantType is ua.VariantType.Float
-    return go_value(value.Value if value is not None else None, single=single)
+    text = go_value(value.Value if value is not None else None, single=single)
+    return text.encode("utf-8", "replace")[:KEPT_BYTES]
 
 
-def _as_json(found: ua.DataValue) -> Response:
-    said = {
-        "value": _plain(found.Value.Value),
-        "type": found.Value.VariantType.name,
-        "sourceTimestamp": go_time(found.SourceTimestamp) if found.SourceTimestamp else "",
-        "status": found.StatusCode.name if found.StatusCode else "Good",
+def _as_json(read: ua.DataValue) -> Response:
+    value = read.Value or ua.Variant()
+    fields = {
+        "value": _plain(value.Value),
+        "type": value.VariantType.name,
+        "sourceTimestamp": go_time(read.SourceTimestamp) if read.SourceTimestamp else "",
+        "status": read.StatusCode.name if read.StatusCode else "Good",
     }
-    return Response(200, {"content-type": "application/json"}, json.dumps(said).encode())
+    return Response(200, {"content-type": "application/json"}, json.dumps(fields).encode())
 
 
 def _plain(value: Any) -> Any:
     finite = isinstance(value, float) and value - value == 0
-    return value if isinstance(value, bool | int | str) or finite else go_value(value)
+    if isinstance(value, bool | int) or finite:
+        return value
+    return go_value(value).encode("utf-8", "replace").decode()[:KEPT_BYTES]
+
+
+def _encodable(wanted: Any, old: ua.DataValue) -> ua.DataValue:
+    if old.Value is None:
+        raise DeviceError(BROKEN, "the device says of no type what it has")
+    value = ua.Variant(_cast(wanted, old), old.Value.VariantType)
+    try:
+        variant_to_binary(value)
+    except Exception as error:  # what the library cannot encode, it says in many ways
+        raise DeviceError(400, f"Failed to write message to Server, error: {error}") from None
+    return ua.DataValue(value)
 
 
 def _wanted(body: bytes) -> Any:

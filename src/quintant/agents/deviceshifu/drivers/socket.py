@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from quintant.agents.deviceshifu.config.values import Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import (
+    BROKEN,
     KEPT_BYTES,
     Answer,
     DeviceError,
@@ -21,9 +22,10 @@ from quintant.agents.deviceshifu.drivers.driver import (
     whole_body,
 )
 from quintant.agents.deviceshifu.drivers.go_text import go_hex_error, go_json
-from quintant.agents.deviceshifu.drivers.session import SessionDriver
+from quintant.agents.deviceshifu.drivers.session import StreamDriver, Streams
 from quintant.http.request import Request
 from quintant.http.response import Response
+from quintant.wire.shifu import DeviceAddress
 
 JSON = "application/json"
 BUFFER_BYTES = 1024
@@ -51,21 +53,20 @@ def socket_format(settings: Mapping[str, Any]) -> SocketFormat:
     )
 
 
-class SocketDriver(SessionDriver):
+class SocketDriver(StreamDriver):
     """A device that takes commands over TCP."""
 
     counts_readings = False
 
-    def __init__(self, dialer: DeviceDialer, place: DeviceAddress, form: SocketFormat) -> None:
-        super().__init__(dialer, place)
+    def __init__(self, dialer: DeviceDialer, address: DeviceAddress, form: SocketFormat) -> None:
+        super().__init__(dialer, address)
         self._form = form
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Send a command, and tell the reply."""
         if request.field(b"content-type") != JSON:
             raise DeviceError(400, "content-type is not application/json")
-        command, seconds = _asked(await whole_body(request), self._form)
+        command, seconds = _decode_command(await whole_body(request), self._form)
         reply = await self._command(command, seconds or float(self._config.timeout) or None)
         hexadecimal = self._form.encoding == _HEX
         text = reply.hex() if hexadecimal else reply.decode("utf-8", "surrogateescape")
@@ -74,16 +75,6 @@ class SocketDriver(SessionDriver):
     async def read(self, instruction: str, seconds: float | None) -> bytes:
         """There is nothing to read but in answer to a command."""
         raise DeviceError(400, "a socket has no telemetry")
-
-    async def check(self, seconds: float | None) -> None:
-        """Whether the device takes connections; the one that is open is not disturbed."""
-        if self._one.locked():
-            return
-        try:
-            async with asyncio.timeout(seconds), self._one:
-                await self._connected()
-        except (OSError, TimeoutError) as error:
-            raise self._unreachable(error) from None
 
     async def _command(self, command: bytes, seconds: float | None) -> bytes:
         try:
@@ -95,40 +86,46 @@ class SocketDriver(SessionDriver):
                     await self._close()
                     raise
         except TimeoutError:
-            raise not_connected(f"{self._place} did not answer in time") from None
+            raise not_connected(f"{self._address} did not answer in time") from None
         except OSError as error:
             raise self._unreachable(error) from None
 
     async def _exchange(self, command: bytes) -> bytes:
-        reader, writer = await self._connected()
+        reader, writer = await self._in_step()
         writer.write(command)
         await writer.drain()
         reply = await reader.read(self._form.buffer)
         if not reply:
             raise DeviceError(500, EMPTY)
+        self._answering = self._streams
         return reply.ljust(self._form.buffer, b"\0") if self._form.pad else reply
 
-    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        if self._streams is not None and _broken(self._streams):
+    async def _in_step(self) -> Streams:
+        """A connection on which what comes next answers what is sent next."""
+        for _ in range(2):
+            reader, writer = await self._connected()
+            if await _drop_earlier(reader):
+                return reader, writer
             await self._close()
-        if self._streams is None:
-            self._streams = await self._dialer.streams(self._place)
-        return self._streams
-
-    async def _close(self) -> None:
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
+        raise DeviceError(BROKEN, "the device sends without end, and without being asked")
 
 
-def _broken(streams: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> bool:
-    return streams[0].at_eof() or streams[1].is_closing() or streams[0].exception() is not None
+async def _drop_earlier(reader: asyncio.StreamReader) -> bool:
+    """Forget what the device sent before it was asked; whether that was all, and it is there.
 
-
-def _asked(body: bytes, form: SocketFormat) -> tuple[bytes, float]:
+    Where so much came that reading stopped, the rest is still on its way.
+    """
     try:
-        found = json.loads(body)
-        command, seconds = found.get("command", ""), found.get("timeout", 0)
+        async with asyncio.timeout(0):
+            return 0 < len(await reader.read(KEPT_BYTES)) < KEPT_BYTES
+    except TimeoutError:
+        return True
+
+
+def _decode_command(body: bytes, form: SocketFormat) -> tuple[bytes, float]:
+    try:
+        document = json.loads(body)
+        command, seconds = document.get("command", ""), document.get("timeout", 0)
     except (ValueError, AttributeError, RecursionError):
         raise DeviceError(400, "error decode JSON: expected an object with a command") from None
     if not isinstance(command, str) or not isinstance(seconds, int) or isinstance(seconds, bool):

@@ -7,14 +7,17 @@ on. There are no instructions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from quintant.agents.deviceshifu.config.values import DeviceConfig, Instruction
-from quintant.agents.deviceshifu.drivers.address import DeviceAddress, DeviceDialer
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import Answer, DeviceError, not_connected
+from quintant.agents.deviceshifu.drivers.session import Streams, lasting
 from quintant.http.request import Request
+from quintant.wire.shifu import DeviceAddress
 
 PORT = 8081
 AGENT_PORT = 8080
@@ -23,8 +26,8 @@ PIECE_BYTES = 64 * 1024
 CONNECT_SECONDS = 10.0
 MOST_CONNECTIONS = 1000
 RETRY_SECONDS = 5.0
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+ANSWERED_SECONDS = 60.0
+"""Between two looks whether connections last: most devices take few, and a look is one of them."""
 
 
 def listen_port(settings: Mapping[str, Any]) -> int:
@@ -40,10 +43,16 @@ class TcpDriver:
     counts_readings = False
     busy = False
 
-    def __init__(self, dialer: DeviceDialer, place: DeviceAddress, listen: str, port: int) -> None:
-        self._dialer, self._place, self._listen, self._port = dialer, place, listen, port
+    def __init__(
+        self, dialer: DeviceDialer, address: DeviceAddress, listen: str, port: int
+    ) -> None:
+        self._dialer, self._address, self._listen, self._port = dialer, address, listen, port
         self._open: set[asyncio.StreamWriter] = set()
+        self._theirs: set[Streams] = set()
+        """Connections of callers, on the device's side."""
         self._trouble = ""
+        self._answered = -math.inf
+        """When a connection was last known to lead to the device."""
         self.bound = 0
         """The port that is listened on."""
 
@@ -76,18 +85,33 @@ class TcpDriver:
         raise DeviceError(400, "a TCP device has no telemetry")
 
     async def check(self, seconds: float | None) -> None:
-        """Whether the device takes connections; those that are open say so."""
+        """Whether connections to the device last; those that are open say so."""
         if self._trouble:
             raise not_connected(self._trouble)
-        if self._open:
-            return
         try:
             async with asyncio.timeout(seconds):
-                _, writer = await self._dialer.streams(self._place)
-            writer.close()
+                streams = next(iter(self._theirs), None) or await self._dialer.streams(
+                    self._address
+                )
+            await self._lasting(streams)
         except (OSError, TimeoutError) as error:
             why = getattr(error, "strerror", None) or type(error).__name__
-            raise not_connected(f"{self._place}: {why}") from None
+            raise not_connected(f"{self._address}: {why}") from None
+
+    async def _lasting(self, streams: Streams) -> None:
+        try:
+            if not self._answers():
+                await lasting(streams, self._answers)
+                self._heard()
+        finally:
+            if streams not in self._theirs:
+                streams[1].close()
+
+    def _answers(self) -> bool:
+        return asyncio.get_running_loop().time() - self._answered < ANSWERED_SECONDS
+
+    def _heard(self) -> None:
+        self._answered = asyncio.get_running_loop().time()
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         theirs = await self._dial() if len(self._open) < MOST_CONNECTIONS else None
@@ -99,25 +123,36 @@ class TcpDriver:
     async def _dial(self) -> Streams | None:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                return await self._dialer.streams(self._place)
+                return await self._dialer.streams(self._address)
         except (OSError, TimeoutError):
             return None
 
     async def _both(self, ours: Streams, theirs: Streams) -> None:
         writers = (ours[1], theirs[1])
         self._open.update(writers)
+        self._theirs.add(theirs)
         try:
-            await asyncio.gather(_copy(ours[0], theirs[1]), _copy(theirs[0], ours[1]))
+            await asyncio.gather(_copy(ours[0], theirs[1]), _copy(theirs[0], ours[1], self._heard))
         except OSError:
             return
         finally:
+            self._theirs.discard(theirs)
             for writer in writers:
                 self._open.discard(writer)
                 writer.close()
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def _unheard() -> None:
+    """What a caller says proves nothing of the device."""
+
+
+async def _copy(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    heard: Callable[[], None] = _unheard,
+) -> None:
     while piece := await reader.read(PIECE_BYTES):
+        heard()
         writer.write(piece)
         await writer.drain()
     with suppress(OSError):

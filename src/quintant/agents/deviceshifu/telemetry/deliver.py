@@ -13,21 +13,29 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from quintant.agents.deviceshifu.drivers.address import BadAddress, DeviceDialer, device_address
-from quintant.agents.deviceshifu.said import one_line
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
+from quintant.agents.deviceshifu.text import one_line
 from quintant.http.client_connection import ClientConnection, ConnectionBroken, ResponseTooLarge
 from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError
+from quintant.wire.shifu import BadAddress, device_address
 
 SECONDS = 5.0
 ANSWER_BYTES = 64 * 1024
 _FAILURES = (ConnectionBroken, ResponseTooLarge, ProtocolError, OSError, TimeoutError)
+
+_NOT_TAKEN = (400, 411, 413, 414, 415, 422, 431)
+"""Statuses that are about the reading, and not about where it is sent."""
 
 Plain = Mapping[str, Any]
 
 
 class PushFailed(Exception):
     """A reading was not taken; the text says why."""
+
+
+class PushRefused(PushFailed):
+    """The service is there, and does not take this reading."""
 
 
 class Sender:
@@ -54,12 +62,12 @@ class Sender:
         if parts.scheme != "http":
             raise PushFailed(f"endpoint {one_line(url)} is not of http")
         try:
-            place = device_address(parts.netloc, 80)
-            told = {"Host": parts.netloc, "Device-Name": self._device, **headers}
-            lines = "".join(header_line(name, text) for name, text in told.items())
+            address = device_address(parts.netloc, 80)
+            fields = {"Host": parts.netloc, "Device-Name": self._device, **headers}
+            lines = "".join(header_line(name, text) for name, text in fields.items())
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             async with asyncio.timeout(SECONDS):
-                connection = await self._dialer.connect(lambda: ClientConnection(_unheard), place)
+                connection = await self._dialer.connect(lambda: ClientConnection(_unheard), address)
                 data = encode_request("POST", target, lines, body)
                 head, _ = await connection.request("POST", data, most=ANSWER_BYTES, seconds=SECONDS)
             connection.close()
@@ -67,9 +75,11 @@ class Sender:
             raise PushFailed(str(error)) from None
         except _FAILURES as error:
             why = one_line(str(error)) or type(error).__name__
-            raise PushFailed(f"{place} did not take it: {why}") from None
+            raise PushFailed(f"{address} did not take it: {why}") from None
+        if head.status in _NOT_TAKEN:
+            raise PushRefused(f"{address} answered {head.status}")
         if not 200 <= head.status < 300:
-            raise PushFailed(f"{place} answered {head.status}")
+            raise PushFailed(f"{address} answered {head.status}")
 
 
 def _authorization(setting: Any) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Undecodable
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -33,7 +34,8 @@ JOURNAL = "JOURNAL"
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _SEAL = re.compile(rb',"CRC32":"([0-9a-f]{8})"\}')
 SEAL_BYTES = len(b',"CRC32":"00000000"}')
-_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+_ADDRESS = re.compile(r"(?:\[([^\[\]]{2,80})\]|([A-Za-z0-9._-]{1,253})):([0-9]{1,5})")
+_LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 
 
 class Unsound(ValueError):
@@ -41,7 +43,7 @@ class Unsound(ValueError):
 
 
 def origin(identity: str) -> str:
-    """What a block was before it was linked anew: `4b1c.77` is what `4b1c` was."""
+    """What a block was before it was linked again: `4b1c.77` is what `4b1c` was."""
     return identity.partition(".")[0]
 
 
@@ -51,7 +53,7 @@ def fresh(chance: Random) -> str:
 
 
 def relinked(identity: str, chance: Random) -> Iterator[str]:
-    """An id, and then others of the same origin: a block that is linked anew is another block."""
+    """An id, and then others of the same origin: a block that is linked again is another block."""
     yield identity
     while True:
         yield f"{origin(identity)}.{chance.getrandbits(48):012x}"
@@ -65,7 +67,7 @@ def safe(identity: str) -> bool:
 
 
 def check(block: Lightblock) -> Lightblock:
-    """The block itself, if it can be stored and told to others; else Unsound."""
+    """The block itself, if it can be stored and sent to others; else Unsound."""
     if not safe(block.id):
         raise Unsound("the id of the block is not a plain name")
     if block.previous and not safe(block.previous):
@@ -80,11 +82,25 @@ def check(block: Lightblock) -> Lightblock:
 
 
 def checked_address(address: str) -> str:
-    """An address itself, if it is `host:port`; else Unsound."""
+    """An address itself, if it is `host:port`, of an IP address or a name; else Unsound."""
     found = _ADDRESS.fullmatch(address)
-    if found is None or len(address) > 280 or not 0 < int(found[2]) < 65536:
+    if found is None or not _is_host(found[1], found[2]) or not 0 < int(found[3]) < 65536:
         raise Unsound(f"{address[:80]!r} is not an address: host:port is expected")
     return address
+
+
+def _is_host(bracketed: str | None, bare: str) -> bool:
+    try:
+        if bracketed is not None:
+            IPv6Address(bracketed)
+            return True
+        labels = bare.removesuffix(".").split(".")
+        if labels[-1].isdecimal():  # Then it is an IPv4 address, or wrong.
+            IPv4Address(bare)
+            return True
+    except ValueError:
+        return False
+    return all(map(_LABEL.fullmatch, labels))
 
 
 @lru_cache(maxsize=8)
@@ -138,7 +154,7 @@ def sealed(row: bytes) -> bytes:
 
 def verified(raw: bytes) -> bool:
     """Whether a JSON object has a checksum; Unsound if it is not that of the object."""
-    seal = _SEAL.fullmatch(raw, max(len(raw) - SEAL_BYTES, 0))
+    seal = _SEAL.fullmatch(raw[-SEAL_BYTES:])
     if seal is None:
         return False
     if crc32(b"}", crc32(memoryview(raw)[:-SEAL_BYTES])) != int(seal[1], 16):

@@ -1,6 +1,6 @@
 """The end of a chain while blocks are added to it that are not on the disk yet.
 
-Whoever adds one says where by a `Decide`; several are decided one after the other and written
+A caller that adds one says where by a `Decide`; several are decided one after the other and written
 together, which is what makes many writers fast. Only then are they in the chain.
 """
 
@@ -55,7 +55,7 @@ class Pending:
         return block.id in self._chain or not self._ids.isdisjoint((block.id, origin(block.id)))
 
     def changed_since(self, identity: str) -> bool:
-        """Whether members changed after a block; yes if nobody knows the block."""
+        """Whether members changed after a block; yes if the block is not known."""
         if any(each.type == BlockType.NETWORK for each in self.blocks):
             return True
         return identity not in self._ids and self._chain.changed_since(identity)
@@ -65,7 +65,7 @@ Decide = Callable[[Pending], T]
 
 
 class Entry(Generic[T]):
-    """Somebody who waits for blocks to be written."""
+    """A caller that waits for blocks to be written."""
 
     def __init__(self, decide: Decide[T]) -> None:
         self.done = False

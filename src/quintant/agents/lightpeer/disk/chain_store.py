@@ -153,7 +153,7 @@ class ChainStore:
         return await self._scope.finish(self._adopt(base, links, keep, force))
 
     async def reset(self) -> None:
-        """Begin anew with an empty chain; files stay."""
+        """Begin again with an empty chain; files stay."""
         await self._scope.finish(self._reset())
 
     async def call(self, network: str) -> None:
@@ -207,7 +207,7 @@ class ChainStore:
         await self._write(lambda: self.files.stage(blocks))
 
     async def _enter(self, decide: Decide[T]) -> T:
-        """Add blocks, together with whoever else adds some right now."""
+        """Add blocks, together with other callers that add some right now."""
         entry = Entry(decide)
         self._entries.append(entry)
         async with self._lock:
@@ -295,6 +295,6 @@ class ChainStore:
         self.failures = 0
 
     def _tell(self) -> None:
-        """Wake whoever waits for news."""
+        """Wake the callers that wait for news."""
         self._news.set()
         self._news = asyncio.Event()

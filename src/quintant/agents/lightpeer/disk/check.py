@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quintant.agents.lightpeer.chain.block import ASIDE
-from quintant.agents.lightpeer.disk.damage import remembered, told, unfinished
+from quintant.agents.lightpeer.disk.damage import damage_lines, remembered, unfinished
 from quintant.agents.lightpeer.disk.folder import Folder
 from quintant.agents.lightpeer.disk.survey import survey
 
@@ -35,9 +35,9 @@ def check(path: Path) -> ChainReport:
     return ChainReport(
         blocks=len(chain),
         clients=chain.clients,
-        journaled=len(found.replay.places),
+        journaled=len(found.replay.positions),
         head=chain.head,
-        wrong=tuple(dict.fromkeys((*told(found), *known))),
+        wrong=tuple(dict.fromkeys((*damage_lines(found), *known))),
         notes=(*unfinished(found), *_aside(path), *_lost(len(found.lost) + len(found.apart))),
     )
 

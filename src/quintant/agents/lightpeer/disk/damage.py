@@ -1,7 +1,7 @@
-"""Damage: how it is told, remembered, and moved out of the way.
+"""Damage: how it is reported, remembered, and moved out of the way.
 
 What is not whole is copied to the folder `damaged` before anything takes its place. What the chain
-has lost by it stands in the file DAMAGED until another member has brought it back, or somebody who
+has lost by it stands in the file DAMAGED until another member has brought it back, or a person who
 has seen it removes the file.
 """
 
@@ -59,22 +59,22 @@ def remember(disk: Disk, damage: Damage) -> None:
         disk.remove([DAMAGED])
 
 
-def told(found: Survey) -> tuple[str, ...]:
+def damage_lines(survey: Survey) -> tuple[str, ...]:
     """What was found, a line each."""
     return (
         *(
             f"damaged {name}: {unread.size} bytes at {unread.at} hold nothing that can be read"
-            for name, unread in found.replay.unread
+            for name, unread in survey.replay.unread
             if not unread.torn
         ),
         *(
             f"damaged {name}: it is not what was written"
-            for name in found.damaged
+            for name in survey.damaged
             if not name.startswith(JOURNAL)
         ),
-        *(f"{_MISSING}{each}" for each in found.missing),
-        *([_CUT] if found.replay.cut and not found.missing else ()),
-        *([_TRUNCATED] if found.truncated else ()),
+        *(f"{_MISSING}{each}" for each in survey.missing),
+        *([_CUT] if survey.replay.cut and not survey.missing else ()),
+        *([_TRUNCATED] if survey.truncated else ()),
     )
 
 
@@ -82,11 +82,11 @@ _CUT = "the newest of the chain may be missing: the journal is damaged at its en
 _TRUNCATED = "what is below the missing block is out of reach: the chain begins above it"
 
 
-def unfinished(found: Survey) -> tuple[str, ...]:
-    """Writes that a crash interrupted; nobody was told that they are done."""
+def unfinished(survey: Survey) -> tuple[str, ...]:
+    """Writes that a crash interrupted; no client was answered that they are done."""
     return tuple(
         f"unfinished write in {name}: {unread.size} bytes at {unread.at}"
-        for name, unread in found.replay.unread
+        for name, unread in survey.replay.unread
         if unread.torn
     )
 
@@ -102,5 +102,5 @@ def keep_whole(disk: Disk, damaged: Iterable[str]) -> None:
     for name in damaged:
         if name.startswith(JOURNAL):
             disk.rewrite(name, whole_lines(disk, name))
-        elif name != LOST:  # It was written anew, as far as it could be read.
+        elif name != LOST:  # It was written again, as far as it could be read.
             disk.remove([name])

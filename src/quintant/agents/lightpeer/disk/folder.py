@@ -53,7 +53,7 @@ class Disk(Protocol):
         """Write one file of any length; it is on the disk when this returns."""
 
     def append(self, name: str, content: bytes, at: int) -> None:
-        """Have a file go on with something from a place on; the disk has it when this returns."""
+        """Continue a file with something from an offset on; the disk has it when this returns."""
 
     def set_aside(self, name: str) -> None:
         """Keep a file as it is now among the damaged ones, and under its name, too."""

@@ -30,7 +30,7 @@ _NUMBERED = re.compile(rf"{JOURNAL}\.([0-9]{{8}})")
 
 End = tuple[str, int]
 """The newest block of a chain, and its height."""
-Place = tuple[str, int, int]
+BlockPosition = tuple[str, int, int]
 """In which file a block stands, where, and how long it is."""
 
 
@@ -52,52 +52,55 @@ class Replay:
 
     head: str
     links: dict[str, Added] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    positions: dict[str, BlockPosition] = field(default_factory=dict)
     segments: list[Segment] = field(default_factory=list)
     before: dict[str, str] = field(default_factory=dict)
-    """For an id at which the chain goes on out of turn: where it had ended until then."""
+    """For an id at which the chain continues out of turn: where it had ended until then."""
     unread: list[tuple[str, Unread]] = field(default_factory=list)
-    told: bool = False
-    """Whether it tells anything."""
+    has_records: bool = False
+    """Whether any record of it was read."""
     cut: bool = False
     """Whether the last thing it holds cannot be read, though it was complete once."""
 
 
 def replayed(disk: Disk, head: str) -> Replay:
     """The journals of a disk on which the chain ended at an id before."""
-    told = Replay(head)
+    replay = Replay(head)
     names = disk.beginning(JOURNAL)
     if old := tuple(each for each in _OLD if each in names):
-        told.segments.append(Segment(old, (head, 0)))
+        replay.segments.append(Segment(old, (head, 0)))
         for name in old:
-            _replay(told, name, records(disk.lines(name), strict=False))
+            _replay(replay, name, records(disk.lines(name), strict=False))
     for name in sorted(filter(_NUMBERED.fullmatch, names)):
-        told.segments.append(Segment((name,), (told.head, 0)))
-        _replay(told, name, records(disk.lines(name), strict=True))
-    return told
+        replay.segments.append(Segment((name,), (replay.head, 0)))
+        _replay(replay, name, records(disk.lines(name), strict=True))
+    return replay
 
 
-def _replay(told: Replay, name: str, found: Iterator[Added | Turned | Unread]) -> None:
-    segment, first = told.segments[-1], name not in _OLD
-    for record in found:
-        match record:
-            case Unread(torn=torn):
-                told.unread.append((name, record))
-                told.cut, first = told.cut or not torn, False
-                continue
-            case Turned(head, height, after):
-                if first:
-                    segment.base, after = (head, height), told.head
-                if after and after != head:
-                    told.before.setdefault(head, after)
-                told.head = head
-            case Added(identity, previous, _, at, size):
-                if previous != told.head:
-                    told.before.setdefault(previous, told.head)
-                told.links[identity], told.places[identity] = record, (name, at, size)
-                segment.waiting.append(identity)
-                told.head = identity
-        told.cut, told.told, first = False, True, False
+def _replay(replay: Replay, name: str, journal_records: Iterator[Added | Turned | Unread]) -> None:
+    segment, first = replay.segments[-1], name not in _OLD
+    links, positions, waiting = replay.links, replay.positions, segment.waiting
+    for record in journal_records:
+        # Nearly every one is; a start reads them all.
+        if isinstance(record, Added):
+            identity, previous, _, at, size = record
+            if previous != replay.head:
+                replay.before.setdefault(previous, replay.head)
+            links[identity], positions[identity] = record, (name, at, size)
+            waiting.append(identity)
+            replay.head = identity
+        elif isinstance(record, Turned):
+            head, height, after = record
+            if first:
+                segment.base, after = (head, height), replay.head
+            if after and after != head:
+                replay.before.setdefault(head, after)
+            replay.head = head
+        else:
+            replay.unread.append((name, record))
+            replay.cut, first = replay.cut or not record.torn, False
+            continue
+        replay.cut, replay.has_records, first = False, True, False
 
 
 def whole_lines(disk: Disk, name: str) -> Iterator[bytes]:
@@ -115,23 +118,23 @@ class Journal:
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._segments: list[Segment] = []
-        self._places: dict[str, Place] = {}
+        self._positions: dict[str, BlockPosition] = {}
         self._number = 0
         self._open = False
         """Whether the last of the segments is ours to write to."""
 
-    def open(self, told: Replay) -> None:
-        """Go on after what a journal tells."""
-        self._segments, self._places, self._open = told.segments, told.places, False
-        found = [_NUMBERED.fullmatch(each.names[-1]) for each in told.segments]
+    def open(self, replay: Replay) -> None:
+        """Continue after what a journal tells."""
+        self._segments, self._positions, self._open = replay.segments, replay.positions, False
+        found = [_NUMBERED.fullmatch(each.names[-1]) for each in replay.segments]
         self._number = max((int(each[1]) for each in found if each), default=0)
 
     def get(self, identity: str) -> Lightblock | None:
         """A block, if it is here; OSError if it cannot be read."""
-        if (place := self._places.get(identity)) is None:
+        if (position := self._positions.get(identity)) is None:
             return None
         try:
-            return read(self._disk.read(*place))
+            return read(self._disk.read(*position))
         except Unsound as error:
             raise OSError(f"the journal is damaged at block {identity}") from error
 
@@ -145,7 +148,7 @@ class Journal:
         objects = [added(each) for each in blocks]
         segment, at = self._append(b"".join(each + b"\n" for each in objects), end)
         for block, written in zip(blocks, objects, strict=True):
-            self._places[block.id] = (segment.names[0], at, len(written))
+            self._positions[block.id] = (segment.names[0], at, len(written))
             segment.waiting.append(block.id)
             at += len(written) + 1
 
@@ -163,11 +166,11 @@ class Journal:
         """Make files of the oldest blocks."""
         waiting = (each for segment in self._segments for each in segment.waiting)
         some = list(islice(waiting, count))
-        places = {each: self._places[each] for each in some if each in self._places}
-        if places:
-            self._disk.write([(each, self._whole(each, *at)) for each, at in places.items()])
+        positions = {each: self._positions[each] for each in some if each in self._positions}
+        if positions:
+            self._disk.write([(each, self._whole(each, *at)) for each, at in positions.items()])
         for each in some:
-            self._places.pop(each, None)
+            self._positions.pop(each, None)
             next(segment for segment in self._segments if segment.waiting).waiting.popleft()
 
     def done(self, end: End) -> tuple[list[str], End]:
@@ -185,8 +188,8 @@ class Journal:
         self._segments = [each for each in self._segments if each.names[0] not in names]
         self._open = self._open and bool(self._segments)
 
-    def _whole(self, identity: str, *place: str | int) -> bytes:
-        raw = self._disk.read(*place)  # type: ignore[arg-type]
+    def _whole(self, identity: str, *position: str | int) -> bytes:
+        raw = self._disk.read(*position)  # type: ignore[arg-type]
         try:
             read(raw)
         except Unsound as error:

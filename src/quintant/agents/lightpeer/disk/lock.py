@@ -1,7 +1,7 @@
 """One peer per directory: a lock that is held as long as the process lives.
 
-The kernel holds it and lets go when the process ends, however it ends, so nothing has to be cleaned
-up. The file says who holds it, for whoever is refused.
+The kernel holds it and releases it when the process ends, however it ends: nothing is to be cleaned
+up. The file says who holds it, for a process that is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quintant.agents.lightpeer.chain.block import LOCK
 
-_SAID_BYTES = 1000
+_HOLDER_BYTES = 1000
 
 
 class Locked(OSError):
@@ -29,7 +29,7 @@ def locked(path: Path, address: str) -> Iterator[None]:
     descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         if not _taken(descriptor, fcntl.LOCK_EX):
-            raise Locked(_refusal(path, _said(descriptor)))
+            raise Locked(_refusal(path, _holder(descriptor)))
         who = f"process {os.getpid()} on {socket.gethostname()}, a peer at {address}\n"
         with suppress(OSError):  # A full disk can be read, and the lock is held without a name.
             os.ftruncate(descriptor, 0)
@@ -40,13 +40,13 @@ def locked(path: Path, address: str) -> Iterator[None]:
 
 
 def holder(path: Path) -> str:
-    """Who has a directory at this moment; empty if nobody has."""
+    """Who has a directory at this moment; empty if no process has."""
     try:
         descriptor = os.open(path / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return ""
     try:
-        return "" if _taken(descriptor, fcntl.LOCK_SH) else _said(descriptor)
+        return "" if _taken(descriptor, fcntl.LOCK_SH) else _holder(descriptor)
     finally:
         os.close(descriptor)
 
@@ -59,8 +59,8 @@ def _taken(descriptor: int, how: int) -> bool:
     return True
 
 
-def _said(descriptor: int) -> str:
-    text = os.pread(descriptor, _SAID_BYTES, 0).decode(errors="replace").strip()
+def _holder(descriptor: int) -> str:
+    text = os.pread(descriptor, _HOLDER_BYTES, 0).decode(errors="replace").strip()
     return text or "another process"
 
 

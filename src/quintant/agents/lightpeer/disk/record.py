@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from quintant.agents.lightpeer.chain.block import Unsound, read, safe, sealed, verified, written
 from quintant.wire.lightpeer import Lightblock
@@ -51,6 +53,20 @@ class Unread(NamedTuple):
 Record = Added | Turned | Unread
 
 
+class _Row(msgspec.Struct):
+    """What is read of a line; what a block holds is passed over, for a start reads every line."""
+
+    id: str = msgspec.field(default="", name="ID")
+    previous: str = msgspec.field(default="", name="PrevID")
+    type: int = msgspec.field(default=0, name="Type")
+    head: str | None = msgspec.field(default=None, name=_TURN)
+    height: int = msgspec.field(default=0, name=_HEIGHT)
+    after: str = msgspec.field(default="", name=_AFTER)
+
+
+_decode = msgspec.json.Decoder(_Row).decode
+
+
 def added(block: Lightblock) -> bytes:
     """A block as the object in its line and in its file."""
     return sealed(written(block))
@@ -76,17 +92,17 @@ def records(lines: Iterable[bytes], *, strict: bool) -> Iterator[Record]:
 
 def _salvaged(line: bytes, start: int) -> Iterator[Record]:
     """The whole records in a line that is none, and what is between them."""
-    place = done = 0
-    while (found := _WHOLE.search(line, place)) is not None:
+    position = done = 0
+    while (found := _WHOLE.search(line, position)) is not None:
         try:
             record = _record(found[0], start + found.start(), True)
         except Unsound:
-            place = found.start() + 1
+            position = found.start() + 1
             continue
         if found.start() > done:
             yield Unread(start + done, found.start() - done, torn=False)
         yield record
-        place = done = found.end()
+        position = done = found.end()
     if line[done:].strip():
         yield Unread(start + done, len(line) - done, torn=not line.endswith(b"\n"))
 
@@ -96,33 +112,30 @@ def _record(body: bytes, at: int, strict: bool) -> Added | Turned:
         if strict:
             raise Unsound("there is no checksum")
         return _old(body, at)
-    row = _object(body)
-    if _TURN in row:
-        return _turn(row)
-    return Added(row["ID"], row.get("PrevID", ""), row.get("Type", 0), at, len(body))
+    row = _read_row(body)
+    if row.head is not None:
+        return _turn(row.head, row)
+    if not row.id:
+        raise Unsound("the line names no block")
+    return Added(row.id, row.previous, row.type, at, len(body))
 
 
 def _old(body: bytes, at: int) -> Added | Turned:
-    row = _object(body)
-    if _TURN in row:
-        return _turn(row)
+    row = _read_row(body)
+    if row.head is not None:
+        return _turn(row.head, row)
     block = read(body)
     return Added(block.id, block.previous, block.type, at, len(body))
 
 
-def _turn(row: dict[str, Any]) -> Turned:
-    head, height, after = row[_TURN], row.get(_HEIGHT, 0), row.get(_AFTER, "")
-    named = all(isinstance(each, str) and (not each or safe(each)) for each in (head, after))
-    if not named or not isinstance(height, int):
+def _turn(head: str, row: _Row) -> Turned:
+    if not all(not each or safe(each) for each in (head, row.after)):
         raise Unsound("the line names no block")
-    return Turned(head, height, after)
+    return Turned(head, row.height, row.after)
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def _read_row(body: bytes) -> _Row:
     try:
-        row = json.loads(body)
-    except (ValueError, RecursionError):
+        return _decode(body)
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors.
         raise Unsound("the line is not whole") from None
-    if not isinstance(row, dict):
-        raise Unsound("the line is no object")
-    return row

@@ -25,10 +25,10 @@ def read_small(disk: Disk, name: str) -> tuple[str, bool]:
         raw = disk.read(name)
     except OSError:
         return "", True
-    place = raw.rfind(_MARK)
-    if place < 0:
+    position = raw.rfind(_MARK)
+    if position < 0:
         return raw.decode(errors="replace"), True
-    return raw[:place].decode(errors="replace"), raw[place:] == _seal(raw[:place])
+    return raw[:position].decode(errors="replace"), raw[position:] == _seal(raw[:position])
 
 
 def _seal(raw: bytes) -> bytes:

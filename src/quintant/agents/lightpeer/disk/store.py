@@ -18,11 +18,11 @@ from quintant.agents.lightpeer.chain.block import LOST, NETWORK, Unsound, read
 from quintant.agents.lightpeer.chain.chain import Chain
 from quintant.agents.lightpeer.disk.damage import (
     Damage,
+    damage_lines,
     keep_whole,
     remember,
     remembered,
     set_aside,
-    told,
     unfinished,
 )
 from quintant.agents.lightpeer.disk.folder import Disk
@@ -79,17 +79,17 @@ class Store:
             damage = self._mend(found, lost, damage)
         return Found(found.chain, found.truncated, found.members, lost, found.network, damage)
 
-    def _mend(self, found: Survey, lost: tuple[str, ...], known: Damage) -> Damage:
+    def _mend(self, result: Survey, lost: tuple[str, ...], known: Damage) -> Damage:
         """Note what is damaged, and have a disk that holds nothing but what is whole."""
-        for text in told(found):
+        for text in damage_lines(result):
             log.error("%s", text)
-        damage = known | Damage(told(found)) if found.harmed else known
+        damage = known | Damage(damage_lines(result)) if result.harmed else known
         try:
-            set_aside(self.disk, found.damaged)
+            set_aside(self.disk, result.damaged)
             remember(self.disk, damage)
             self.lose(lost)
             self._journal.turn(self._end, self._end)
-            keep_whole(self.disk, found.damaged)
+            keep_whole(self.disk, result.damaged)
             self._journal.open(replayed(self.disk, ""))
         except OSError as error:
             log.error("cannot move aside what is damaged: %s", error.strerror or error)
@@ -143,7 +143,7 @@ class Store:
         self.disk.write(files(blocks))
 
     def turn(self, head: str, height: int, lost: Iterable[str] | None = None) -> None:
-        """Write that another chain is ours now, and what it has yet to take over, if told."""
+        """Write that another chain is ours now, and what it has yet to take over, if given."""
         if lost is not None:
             self.lose(lost)
         self._journal.turn((head, height), self._end)

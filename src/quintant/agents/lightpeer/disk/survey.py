@@ -89,8 +89,8 @@ class _Surveyor:
         for name, unread in self.replay.unread:
             if not unread.torn:
                 self.damaged[name] = None
-        told = recorded is not None or self.replay.told
-        return self._result(*self._pieces(self.replay.head if told else self._longest()))
+        is_recorded = recorded is not None or self.replay.has_records
+        return self._result(*self._pieces(self.replay.head if is_recorded else self._longest()))
 
     def _pieces(self, at: str) -> tuple[list[list[Link]], list[str], bool]:
         """The chain from its newest block down, in as many pieces as holes make of it.
@@ -101,6 +101,8 @@ class _Surveyor:
         missing: list[str] = []
         seen: set[str] = set()
         while at:
+            if not (at := self._walk(at, pieces[-1], seen)):
+                break
             found = None if at in seen else self._link(at, expected=True)
             if found is not None:
                 seen.add(at)
@@ -113,43 +115,52 @@ class _Surveyor:
             pieces.append([])
         return pieces, missing, True
 
-    def _below(self, hole: str, pieces: list[list[Link]], seen: set[str]) -> str:
+    def _walk(self, at: str, piece: list[Link], known: set[str]) -> str:
+        """Go down as far as the journal tells: of a start, it is nearly all."""
+        links = self.replay.links
+        while (added := links.get(at)) is not None and at not in known:
+            known.add(at)
+            piece.append(Link(at, added.type))
+            at = added.previous
+        return at
+
+    def _below(self, hole: str, pieces: list[list[Link]], known: set[str]) -> str:
         """The newest block below a hole; empty if nothing tells, or there is none."""
         before = self.replay.before
         passed = (before[each.id] for each in reversed(pieces[-1]) if each.id in before)
-        if (parent := self.hints.get(hole, "")) and self._usable(parent, seen):
+        if (parent := self.hints.get(hole, "")) and self._usable(parent, known):
             return parent
         for earlier in (before.get(hole, ""), *passed):
-            if earlier and self._usable(earlier, seen):
-                return self._grown(earlier, seen)
+            if earlier and self._usable(earlier, known):
+                return self._grown(earlier, known)
         if not pieces[0]:
             return self._longest()
-        return "" if self._others(self._newest_list(pieces)) else self._nearest(pieces, seen)
+        return "" if self._others(self._newest_list(pieces)) else self._nearest(pieces, known)
 
-    def _usable(self, name: str, seen: set[str]) -> bool:
-        return name not in seen and self._link(name) is not None
+    def _usable(self, name: str, known: set[str]) -> bool:
+        return name not in known and self._link(name) is not None
 
-    def _grown(self, at: str, seen: set[str]) -> str:
+    def _grown(self, at: str, known: set[str]) -> str:
         """The newest block above one that was the newest when a journal broke off."""
         every, children = self._parents(), defaultdict(list)
         for each, (parent, _) in every.items():
             children[parent].append(each)
-        passed = {at, *seen}
+        passed = {at, *known}
         while above := [each for each in children[at] if each not in passed]:
             at = max(above, key=lambda each: every[each][1])
             passed.add(at)
         return at
 
     def _result(self, pieces: list[list[Link]], missing: list[str], whole: bool) -> Survey:
-        place = -1 if whole else 0
+        position = -1 if whole else 0
         above = pieces[:-1] if whole else pieces[1:]
         clients = [each.id for piece in above for each in piece if each.type == BlockType.CLIENT]
         lost = tuple(filter(safe, self._small(LOST).split()))
         network = self._small(NETWORK).strip()
         return Survey(
-            Chain(reversed(pieces[place])),
+            Chain(reversed(pieces[position])),
             self.replay,
-            not whole and bool(pieces[place]),
+            not whole and bool(pieces[position]),
             self._newest_list(pieces) or (self._any_list() if missing else ""),
             tuple(reversed(clients)),
             tuple(dict.fromkeys(missing)),
@@ -185,8 +196,8 @@ class _Surveyor:
 
     def _block(self, name: str, expected: bool = False) -> Lightblock | None:
         """A block; if it should be there and is not whole, it is noted as damaged."""
-        if (place := self.replay.places.get(name)) is not None:
-            return read(self.disk.read(*place))
+        if (position := self.replay.positions.get(name)) is not None:
+            return read(self.disk.read(*position))
         try:
             raw = self.disk.read(name, 0, BLOCK_BYTES + 1)
         except FileNotFoundError:
@@ -222,11 +233,11 @@ class _Surveyor:
         listed = members_in(block.payload) if block is not None else ()
         return any(each.address != self.me for each in listed) if self.me else len(listed) > 1
 
-    def _nearest(self, pieces: list[list[Link]], seen: set[str]) -> str:
+    def _nearest(self, pieces: list[list[Link]], known: set[str]) -> str:
         """The end of the branch that was written next to the oldest block that was found."""
         above = next((piece[-1].id for piece in reversed(pieces) if piece), "")
         when = self._parents()[above][1] if above else 0.0
-        every = {each: told for each, told in self._parents().items() if each not in seen}
+        every = {each: link for each, link in self._parents().items() if each not in known}
         parents = {each: parent for each, (parent, _) in every.items()}
         depths: dict[str, int] = {}
 
@@ -252,8 +263,8 @@ class _Surveyor:
                 if found is not None:
                     self._all[name] = found[0], when
             newest = max((when for _, when in self._all.values()), default=0.0)
-            for place, added in enumerate(self.replay.links.values(), start=1):
-                self._all[added.id] = added.previous, newest + place
+            for position, added in enumerate(self.replay.links.values(), start=1):
+                self._all[added.id] = added.previous, newest + position
         return self._all
 
 

@@ -1,8 +1,8 @@
 """Telling all members, in as few messages as there can be.
 
-Members are told in rounds. What is added to the chain during a round goes with the next one, so
+Members are notified in rounds. What is added to the chain during a round goes with the next one, so
 many writers cost no more messages than one. A member that is slow is left to itself after a moment:
-it has one message under way, and holds up nobody else. A member that does not answer is doubted,
+it has one message under way, and holds up no other. A member that does not answer is doubted,
 and left out when it is dead.
 """
 
@@ -21,18 +21,18 @@ from quintant.agents.lightpeer.scope import Scope
 AT_ONCE = 32
 """Calls under way at the same time: enough to hide slow ones, too few to crowd a small machine."""
 TELL_SECONDS = 1.0
-"""How long a writer waits for members that are slow; they are told nevertheless."""
+"""How long a writer waits for members that are slow; they are notified nevertheless."""
 ROUND_SECONDS = 1.0
 """How long a round waits for members that are slow, before the next one begins without them."""
 GATHER = 0.25
-"""Between two rounds, this part of the first is waited: then whoever was told of it in the first
+"""Between two rounds, this part of the first is waited: then a member that got it in the first
 has written again, and goes with the second."""
 
 T = TypeVar("T")
 
 
 class Telling:
-    """A block that all members are told of."""
+    """A block that all members are to have."""
 
     def __init__(self, identity: str) -> None:
         self.identity = identity
@@ -61,16 +61,16 @@ class Broadcast:
         self._wanted: set[str] = set()
         """Whom to tell something."""
         self._busy: set[str] = set()
-        """Whom something is told right now."""
+        """The members that are notified right now."""
         self._going = False
         self._slow: set[str] = set()
         self._tellings: set[Telling] = set()
         self._gate = asyncio.Semaphore(AT_ONCE)
 
     async def tell(self, identity: str, apart: Iterable[str] = ()) -> Telling:
-        """Have every live member told of a block of the chain, apart from some who get it anyhow.
+        """Notify every live member of a block of the chain, apart from some who get it anyhow.
 
-        Returns when all have said something, or after a while; the slow ones are told later.
+        Returns when all have said something, or after a while; the slow ones are notified later.
         """
         telling = self._begin(identity, frozenset(apart))
         try:
@@ -122,7 +122,7 @@ class Broadcast:
             self._scope.start(self._rounds())
 
     async def _rounds(self) -> None:
-        """Tell everybody, again and again, until nobody lacks anything."""
+        """Notify all members, again and again, until none lacks anything."""
         loop = asyncio.get_running_loop()
         try:
             while waiting := self._wanted - self._busy:
@@ -149,7 +149,7 @@ class Broadcast:
             self._wake(address)
 
     def _took(self, address: str) -> None:
-        """Tell whoever waits for a member what it has now."""
+        """Tell the callers that wait for a member what it has now."""
         self._slow.discard(address)
         chain, reached = self.store.chain, self.membership.reached.get(address, "")
         if reached in ("", chain.head):

@@ -1,8 +1,8 @@
 """Telling one member what it lacks.
 
-Our own peers take many blocks at once, and say what they have then. Others are told block by block,
+Our own peers take many blocks at once, and say what they have then. Others get block after block,
 in order; one that refuses is tried again for a moment, since it may be joining or writing itself.
-After that it is told of the newest block only: it has missed something, and has to join again.
+After that it gets the newest block only: it has missed something, and has to join again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Delivery:
         self.store = store
         self.membership = membership
         self._wedged: set[str] = set()
-        """Peers of another make that missed something; they are told of the newest block only."""
+        """Peers of another make that missed something; they get the newest block only."""
 
     def renew(self, address: str) -> None:
         """Forget that a member missed something: it has the whole chain now."""
@@ -41,7 +41,7 @@ class Delivery:
     async def send(self, address: str) -> None:
         """Send a member some of what it lacks; Failed if that does not help."""
         if self.membership.reached.get(address) in (None, self.store.chain.head):
-            return  # It is no member any more, or has got everything by somebody else.
+            return  # It is no member any more, or has got everything from another member.
         if address in self.membership.ours and not self._apart(address):
             await self._give(address)
         else:

@@ -1,7 +1,7 @@
-"""Being the first member: nobody before us lives, and no chain is better than ours.
+"""Being the first member: none before us lives, and no chain is better than ours.
 
-The first member that lives orders blocks. Whoever succeeds one that died looks at every chain
-before it orders anything, since it may not have been told of all that was acknowledged.
+The first member that lives orders blocks. A successor of one that died looks at every chain
+before it orders anything, since it may not have heard of all that was acknowledged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Leadership:
         self._succeeded: tuple[str, ...] = ()
 
     async def __call__(self) -> None:
-        """Be first: nobody before us lives, and no chain is better than ours."""
+        """Be first: none before us lives, and no chain is better than ours."""
         earlier = self.membership.earlier
         line = self.line
         for start in range(0, len(line), AT_ONCE):
@@ -37,7 +37,7 @@ class Leadership:
             for address, seen in zip(batch, await self.broadcast.look(batch), strict=True):
                 if seen.liveness.member:
                     raise refusal(f"{address} is the first member")
-                # Whoever asks us to be first has asked it three times.
+                # A member that asks us to be first has asked it three times.
                 self.membership.dead.add(address)
         if earlier and earlier != self._succeeded:
             await self._survey()
@@ -65,6 +65,6 @@ class Leadership:
         for address, seen in zip(doubtful, await self.broadcast.look(doubtful), strict=True):
             if seen.liveness.member:
                 return address
-            # Whoever proposes this has asked it three times; so it is not asked again and again.
+            # The proposer of this has asked it three times; so it is not asked again and again.
             self.membership.dead.add(address)
         return ""

@@ -1,7 +1,7 @@
 """What a peer does without being asked, once a second: it looks at one other member.
 
 The cost is the same in a network of five and of a thousand, and every member is looked at about
-once a second by somebody. Who finds a better chain takes it over; who finds a dead member has it
+once a second by another. Who finds a better chain takes it over; who finds a dead member has it
 removed; who is no member, though others of its network live, becomes one again. Members that were
 removed are looked at now and then: should the network have been split, it grows together.
 """
@@ -20,7 +20,7 @@ from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest, PeerInfo
 
 ROUND_SECONDS = 1.0
 GRACE_SECONDS = 5.0
-"""After a start: members nobody has seen yet may be starting, too, and are not removed."""
+"""After a start: members that were not seen yet may be starting, too, and are not removed."""
 CHANGE_SECONDS = 5.0
 FORMER_ROUNDS = 10
 """A former member is looked at every so many rounds."""
@@ -131,7 +131,7 @@ class Maintenance:
     def _gone(self, age: float) -> set[str]:
         """The dead members to be removed."""
         dead = self.membership.removable
-        return dead & set(self.membership.seen) if age < GRACE_SECONDS else dead
+        return dead & set(self.membership.last_seen) if age < GRACE_SECONDS else dead
 
     def _remember(self) -> None:
         """Note who is no member any more."""

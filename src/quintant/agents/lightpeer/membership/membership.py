@@ -2,7 +2,7 @@
 
 A member is dead once it was asked three times within a second and a half and never answered as a
 member of this network. The first member that is not dead decides in which order blocks follow each
-other; everybody else asks it.
+other; all others ask it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOOK_SECONDS = 0.5
 LOOKS = 3
 """So many times without an answer, one every LOOK_SECONDS, and a member is dead."""
 SPARE_SECONDS = 30.0
-"""So long the first member is believed that it can reach somebody whom we cannot."""
+"""So long the first member is believed that it can reach a member that we cannot."""
 
 log = logging.getLogger("lightpeer")
 
@@ -62,7 +62,7 @@ class MemberList:
         self.dial = dial
         self.dead: set[str] = set()
         self.doubted: set[str] = set()
-        self.seen: dict[str, float] = {}
+        self.last_seen: dict[str, float] = {}
         self.ours: set[str] = set()
         """The members that say which chain they have."""
         self.reached: dict[str, str] = {}
@@ -119,7 +119,7 @@ class MemberList:
         self._spared[address] = asyncio.get_running_loop().time() + SPARE_SECONDS
 
     def hear(self, card: Card | None) -> None:
-        """Take note of somebody who calls."""
+        """Take note of a peer that calls."""
         if card is not None and self._related(card):
             self.meet(card.address, card)
 
@@ -160,7 +160,7 @@ class MemberList:
         return await asyncio.shield(task)
 
     def forget(self) -> None:
-        """Forget whoever is no member any more."""
+        """Forget peers that are no members any more."""
         members = {each.address for each in self.store.members}
         self.dead &= members
         self.doubted &= members
@@ -168,7 +168,9 @@ class MemberList:
         for address in set(self.reached) - members:
             del self.reached[address]
         self._spared = {each: when for each, when in self._spared.items() if each in members}
-        self.seen = {address: when for address, when in self.seen.items() if address in members}
+        self.last_seen = {
+            address: when for address, when in self.last_seen.items() if address in members
+        }
 
     async def _confirm(self, address: str) -> bool:
         loop = asyncio.get_running_loop()
@@ -199,4 +201,4 @@ class MemberList:
     def _well(self, address: str) -> None:
         self.dead.discard(address)
         self.doubted.discard(address)
-        self.seen[address] = asyncio.get_running_loop().time()
+        self.last_seen[address] = asyncio.get_running_loop().time()

@@ -1,13 +1,13 @@
 """How blocks get into every chain in one order.
 
-Whoever has something to say proposes it to the first member that is not dead. That one links it to
+A peer with something to say proposes it to the first member that is not dead. That one links it to
 its newest block, writes it, tells all members, and answers what it follows. So a block that is
 acknowledged is on two disks at least, the proposer's and the first member's, and everywhere else
 unless a member did not answer. A first member that is dead is succeeded by the next one, which
 looks at every chain before it orders anything.
 
 A lightpeer of another make that happens to be first takes a block if it follows its newest one, and
-else refuses; then the proposal is made again. It tells nobody, so the proposer does.
+else refuses; then the proposal is made again. It notifies no member, so the proposer does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PROPOSE_SECONDS = 5.0
 DOUBT_SECONDS = 1.0
 """How long it may take before it is asked whether it is well."""
 SETTLE_SECONDS = 0.5
-"""How long to wait for what a block follows before asking for it: somebody sends it right now."""
+"""How long to wait for what a block follows before asking for it: a member sends it right now."""
 FAIR_SECONDS = 1.0
 """A write that had less time than that and failed says nothing about the network."""
 PAUSE_SECONDS = (0.005, 0.05)
@@ -130,11 +130,11 @@ class Ordering:
     async def _carry(self, draft: Draft) -> None:
         """Propose until it is in the chain, and on another member if there is any."""
         while (block := draft(self.store.chain.head)) is not None:
-            if await self._place(block):
+            if await self._submit(block):
                 return
             await self._pause()
 
-    async def _place(self, block: Lightblock) -> bool:
+    async def _submit(self, block: Lightblock) -> bool:
         """Have a block in the chain, and on another member if there is any; False: try again."""
         first, new = self.membership.first, self._new(block)
         if first == self.membership.me:
@@ -149,9 +149,9 @@ class Ordering:
             elif not await self.sync.catch(first):
                 await self.membership.confirm(first)
             return False
-        return await self._placed(block, verdict, first, new)
+        return await self._submitted(block, verdict, first, new)
 
-    async def _placed(self, block: Lightblock, verdict: str, first: str, new: set[str]) -> bool:
+    async def _submitted(self, block: Lightblock, verdict: str, first: str, new: set[str]) -> bool:
         """Have what the first member has."""
         if verdict == KNOWN:
             await self.sync.catch(first)
@@ -163,7 +163,7 @@ class Ordering:
             return await self._settle(replace(block, previous=verdict.removeprefix(AFTER)))
         if not await self._settle(block):
             return False
-        # It is of another make, and has told nobody.
+        # It is of another make, and has notified no member.
         await self._tell(block.id, new | {first})
         return block.id in self.store.chain
 
@@ -177,13 +177,13 @@ class Ordering:
 
     async def _tell(self, identity: str, new: set[str]) -> bool:
         """Tell all others; whether any has it. Who refused may have a better chain."""
-        told = await self.broadcast.tell(identity, new)
-        for address in told.refused:
+        delivery = await self.broadcast.tell(identity, new)
+        for address in delivery.refused:
             await self.sync.catch(address)
-        return told.taken
+        return delivery.taken
 
     def _new(self, block: Lightblock) -> set[str]:
-        """Who becomes a member by a block: somebody else is just telling them the whole chain."""
+        """Who becomes a member by a block: another member is just sending them the whole chain."""
         if block.type != BlockType.NETWORK:
             return set()
         return {each.address for each in members_in(block.payload)} - {

@@ -1,7 +1,7 @@
 """Writing again what was lost to another chain.
 
 When a peer turns to another branch of its network's chain, what clients had written on its own is
-proposed anew, in order. Many members may do that at once: the first one takes each thing once. The
+proposed again, in order. Many members may do that at once: the first one takes each thing once. The
 same is done with what stands above a damaged block. A peer that is alone writes many at a time.
 """
 
@@ -18,10 +18,10 @@ from quintant.agents.lightpeer.membership.ordering import Ordering
 from quintant.agents.lightpeer.rpc.calls import Failed
 
 PAUSE_SECONDS = (0.2, 1.0)
-"""Before it begins: most often somebody else has done it by then."""
+"""Before it begins: most often another member has done it by then."""
 WRITE_SECONDS = 10.0
 TOGETHER = 256
-"""So many are written with one sync where there is nobody to ask."""
+"""So many are written with one sync where there is no other member."""
 
 
 async def rewrite_lost(store: ChainStore, ordering: Ordering, chance: Random) -> None:

@@ -15,6 +15,7 @@ from contextlib import aclosing, suppress
 from quintant.agents.lightpeer.chain.block import Unsound, check
 from quintant.agents.lightpeer.chain.chain import Link, link
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.membership.join_attempt import JoinAttempt
 from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
 from quintant.agents.lightpeer.rpc.calls import Failed, JoinFailure, refusal
 from quintant.wire.lightpeer import (
@@ -31,6 +32,10 @@ STREAM_SECONDS = 600.0
 """How long a whole chain may take."""
 IDLE_SECONDS = 5.0
 """How long the next block may take; a peer that hangs is left."""
+OPEN_SECONDS = 4.0
+"""How long who wants to join a peer that joins itself waits; it would not wait for IDLE_SECONDS."""
+WELCOME_SECONDS = 10.0
+"""How long the peer to which a join gave way may take to become a member."""
 BATCH_BYTES = 1_000_000
 """So much is held in memory before it is written."""
 BATCH_BLOCKS = 512
@@ -46,12 +51,13 @@ class Sync:
         self.membership = membership
         self._settled = asyncio.Event()
         self._settled.set()
+        self._attempt: JoinAttempt | None = None
         self._turn = asyncio.Lock()
 
     async def pull(self, address: str, unless: Callable[[], bool] = lambda: False) -> bool:
         """Take over the chain of a peer of ours, if it is the better one; whether it was.
 
-        A peer without a chain takes over nothing: it has to be told to join.
+        A peer without a chain takes over nothing: it has to be asked to join.
         """
         async with self._turn:
             if unless():
@@ -74,24 +80,62 @@ class Sync:
         return await self.store.until(lambda: self.store.chain.head != head, CALM_SECONDS)
 
     async def join(self, address: str, *, merge: bool) -> None:
-        """Become a member of the network of the peer at an address, and take over its chain."""
+        """Become a member of the network of the peer at an address, and take over its chain.
+
+        If that peer joins this one at the same time, one of them gives way: it is a member
+        once the other has joined it.
+        """
         async with self._turn:
             seen = await self.membership.look(address)
             mine = self.store.card
             if seen.card is not None and seen.card.head == mine.head and self.store.listed:
                 return
             same = seen.card is not None and mine.root != "" and seen.card.root == mine.root
-            self._settled.clear()
-            try:
-                await self._take(address, connect=True, keep=merge or same, force=True)
-            finally:
-                self._settled.set()
+            attempt = await self._join(address, keep=merge or same)
+        if attempt.gave_way and not await self._welcomed(address):
+            raise refusal(f"{address} was joining this peer, and has not", JoinFailure.BROKEN)
+
+    async def open_to(self, joiner: str) -> None:
+        """Wait until this peer knows which network it is in; a joiner may be given way to."""
+        if self._attempt is not None:
+            self._attempt.meet(joiner)
+        await self.settled(OPEN_SECONDS)
+        if not self._settled.is_set():
+            raise refusal("the peer is joining a network itself")
 
     async def settled(self, seconds: float) -> None:
         """Wait while this peer joins a network: which chain it will have is open until then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._settled.wait()
+
+    async def _join(self, address: str, *, keep: bool) -> JoinAttempt:
+        self._settled.clear()
+        attempt = self._attempt = JoinAttempt(self.membership.me, address)
+        try:
+            async with attempt:
+                await self._take(address, connect=True, keep=keep, force=True)
+        finally:
+            self._attempt = None
+            self._settled.set()
+        return attempt
+
+    async def _welcomed(self, address: str) -> bool:
+        """Whether a peer becomes a member of this network in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WELCOME_SECONDS):
+                while True:
+                    if await self._has_joined(address):
+                        return True
+                    await asyncio.sleep(CALM_SECONDS)
+        return False
+
+    async def _has_joined(self, address: str) -> bool:
+        if address not in (each.address for each in self.store.members):
+            return False
+        seen = await self.membership.look(address)
+        same = seen.card is not None and seen.card.root == self.store.root
+        return seen.liveness is Liveness.OPAQUE or same
 
     async def _take(self, address: str, *, connect: bool, keep: bool, force: bool) -> bool:
         try:
@@ -103,6 +147,8 @@ class Sync:
             raise refusal(f"{address} has another chain", JoinFailure.INVALID)
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
             raise refusal(f"{address} sent no members", JoinFailure.INVALID)
+        if self._attempt is not None:
+            self._attempt.finish()
         taken = await self.store.adopt(base, links, keep=keep, force=force)
         log.log(
             logging.INFO if connect else logging.DEBUG,

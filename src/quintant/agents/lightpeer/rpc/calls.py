@@ -16,8 +16,8 @@ from quintant.wire.lightpeer import Method
 from quintant.wire.message import Message
 from quintant.wire.peeradmin import Card
 
-Asked = TypeVar("Asked", bound=Message)
-Told = TypeVar("Told", bound=Message)
+RequestMessage = TypeVar("RequestMessage", bound=Message)
+ResponseMessage = TypeVar("ResponseMessage", bound=Message)
 Metadata = Mapping[str, str]
 
 
@@ -73,7 +73,7 @@ class Call:
     seconds: float | None = None
     """How long the caller waits; None if it did not say."""
     local: bool = True
-    """Whether the caller is on this machine, as whoever calls without a network is."""
+    """Whether the caller is on this machine, as a caller without a network is."""
 
     @property
     def card(self) -> Card | None:
@@ -82,10 +82,10 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Generic[Told]):
+class Reply(Generic[ResponseMessage]):
     """An answer, with what comes with it."""
 
-    message: Told
+    message: ResponseMessage
     metadata: Metadata = field(default_factory=dict)
 
     @property
@@ -100,23 +100,23 @@ class Dial(Protocol):
     async def ask(
         self,
         address: str,
-        method: Method[Asked, Told],
-        message: Asked,
+        method: Method[RequestMessage, ResponseMessage],
+        message: RequestMessage,
         *,
         seconds: float,
         metadata: Metadata,
-    ) -> Reply[Told]:
+    ) -> Reply[ResponseMessage]:
         """The one answer to a message; Failed if there is none in time."""
 
     def stream(
         self,
         address: str,
-        method: Method[Asked, Told],
-        message: Asked,
+        method: Method[RequestMessage, ResponseMessage],
+        message: RequestMessage,
         *,
         seconds: float,
         metadata: Metadata,
-    ) -> AsyncGenerator[Told, None]:
+    ) -> AsyncGenerator[ResponseMessage, None]:
         """The answers to a message; Failed if they break off."""
 
 
@@ -130,12 +130,12 @@ class Counted:
     async def ask(
         self,
         address: str,
-        method: Method[Asked, Told],
-        message: Asked,
+        method: Method[RequestMessage, ResponseMessage],
+        message: RequestMessage,
         *,
         seconds: float,
         metadata: Metadata,
-    ) -> Reply[Told]:
+    ) -> Reply[ResponseMessage]:
         """The one answer to a message; Failed if there is none in time."""
         self.calls += 1
         return await self._dial.ask(address, method, message, seconds=seconds, metadata=metadata)
@@ -143,12 +143,12 @@ class Counted:
     def stream(
         self,
         address: str,
-        method: Method[Asked, Told],
-        message: Asked,
+        method: Method[RequestMessage, ResponseMessage],
+        message: RequestMessage,
         *,
         seconds: float,
         metadata: Metadata,
-    ) -> AsyncGenerator[Told, None]:
+    ) -> AsyncGenerator[ResponseMessage, None]:
         """The answers to a message; Failed if they break off."""
         self.calls += 1
         return self._dial.stream(address, method, message, seconds=seconds, metadata=metadata)

@@ -64,7 +64,7 @@ class Channels:
         call = ask(message.encode(), timeout=seconds, metadata=tuple(metadata.items()))
         try:
             raw = await call
-            return Reply(_read(method.told, raw), _pairs(await call.trailing_metadata()))
+            return Reply(_read(method.response, raw), _pairs(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
             raise _failed(error) from None
         finally:
@@ -84,7 +84,7 @@ class Channels:
         call = ask(message.encode(), timeout=seconds, metadata=tuple(metadata.items()))
         try:
             async for raw in call:
-                yield _read(method.told, cast(bytes, raw))
+                yield _read(method.response, cast(bytes, raw))
         except grpc.aio.AioRpcError as error:
             raise _failed(error) from None
         finally:
@@ -134,8 +134,8 @@ def _handler(route: Route) -> grpc.RpcMethodHandler[Any, Any]:
 def _single(route: Route) -> Callable[[bytes, Any], Awaitable[bytes]]:
     async def answer(raw: bytes, context: Any) -> bytes:
         try:
-            asked = _read(route.method.asked, raw)
-            reply = await cast(Awaitable[Reply[Any]], route.run(asked, _call(context)))
+            request = _read(route.method.request, raw)
+            reply = await cast(Awaitable[Reply[Any]], route.run(request, _call(context)))
         except Failed as failure:
             return await _abort(context, failure)
         context.set_trailing_metadata(tuple(reply.metadata.items()))
@@ -148,9 +148,11 @@ def _single(route: Route) -> Callable[[bytes, Any], Awaitable[bytes]]:
 def _streaming(route: Route) -> Callable[[bytes, Any], AsyncGenerator[bytes, None]]:
     async def answer(raw: bytes, context: Any) -> AsyncGenerator[bytes, None]:
         try:
-            asked = _read(route.method.asked, raw)
-            async for told in cast(AsyncGenerator[Any, None], route.run(asked, _call(context))):
-                yield told.encode()
+            request = _read(route.method.request, raw)
+            async for response in cast(
+                AsyncGenerator[Any, None], route.run(request, _call(context))
+            ):
+                yield response.encode()
         except Failed as failure:
             await _abort(context, failure)
 
@@ -166,7 +168,7 @@ async def _abort(context: Any, failure: Failed) -> bytes:
 
 def _call(context: Any) -> Call:
     left = context.time_remaining()
-    # A client that sets no deadline is told a time so long that it is none.
+    # A client that sets no deadline gets a time so long that it is none.
     seconds = left if left is not None and left < 86400 * 365 else None
     return Call(_pairs(context.invocation_metadata() or ()), seconds, is_local(context.peer()))
 

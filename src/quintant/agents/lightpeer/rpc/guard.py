@@ -1,9 +1,9 @@
 """Who may change a peer by what only ours offer (PeerAdmin): holders of a token, else this machine.
 
-    -token-file=PATH   who shows what the file holds, as metadata `klight-token`, and nobody else
+    -token-file=PATH   who shows what the file holds, as metadata `klight-token`, alone
     without            who calls over loopback: the containers of the same pod
 
-What all lightpeers offer (Lightpeer, Health) asks nobody for anything, and cannot: peers of other
+What all lightpeers offer (Lightpeer, Health) has no authentication, and cannot: peers of other
 makes would not know. The file is read at each such call, which are few, so it may be replaced.
 """
 
@@ -35,7 +35,7 @@ class Guard:
 
 
 def read_token(path: Path) -> Sensitive[str]:
-    """The token in a file; empty, which nobody can show, if it cannot be read."""
+    """The token in a file; empty, which no client can show, if it cannot be read."""
     try:
         return Sensitive(path.read_text("ascii").strip())
     except (OSError, ValueError):
@@ -47,8 +47,8 @@ def is_local(peer: str) -> bool:
     return peer.startswith((_IPV4, *_IPV6, "unix:"))
 
 
-def _same(token: Sensitive[str], shown: str) -> bool:
-    return bool(token) and hmac.compare_digest(token.reveal().encode(), shown.encode())
+def _same(token: Sensitive[str], presented: str) -> bool:
+    return bool(token) and hmac.compare_digest(token.reveal().encode(), presented.encode())
 
 
 def _denied(text: str) -> Failed:

@@ -1,4 +1,4 @@
-"""From credentials to a user: the certificate of the connection, else a token, else nobody.
+"""authenticator.Request: a client certificate, else a bearer token, else anonymous: to a user.
 
 A certificate that names a user comes first. A token that is shown must be good: a bad one is 401
 even where anybody may go.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from quintant.cluster.apiserver.authentication.service_accounts import (
-    AUDIENCES,
     ServiceAccountTokens,
     TokenRejected,
 )
@@ -38,13 +37,14 @@ class Authenticator:
             raise unauthorized() from None
         return user
 
-    def review(
-        self, token: str, audiences: Collection[str] = AUDIENCES
-    ) -> tuple[User, tuple[str, ...]]:
-        """Whose token it is, and for which of the audiences; Rejected if it does not count."""
-        own = self._tokens.find(token)
+    def review(self, token: str, audiences: Collection[str] = ()) -> tuple[User, tuple[str, ...]]:
+        """Whose token it is, and for which of the audiences; Rejected if it does not count.
+
+        Without any audiences it is to be for this server.
+        """
+        own, audiences = self._tokens.find(token), audiences or self._accounts.audiences
         if own is not None:
-            meant = tuple(each for each in audiences if each in AUDIENCES)
+            meant = tuple(each for each in audiences if each in self._accounts.audiences)
             if not meant:
                 raise TokenRejected(BAD)
             return own, meant

@@ -1,4 +1,4 @@
-"""Tokens of service accounts: what they claim, and whether it is still true.
+"""JWTTokenAuthenticator: the claims of service account tokens, and whether they still hold.
 
 A token lives as long as its account and the pod, secret or node it is bound to; each use asks the
 store. A signature is verified once and remembered, everything else is asked every time.
@@ -23,13 +23,13 @@ from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.sensitive import Sensitive
+from quintant.wire.foreign import MalformedInput, decode_json
 
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.authentication.signer import Signer
 
 ISSUER = "https://kubernetes.default.svc"
-AUDIENCES = (ISSUER,)
-"""Whom a token is for, unless it says otherwise: this server."""
+"""Who signs tokens, unless the server is called otherwise."""
 LEEWAY = timedelta(minutes=1)
 """How far clocks may differ, and how long a token outlives the deletion mark of its object."""
 REMEMBERED = 1024
@@ -105,18 +105,28 @@ class ServiceAccountTokens:
     """Signs and believes tokens of service accounts; `key` (PEM) signs them, else a new one."""
 
     def __init__(
-        self, store: RevisionStore, clock: Clock, key: Sensitive[bytes] | None = None
+        self,
+        store: RevisionStore,
+        clock: Clock,
+        key: Sensitive[bytes] | None = None,
+        issuers: tuple[str, ...] = (ISSUER,),
     ) -> None:
         self._store, self._clock, self._pem = store, clock, key
+        self.issuer, self.audiences = issuers[0], issuers
+        """Who signs tokens, and whom they are for unless they say otherwise: this server, by all
+        the names that it has as an issuer. Tokens of any of them are its own."""
         self._verified: dict[bytes, TokenClaims] = {}
 
     def sign(self, claims: TokenClaims) -> str:
         """The token that makes these claims."""
         return self._signer.sign(claims)
 
-    def authenticate(self, token: str, audiences: Collection[str] = AUDIENCES) -> User | None:
-        """Who shows a token; None if it is not ours at all, Rejected if it does not count."""
-        claims = self.claims(token)
+    def authenticate(self, token: str, audiences: Collection[str] = ()) -> User | None:
+        """Who shows a token; None if it is not ours at all, Rejected if it does not count.
+
+        It has to be for one of the audiences; without any, for this server.
+        """
+        claims, audiences = self.claims(token), audiences or self.audiences
         if claims is None:
             return None
         if not set(claims.aud) & set(audiences):
@@ -151,7 +161,7 @@ class ServiceAccountTokens:
 
     def _verify(self, token: str) -> TokenClaims | None:
         parts = jwt.parse(token)
-        if parts is None or _issuer(parts.claims) != ISSUER:
+        if parts is None or _issuer(parts.claims) not in self.audiences:
             return None
         if not self._signer.verify(parts):
             raise TokenRejected("go-jose/go-jose: error in cryptographic primitive")
@@ -199,16 +209,16 @@ class ServiceAccountTokens:
                 f"claim ({wanted.uid})"
             )
 
-    def _overdue(self, found: BoundObject) -> bool:
+    def _overdue(self, bound: BoundObject) -> bool:
         """Whether an object is marked as deleted, and was so long enough."""
-        marked = found.metadata.deletion_timestamp
+        marked = bound.metadata.deletion_timestamp
         return bool(marked) and parse_timestamp(marked) < self._clock.now() - LEEWAY
 
 
 def _issuer(claims: bytes) -> str:
     try:
-        return msgspec.json.decode(claims, type=_Issued).iss
-    except msgspec.DecodeError:
+        return decode_json(claims, _Issued).iss
+    except MalformedInput:
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Bindings: who is given which role, and where.
+"""RoleBinding, ClusterRoleBinding: which subjects get which role, and in which namespace.
 
 Read from stored objects; a service account without a namespace is one of the binding's own.
 """
@@ -56,14 +56,14 @@ class RbacBinding(msgspec.Struct, frozen=True, rename="camel"):
 
     def subject(self, user: User) -> RbacSubject | None:
         """The first subject that means a user."""
-        where = self.metadata.namespace
-        return next((each for each in self.subjects or () if each.matches(user, where)), None)
+        namespace = self.metadata.namespace
+        return next((each for each in self.subjects or () if each.matches(user, namespace)), None)
 
     def describe(self, subject: RbacSubject) -> str:
         """The binding and its subject, as a decision tells of them."""
-        where, name = self.metadata.namespace, self.metadata.name
-        own = f'RoleBinding "{name}/{where}"' if where else f'ClusterRoleBinding "{name}"'
+        namespace, name = self.metadata.namespace, self.metadata.name
+        own = f'RoleBinding "{name}/{namespace}"' if namespace else f'ClusterRoleBinding "{name}"'
         whom = subject.name
         if subject.kind == "ServiceAccount":
-            whom = f"{whom}/{subject.namespace or where}"
+            whom = f"{whom}/{subject.namespace or namespace}"
         return f'{own} of {self.role_ref.kind} "{self.role_ref.name}" to {subject.kind} "{whom}"'

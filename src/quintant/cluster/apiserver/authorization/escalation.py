@@ -1,4 +1,4 @@
-"""Nobody gives away what they do not have: the checks on writing roles and bindings.
+"""ConfirmNoEscalation, BindingAuthorized: no user grants more than he has, by role or by binding.
 
 Whoever writes a role must hold everything it allows, or be allowed the verb `escalate` on it;
 whoever binds one must hold it, or be allowed to `bind` it. Run on a draft, before it is validated.
@@ -40,12 +40,12 @@ class Escalation:
 
     def check(self, draft: Draft, user: User) -> None:
         """403 if the draft grants what the user does not hold."""
-        where = draft.target.kind.resource
-        if where.group != GROUP or MASTERS in user.groups or _only_collected(draft):
+        resource = draft.target.kind.resource
+        if resource.group != GROUP or MASTERS in user.groups or _only_collected(draft):
             return
-        if where.plural in ROLES:
+        if resource.plural in ROLES:
             self._check_role(draft, user)
-        elif where.plural in BINDINGS:
+        elif resource.plural in BINDINGS:
             self._check_binding(draft, user)
 
     def _check_role(self, draft: Draft, user: User) -> None:
@@ -101,7 +101,12 @@ def _lasting(obj: JsonObject) -> JsonObject:
 
 
 def _rules(role: JsonObject) -> list[RbacRule]:
-    return msgspec.convert(role.get("rules") or [], list[RbacRule])
+    """The rules of a role that is not validated yet: an empty list may be null."""
+    rules = [
+        {name: value for name, value in rule.items() if value is not None}
+        for rule in role.get("rules") or ()
+    ]
+    return msgspec.convert(rules, list[RbacRule])
 
 
 def _ref(binding: JsonObject) -> BoundRole:

@@ -1,4 +1,4 @@
-"""Rules of roles: what a rule allows, and whether rules together cover another one.
+"""PolicyRule, RuleAllows, Covers: what a rule allows, and whether rules cover another one.
 
 Pure. A rule is compared piece by piece: every piece has one verb and one resource, name or path,
 so it is either covered by a single rule or by none.

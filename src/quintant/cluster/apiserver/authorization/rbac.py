@@ -1,4 +1,4 @@
-"""Who may do what: role-based access control over the roles and bindings in the store.
+"""RBACAuthorizer: role-based access control over the roles and bindings in the store.
 
 What was read from the store, and what was decided, is remembered until any role or binding changes,
 so a permission granted or withdrawn holds for the next request. A decision says why, in the words
@@ -93,7 +93,7 @@ class Rbac:
         self._roles: dict[tuple[str, str], tuple[RbacRule, ...] | None] = {}
         self._bindings: dict[str, list[RbacBinding]] = {}
         self._decided: dict[tuple[str, tuple[str, ...], RequestInfo], Decision] = {}
-        store.subscribe(self._told)
+        store.subscribe(self._on_change)
 
     def decide(self, user: User, route: RequestInfo) -> Decision:
         """Whether some role bound to the user covers the request."""
@@ -169,7 +169,7 @@ class Rbac:
     def _table(self, plural: str) -> Table:
         return self._store.table(f"{plural}.{GROUP}")
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _on_change(self, table: Table, change: Change) -> None:
         if table.name.endswith(GROUP):
             self.forget()
 
@@ -179,12 +179,12 @@ def forbidden_request(user: User, route: RequestInfo, reason: str = "") -> Statu
     why = f": {reason}" if reason else ""
     if not route.resource:
         return forbidden_path(user.name, route.verb, route.path, why)
-    where = f'in the namespace "{route.namespace}"' if route.namespace else "at the cluster scope"
+    suffix = f'in the namespace "{route.namespace}"' if route.namespace else "at the cluster scope"
     full = f"{route.resource}.{route.group}" if route.group else route.resource
     named = f' "{route.name}"' if route.name else ""
     text = (
         f'{full}{named} is forbidden: User "{user.name}" cannot {route.verb} resource '
-        f'"{route.full_resource}" in API group "{route.group}" {where}{why}'
+        f'"{route.full_resource}" in API group "{route.group}" {suffix}{why}'
     )
     details = {"name": route.name, "group": route.group, "kind": route.resource}
     return StatusError(

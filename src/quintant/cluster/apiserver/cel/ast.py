@@ -1,4 +1,4 @@
-"""Expressions as trees. Every node has an id, by which its place in the source is found."""
+"""cel-go ast.Expr: expressions as trees; the id of a node leads to its position in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking in an expression whether somebody may do something.
+"""library.Authz: the variable `authorizer`: whether a user may do something.
 
     authorizer.group("apps").resource("deployments").namespace("a").check("create").allowed()
 
@@ -79,8 +79,8 @@ def _resource(check: OpaqueValue, resource: str) -> OpaqueValue:
 
 
 def _check(check: OpaqueValue, verb: str) -> OpaqueValue:
-    asked: AuthorizerCheck = replace(check.value, verb=verb)
-    return OpaqueValue(_DECISION, asked.decide(asked))
+    verb_check: AuthorizerCheck = replace(check.value, verb=verb)
+    return OpaqueValue(_DECISION, verb_check.decide(verb_check))
 
 
 def _with(name: str) -> Function:

@@ -1,4 +1,4 @@
-"""Types of a whole expression: names are declared, fields exist, functions take what they get.
+"""cel-go checker.Check: types of an expression: names are declared, fields exist, overloads match.
 
 The complaints are a real server's, and point at their place. What passes can still fail when it
 runs, where a type is known only then.
@@ -57,11 +57,11 @@ def check(source: ParsedExpression, variables: Mapping[str, CelType]) -> Checked
     checker.type_of(source.root, dict(variables))
     complaints = checker.complaints or list(bad_literals(checker.checked))
     if complaints:
-        raise IllTyped("\n".join(text for _, text in sorted(complaints, key=_place)))
+        raise IllTyped("\n".join(text for _, text in sorted(complaints, key=_position)))
     return checker.checked
 
 
-def _place(complaint: tuple[int, str]) -> int:
+def _position(complaint: tuple[int, str]) -> int:
     return complaint[0]
 
 
@@ -98,8 +98,8 @@ class _Checker:
 
     def complain(self, node: Expr, message: str) -> CelType:
         source = self.checked.source
-        place = source.positions.get(node.id, 0)
-        self.complaints.append((place, source.complaint(node.id, message)))
+        position = source.positions.get(node.id, 0)
+        self.complaints.append((position, source.complaint(node.id, message)))
         return ANY
 
     def _ident(self, node: Ident, scope: Scope) -> CelType:

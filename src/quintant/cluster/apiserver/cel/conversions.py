@@ -1,4 +1,4 @@
-"""Conversions between types, and the parts of times."""
+"""cel-go ConvertToType: conversions between types, and the parts of times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule can cost at worst, from the sizes its schema allows.
+"""CostEstimator: what a CEL rule can cost at worst, from the sizes that its schema allows.
 
 An estimate in the manner of a real server's: sizes come from maxLength, maxItems and maxProperties,
 or from what fits into a request; a loop costs its body once per item. What nothing is known about
@@ -164,6 +164,6 @@ def _traversal(size: int) -> int:
     return ceil(size * TRAVERSAL)
 
 
-def _bound(found: CelType) -> int:
+def _bound(cel_type: CelType) -> int:
     """The size of a value: a number in an object counts as nothing, a computed one as 1."""
-    return found.most if found.name in _SIZED or found.most == 0 else 1
+    return cel_type.most if cel_type.name in _SIZED or cel_type.most == 0 else 1

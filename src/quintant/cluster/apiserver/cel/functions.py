@@ -1,4 +1,4 @@
-"""Operators, conversions, times and optional values.
+"""cel-go stdlib.Functions, OptionalTypes: operators, conversions, times and optional values.
 
 The checker has seen the types, so a function gets what it is declared for; where a type was not
 known, the evaluator asks the declarations again before it calls.

@@ -1,4 +1,4 @@
-"""What Kubernetes adds: quantities, patterns to search for, named formats."""
+"""library.Quantity, library.Regex, library.Format: what Kubernetes adds to CEL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checked expression, and literals in it that can only fail when it runs."""
+"""cel-go ASTValidator, ValidateRegexLiterals: literals that can only fail when run."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def bad_literals(checked: CheckedExpression) -> Iterator[tuple[int, str]]:
     exempt = set(_arguments(checked.source.root))
     for node in _walk(checked.source.root):
         for culprit, message in () if node.id in exempt else _bad(checked, node):
-            place = checked.source.positions.get(culprit.id, 0)
-            yield place, checked.source.complaint(culprit.id, message)
+            position = checked.source.positions.get(culprit.id, 0)
+            yield position, checked.source.complaint(culprit.id, message)
 
 
 def _arguments(root: Expr) -> Iterator[int]:
@@ -90,5 +90,5 @@ def _mixed(checked: CheckedExpression, nodes: list[Expr]) -> Iterator[tuple[Expr
             yield node, f"expected type '{first}' but found '{found}'"
 
 
-def _present(found: CelType) -> CelType:
-    return found.item if found.name == OPTIONAL else found
+def _present(cel_type: CelType) -> CelType:
+    return cel_type.item if cel_type.name == OPTIONAL else cel_type

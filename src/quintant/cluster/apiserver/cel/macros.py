@@ -1,4 +1,4 @@
-"""Macros of two variables: `xs.all(i, x, …)`, `m.transformMap(k, v, …)` and their kin.
+"""cel-go Macro, TwoVarComprehensions: `xs.all(x, …)`, `m.transformMap(k, v, …)` and the others.
 
 Each becomes a loop over keys and values; a list's keys are its indexes.
 """

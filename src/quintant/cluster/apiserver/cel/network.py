@@ -1,4 +1,4 @@
-"""Addresses, networks and URLs."""
+"""library.IP, library.CIDR, library.URLs: addresses, networks and URLs in expressions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _ip(value: Any) -> OpaqueValue:
     return OpaqueValue(IP.name, found)
 
 
-def _refuse_mapped(found: Address, text: str) -> None:
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+def _refuse_mapped(address: Address, text: str) -> None:
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         raise CelError(f"IPv4-mapped IPv6 address {quoted(text)} is not allowed")
 
 

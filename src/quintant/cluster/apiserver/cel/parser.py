@@ -1,4 +1,4 @@
-"""From text to a tree, by the grammar that every implementation of the language shares.
+"""cel-go parser.Parser: from text to a tree, by the grammar of the language.
 
 The grammar and the macros of one variable are cel-cpp's, whose complaints about syntax are a real
 server's word for word; only here is it used. Its tree comes as a protobuf message (cel.expr.

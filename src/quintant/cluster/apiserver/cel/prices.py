@@ -1,4 +1,4 @@
-"""What evaluating something costs, in a real server's units.
+"""CallCost, ActualCostEstimator: the CEL cost of each operation, at worst and in a run.
 
 A name or a field costs 1, a function usually too, a text what it takes to go through it. The same
 prices hold for what a rule costs at worst (quintant.cluster.apiserver.cel.cost) and what a run of

@@ -1,4 +1,4 @@
-"""Running an expression: its variables, its cost, fields of values, and what decides without all.
+"""cel-go Activation, CostTracker: a run: variables, cost so far, fields of values, short circuits.
 
 Errors are values to && and ||: what decides without the failing side is the result.
 """

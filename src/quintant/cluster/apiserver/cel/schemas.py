@@ -1,4 +1,4 @@
-"""From schemas to types, and from JSON to values of those types.
+"""SchemaDeclType, UnstructuredToVal: from schemas to CEL types, and from JSON to values of them.
 
 Fields are known by names that expressions can spell: `a-b` is `a__dash__b`. What a schema does not
 describe cannot be seen by a rule, though it may be there.
@@ -68,7 +68,7 @@ def escape(name: str) -> str:
         return f"__{name}__"
     if not _ESCAPABLE.fullmatch(name):
         return ""
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], name)
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[0]], name)
 
 
 def declare(schema: Schema, *, root: bool = False, name: str = OBJECT) -> CelType | None:

@@ -1,4 +1,4 @@
-"""Every function and operator, with the types it takes and gives.
+"""cel-go decls.Overload: every function and operator, with the types it takes and returns.
 
 A row is a name and its overloads: `(int, int) int` for a function, `string.(int) string` for a
 method. Letters are variables. What is declared here and how it is called is a real server's; the

@@ -1,4 +1,4 @@
-"""Functions on texts and lists."""
+"""cel-go ext.Strings, library.Lists: functions on strings and lists."""
 
 from __future__ import annotations
 
@@ -91,15 +91,15 @@ def _format(text: str, args: list[Any]) -> str:
     left = iter(args)
     count = 0
 
-    def clause(found: re.Match[str]) -> str:
+    def clause(match: re.Match[str]) -> str:
         nonlocal count
-        if found[0] == "%%":
+        if match[0] == "%%":
             return "%"
         count += 1
         if count > len(args):
             raise CelError(f"index {count - 1} out of range")
-        precision = DEFAULT_PRECISION if found[1] is None else int(found[1])
-        return _clause(next(left), found[2], precision)
+        precision = DEFAULT_PRECISION if match[1] is None else int(match[1])
+        return _clause(next(left), match[2], precision)
 
     return _CLAUSE.sub(clause, text)
 

@@ -1,4 +1,4 @@
-"""Types of expressions, and how they are compared.
+"""cel-go types.Type: types of expressions, and how they are compared.
 
 A type is a name with parameters; an object's fields are its schema's. Names in capitals are
 variables that a signature binds. `dyn` is every type: what is not known until the rule runs.

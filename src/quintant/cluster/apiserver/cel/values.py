@@ -1,4 +1,4 @@
-"""Values of expressions: plain Python ones, and those that JSON has no name for.
+"""cel-go ref.Val: values of expressions: Python's own, and those that JSON has no name for.
 
 int int · uint Uint · double float · bool, string, bytes, null, list, map as in Python
 timestamp datetime · duration timedelta · optional Optional · type TypeName · opaque types below

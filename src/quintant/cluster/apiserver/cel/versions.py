@@ -1,4 +1,4 @@
-"""Semantic versions."""
+"""library.SemverLib: semantic versions."""
 
 from __future__ import annotations
 

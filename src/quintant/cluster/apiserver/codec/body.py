@@ -1,4 +1,4 @@
-"""What the body of a request is: JSON, YAML, protobuf, or a patch of some sort.
+"""NegotiateInputSerializer, limitedReadBody: a request's body: JSON, YAML, protobuf, a patch.
 
 From bytes and what the headers say they are to plain data, or to a refusal in the words of a real
 server. What is amiss in a text that can be read is in
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.golang import depth, json
 from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
@@ -66,7 +66,7 @@ def read_object(
     headers: Mapping[str, str], body: bytes | None, wanted: Resource, *, custom: bool = False
 ) -> Any:
     """The document in a body, which should be a `wanted`; 415 or 400 if it cannot be read."""
-    media, raw = said_media(headers) or JSON, body or b""
+    media, raw = sent_media_type(headers) or JSON, body or b""
     accepted = BODIES if custom else (*BODIES, PROTOBUF)
     if media not in accepted:
         raise unsupported_media_type(accepted)
@@ -89,7 +89,7 @@ def read_patch(
     headers: Mapping[str, str], body: bytes | None, *, custom: bool = False
 ) -> tuple[str, Any]:
     """The media type of a patch, and its document; 415 or 400 if it cannot be read."""
-    media = said_media(headers)
+    media = sent_media_type(headers)
     if media not in PATCHES and (custom or media != STRATEGIC_PATCH):
         # No router looks at patches of custom resources.
         raise unsupported_media_type(PATCHES) if custom else unknown_media_type()
@@ -127,7 +127,7 @@ def _unpacked(raw: bytes, wanted: Resource) -> Any:
     version, kind = body.api_version or wanted.api_version, body.kind or wanted.kind
     title = f'{kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {wanted.kind}'
     # Options are sent under the version of the group they are about.
-    message = tables.find(wanted.api_version if kind == wanted.kind else version, kind)
+    message = go_types.find(wanted.api_version if kind == wanted.kind else version, kind)
     if message is None:
         raise bad_request(f"{title}: {unregistered(kind, version)}")
     try:
@@ -151,7 +151,7 @@ def _unrecognized(raw: bytes, wanted: Resource, why: str) -> StatusError:
     return bad_request(f"the object provided is unrecognized ({must}): {why} ({summary})")
 
 
-def said_media(headers: Mapping[str, str]) -> str:
+def sent_media_type(headers: Mapping[str, str]) -> str:
     """What a request says its body is."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
@@ -190,8 +190,8 @@ def _patch(media: str, raw: bytes) -> Any:
     if media == JSON_PATCH:
         _check_operations(value)
     elif not isinstance(value, dict):
-        where = "error unmarshaling JSON: while decoding JSON: " if media == APPLY_PATCH else ""
-        raise ValueError(f"{where}{unmarshalled(value, _ANY_MAP)}")
+        prefix = "error unmarshaling JSON: while decoding JSON: " if media == APPLY_PATCH else ""
+        raise ValueError(f"{prefix}{unmarshalled(value, _ANY_MAP)}")
     return value
 
 

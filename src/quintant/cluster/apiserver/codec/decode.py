@@ -1,7 +1,7 @@
-"""What was sent, as an object of its kind: how closely it is read, and what is said of the rest.
+"""fieldValidation: a body as an object of its kind; unknown fields are refused or dropped.
 
-The first step of every draft (quintant.cluster.apiserver.handlers.draft). Fields that the kind does
-not have are dropped; whether their author is refused, warned or told nothing is what a
+The first step of every draft (quintant.cluster.apiserver.handlers). Fields that the kind does not
+have are dropped; whether their author is refused, warned or told nothing is what a
 `FieldValidation` says.
 """
 
@@ -13,15 +13,20 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.type_meta import check_patched, check_sent
+from quintant.cluster.apiserver.go_types.coerce import CoercionError, coerce
 from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import unknown_metadata, with_type_meta
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    set_namespace,
+    unknown_metadata,
+    with_type_meta,
+)
 from quintant.cluster.apiserver.meta.field_errors import invalid_patch
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.resource import Resource
 
 MAX_REPORTED = 100
@@ -72,6 +77,25 @@ class FieldValidation(msgspec.Struct, frozen=True):
         )
 
 
+def decode_draft(target: ObjectRef, sent: Any, field_validation: FieldValidation) -> Draft:
+    """What was sent, as an object of the target's kind in its namespace."""
+    obj = sent_object(target.kind, sent)
+    warnings = decode(target.kind, obj, field_validation)
+    match_namespace(target, obj, warnings)
+    return Draft(target, obj, warnings, sent_kind=sent.get("kind") or "")
+
+
+def match_namespace(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> None:
+    """Set the namespace and name of the target, in place.
+
+    400 with every warning so far if the object names others.
+    """
+    try:
+        set_namespace(target.kind, obj, target.namespace, target.name)
+    except StatusError as error:
+        raise error.with_warnings(*warnings) from None
+
+
 def sent_object(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(sent, dict):
@@ -116,7 +140,7 @@ def decode(
 
 def coerced(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
     """A document that is read and not stored, made to fit in place; 400 or 422 if it cannot be."""
-    message = tables.find(wanted.api_version, wanted.kind)
+    message = go_types.find(wanted.api_version, wanted.kind)
     if message is None or not isinstance(sent, dict):
         return sent
     before = encoded(sent) if patch else ""
@@ -139,8 +163,8 @@ def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
 def _less(field_validation: FieldValidation, unknown: list[str]) -> FieldValidation:
     """Of a field that is not known nobody minds that it is there twice."""
     gone = {f"duplicate field {quoted(path)}" for path in unknown}
-    told = tuple(text for text in field_validation.text_warnings if text not in gone)
-    return msgspec.structs.replace(field_validation, text_warnings=told)
+    warnings = tuple(text for text in field_validation.text_warnings if text not in gone)
+    return msgspec.structs.replace(field_validation, text_warnings=warnings)
 
 
 def _steps(path: str) -> list[str]:
@@ -148,9 +172,10 @@ def _steps(path: str) -> list[str]:
     return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
 
 
-def _unfit(where: Resource, why: str, sent: str, *, patch: bool) -> StatusError:
+def _unfit(resource: Resource, why: str, sent: str, *, patch: bool) -> StatusError:
     if patch:
         return invalid_patch(sent, why)
+    kind = resource.kind
     return bad_request(
-        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
+        f'{kind} in version "{resource.version}" cannot be handled as a {kind}: {why}'
     )

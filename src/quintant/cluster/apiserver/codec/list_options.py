@@ -1,4 +1,4 @@
-"""ListOptions: what a query says of a list or a watch, understood and checked.
+"""ListOptions: the query of a list or a watch, parsed and checked.
 
 Numbers are read as Go reads them, and what contradicts itself is refused in a real server's words.
 """
@@ -69,9 +69,9 @@ def resource_version_error(rv: str) -> str:
     # Shorter than anything that takes long to read.
     if digits and len(rv) <= _MOST_DIGITS and int(rv) <= _LARGEST:
         return ""
-    said = shown(rv)
+    text = shown(rv)
     why = "value out of range" if digits else "invalid syntax"
-    return f"resourceVersion: Invalid value: {said}: strconv.ParseUint: parsing {said}: {why}"
+    return f"resourceVersion: Invalid value: {text}: strconv.ParseUint: parsing {text}: {why}"
 
 
 def whole_number(query: Mapping[str, str], name: str) -> int:

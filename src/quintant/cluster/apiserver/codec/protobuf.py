@@ -1,4 +1,4 @@
-"""Protobuf bodies: what Go clients send for built-in kinds, as plain objects.
+"""protobuf.Serializer, runtime.Unknown: what Go clients send for built-in kinds, as plain objects.
 
     magic | Unknown { typeMeta { apiVersion, kind }, raw }        raw is the kind's message
 
@@ -18,8 +18,8 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.protobuf_scalars import LEAVES
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageField, MessageType
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
 from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
 MAGIC = b"k8s\x00"
@@ -59,8 +59,10 @@ def unwrap(data: bytes) -> Envelope:
     if data == MAGIC:
         raise Malformed("empty body")
     envelope = dict(members(data[len(MAGIC) :]))
-    said = dict(members(bytes_in(envelope, 1)))
-    return Envelope(text(bytes_in(said, 1)), text(bytes_in(said, 2)), bytes_in(envelope, 2))
+    type_meta = dict(members(bytes_in(envelope, 1)))
+    return Envelope(
+        text(bytes_in(type_meta, 1)), text(bytes_in(type_meta, 2)), bytes_in(envelope, 2)
+    )
 
 
 class _Plan(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Values that protobuf and JSON spell differently: times, quantities, numbers, raw JSON.
+"""metav1.Time, resource.Quantity, IntOrString, RawExtension: protobuf to JSON.
 
 From what a field holds on the wire to its JSON form, as Go writes it. Several are messages of their
 own there: a time is its seconds, an integer or string says which it is.
@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.apiserver.go_types import FieldKind
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.apiserver.tables import FieldKind
 from quintant.core.clock import micro_timestamp, timestamp
 from quintant.wire.protobuf import (
     Malformed,
@@ -48,22 +48,22 @@ def _time(value: bytes) -> str | None:
 
 
 def _micro_time(value: bytes) -> str | None:
-    found = dict(members(value))
-    moment = _moment(found, signed(number_in(found, 2), 32) // 1000)
+    fields = dict(members(value))
+    moment = _moment(fields, signed(number_in(fields, 2), 32) // 1000)
     return micro_timestamp(moment) if value and moment != _NO_TIME else None
 
 
-def _moment(found: Mapping[int, Value], micros: int = 0) -> datetime:
+def _moment(fields: Mapping[int, Value], micros: int = 0) -> datetime:
     try:
-        return _EPOCH + timedelta(seconds=signed(number_in(found, 1), 64), microseconds=micros)
+        return _EPOCH + timedelta(seconds=signed(number_in(fields, 1), 64), microseconds=micros)
     except OverflowError:
         raise Malformed("a time is out of range") from None
 
 
 def _quantity(value: bytes) -> str:
-    found = dict(members(value))
+    fields = dict(members(value))
     try:
-        return canonical(text(bytes_in(found, 1))) if found else "0"
+        return canonical(text(bytes_in(fields, 1))) if fields else "0"
     except ValueError as error:
         raise Malformed(str(error)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.client.transport import ApiRequest
-from quintant.cluster.apiserver.codec.body import APPLY_PATCH, YAML, is_json, said_media
+from quintant.cluster.apiserver.codec.body import APPLY_PATCH, YAML, is_json, sent_media_type
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES
 
 YAML_WEIGHT = 16
@@ -15,13 +15,13 @@ SELECTOR_WEIGHT = 16
 
 def selector_cost(call: ApiRequest) -> int:
     """What reading the selectors of a request takes, in bytes of JSON."""
-    said = (call.query.get(name, "") for name in ("labelSelector", "fieldSelector"))
-    return SELECTOR_WEIGHT * sum(map(len, said))
+    selectors = (call.query.get(name, "") for name in ("labelSelector", "fieldSelector"))
+    return SELECTOR_WEIGHT * sum(map(len, selectors))
 
 
 def request_cost(call: ApiRequest) -> int:
     """What reading the body of a request takes, in bytes of JSON."""
     body = call.body or b""
-    if len(body) > LIGHT_BYTES or said_media(call.headers) not in (YAML, APPLY_PATCH):
+    if len(body) > LIGHT_BYTES or sent_media_type(call.headers) not in (YAML, APPLY_PATCH):
         return len(body)
     return len(body) * (1 if is_json(body) else YAML_WEIGHT)

@@ -1,4 +1,4 @@
-"""What an object says it is: its kind and version, against what the URL says.
+"""TypeMeta, GroupVersionKind: apiVersion and kind of an object, against those of the URL.
 
 A document that was sent and the result of a patch are refused in different words. Kinds of the
 server's own may leave both out; custom resources may not.
@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.body import type_meta_error
 from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -22,21 +22,21 @@ from quintant.core.resource import Resource
 
 def check_sent(kind: Kind, sent: JsonObject) -> None:
     """400 for a document of another kind; of custom resources, of another version."""
-    where = kind.resource
+    resource = kind.resource
     if kind.custom:
-        _check_custom(where, sent)
-    elif why := _foreign(where, sent):
-        said, version = _said(where, sent)
-        title = f'{said} in version "{version.rpartition("/")[2]}"'
-        raise bad_request(f"{title} cannot be handled as a {where.kind}: {why}")
+        _check_custom(resource, sent)
+    elif why := _foreign(resource, sent):
+        sent_kind, version = _type_meta(resource, sent)
+        title = f'{sent_kind} in version "{version.rpartition("/")[2]}"'
+        raise bad_request(f"{title} cannot be handled as a {resource.kind}: {why}")
 
 
-def check_kind(kind: Kind, said: str, name: str) -> None:
+def check_kind(kind: Kind, sent_kind: str, name: str) -> None:
     """422 for a custom resource that says it is something else."""
-    where = kind.resource
-    if kind.custom and said != where.kind:
-        complaint = invalid("kind", said, f"must be {where.kind}")
-        raise invalid_object(replace(where, kind=said), name, complaint)
+    resource = kind.resource
+    if kind.custom and sent_kind != resource.kind:
+        complaint = invalid("kind", sent_kind, f"must be {resource.kind}")
+        raise invalid_object(replace(resource, kind=sent_kind), name, complaint)
 
 
 def check_patched(kind: Kind, obj: JsonObject, *, converted: bool) -> None:
@@ -59,45 +59,45 @@ def _versionless(obj: JsonObject) -> StatusError:
     return refusal.with_warnings(*(f"unknown field {quoted(key)}" for key in unknown))
 
 
-def _said(where: Resource, obj: JsonObject) -> tuple[str, str]:
-    return obj.get("kind") or where.kind, obj.get("apiVersion") or where.api_version
+def _type_meta(resource: Resource, obj: JsonObject) -> tuple[str, str]:
+    return obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
 
 
-def _foreign(where: Resource, obj: JsonObject) -> str:
+def _foreign(resource: Resource, obj: JsonObject) -> str:
     """What is wrong with the identity of an object of a built-in kind, if anything."""
-    kind, version = _said(where, obj)
-    if (kind, version) == (where.kind, where.api_version):
+    kind, version = _type_meta(resource, obj)
+    if (kind, version) == (resource.kind, resource.api_version):
         return ""
-    if tables.find(version, kind) is None:
+    if go_types.find(version, kind) is None:
         return unregistered(kind, version)
-    own = f"{where.group.partition('.')[0] or 'core'}.{where.kind}"
+    own = f"{resource.group.partition('.')[0] or 'core'}.{resource.kind}"
     return f"converting ({version.rpartition('/')[2]}.{kind}) to ({own}): unknown conversion"
 
 
-def _check_custom(where: Resource, sent: JsonObject) -> None:
+def _check_custom(resource: Resource, sent: JsonObject) -> None:
     version = sent.get("apiVersion")
-    if version != where.api_version:
+    if version != resource.api_version:
         raise bad_request(
             f"the API version in the data ({version or ''}) does not match the expected API "
-            f"version ({where.api_version})"
+            f"version ({resource.api_version})"
         )
 
 
-def _check_renamed(where: Resource, obj: JsonObject) -> None:
-    said, version = obj.get("kind"), obj.get("apiVersion")
-    if not said:
+def _check_renamed(resource: Resource, obj: JsonObject) -> None:
+    kind, version = obj.get("kind"), obj.get("apiVersion")
+    if not kind:
         text = encoded(obj)
         raise invalid_patch(text, f"Object 'Kind' is missing in '{text}'")
     if not version:
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     complaints = []
-    if said != where.kind:
-        complaints.append(invalid("kind", said, f"must be {where.kind}"))
-    if version != where.api_version:
-        complaints.append(invalid("apiVersion", version, f"must be {where.api_version}"))
+    if kind != resource.kind:
+        complaints.append(invalid("kind", kind, f"must be {resource.kind}"))
+    if version != resource.api_version:
+        complaints.append(invalid("apiVersion", version, f"must be {resource.api_version}"))
     if complaints:
         group = version.rpartition("/")[0]
-        raise invalid_object(replace(where, group=group, kind=said), _name(obj), *complaints)
+        raise invalid_object(replace(resource, group=group, kind=kind), _name(obj), *complaints)
 
 
 def _name(obj: JsonObject) -> Any:

@@ -1,4 +1,4 @@
-"""What is amiss in a text that could be read: fields that come twice, or that nobody knows.
+"""NewStrictDecodingError: fields of a document that come twice, or that its kind lacks.
 
 Decoding does not show the former: the last one wins. Every request is looked at, so the usual
 answer, none, is cheap: written again, the document has as many keys as its text. Only when they
@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.codec.body import (
     PROTOBUF,
     YAML,
     is_json,
-    said_media,
+    sent_media_type,
 )
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.core import yaml
@@ -38,7 +38,7 @@ def text_warnings(
     headers: Mapping[str, str], body: bytes | None, sent: Any
 ) -> tuple[tuple[str, ...], bool]:
     """What is amiss in a text that could be read, and whether it was read as YAML."""
-    media, text = said_media(headers) or JSON, body or b""
+    media, text = sent_media_type(headers) or JSON, body or b""
     if media == PROTOBUF:
         return (), False
     if media == JSON_PATCH:
@@ -69,11 +69,11 @@ def _repeated(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, _Pairs):
         seen: set[str] = set()
         for name, child in value:
-            where = f"{path}.{name}" if path else name
+            item_path = f"{path}.{name}" if path else name
             if name in seen:
-                yield where
+                yield item_path
             seen.add(name)
-            yield from _repeated(child, where)
+            yield from _repeated(child, item_path)
     elif isinstance(value, list):
         for at, child in enumerate(value):
             yield from _repeated(child, f"{path}[{at}]")

@@ -1,4 +1,4 @@
-"""What a client may say about a write beside the object, in its query parameters."""
+"""CreateOptions, UpdateOptions, PatchOptions: the query parameters of a write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
     STRATEGIC_PATCH,
     read_object,
-    said_media,
+    sent_media_type,
 )
 from quintant.cluster.apiserver.codec.decode import FieldValidation, FieldValidationMode, coerced
 from quintant.cluster.apiserver.codec.unknown_fields import text_warnings
@@ -63,7 +63,7 @@ def write_options(call: ApiRequest, document: str, user: User, sent: Any) -> Wri
         force=flag(query, "force"),
         field_validation=_field_validation(call, document, sent),
         user=user,
-        raw=_said(query),
+        raw=_raw_options(query),
     )
 
 
@@ -93,10 +93,10 @@ def read_action(
     return coerced(sent, wanted), options
 
 
-def _said(query: Mapping[str, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"dryRun": ["All"]} if query.get("dryRun") else {}
+def _raw_options(query: Mapping[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"dryRun": ["All"]} if query.get("dryRun") else {}
     names = ("fieldManager", "fieldValidation")
-    return said | {name: query[name] for name in names if query.get(name)}
+    return fields | {name: query[name] for name in names if query.get(name)}
 
 
 def check_force(query: Mapping[str, str], media: str) -> None:
@@ -111,24 +111,24 @@ def check_force(query: Mapping[str, str], media: str) -> None:
 
 def _field_validation(call: ApiRequest, document: str, sent: Any) -> FieldValidation:
     strictness = _strictness(call.query, document)
-    merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
+    merged = sent if sent_media_type(call.headers) == STRATEGIC_PATCH else None
     if strictness is FieldValidationMode.IGNORE:
         return FieldValidation(strictness, merged=merged)
-    told, yaml = text_warnings(call.headers, call.body, sent)
-    return FieldValidation(strictness, told, yaml, merged)
+    warnings, yaml = text_warnings(call.headers, call.body, sent)
+    return FieldValidation(strictness, warnings, yaml, merged)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> FieldValidationMode:
-    asked = query.get("fieldValidation") or FieldValidationMode.WARN.value
+    value = query.get("fieldValidation") or FieldValidationMode.WARN.value
     try:
-        return FieldValidationMode(asked)
+        return FieldValidationMode(value)
     except ValueError:
-        complaint = not_supported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
+        complaint = not_supported("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])
         raise invalid_options(document, complaint) from None
 
 
 def _dry_run(query: Mapping[str, str], document: str) -> bool:
-    asked = query.get("dryRun", "All")
-    if asked != "All":
-        raise invalid_options(document, not_supported("dryRun", [asked], ["All"]))
+    value = query.get("dryRun", "All")
+    if value != "All":
+        raise invalid_options(document, not_supported("dryRun", [value], ["All"]))
     return "dryRun" in query

@@ -1,4 +1,4 @@
-"""Autoscalers are kept once and shown twice: as autoscaling/v2 and as autoscaling/v1.
+"""Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler: from v2.
 
 They are stored as version 2. Version 1 has a field for the use of processors alone; whatever else
 there is, its annotations carry, in the words of a version that was never finished.
@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.apiserver.golang import json
 from quintant.cluster.apiserver.meta.types import JsonObject
 
 CPU_PERCENT = 80
@@ -56,10 +57,10 @@ def to_v1(stored: JsonObject) -> JsonObject:
     return {**stored, "metadata": _noted(stored["metadata"], notes), "spec": spec, "status": status}
 
 
-def to_v2(shown: JsonObject) -> JsonObject:
+def to_v2(document: JsonObject) -> JsonObject:
     """An autoscaler of version 1 as it is stored."""
-    metadata, notes = _read(shown["metadata"])
-    spec, status = dict(shown.get("spec") or {}), dict(shown.get("status") or {})
+    metadata, notes = _read(document["metadata"])
+    spec, status = dict(document.get("spec") or {}), dict(document.get("status") or {})
     cpu = spec.pop("targetCPUUtilizationPercentage", None)
     used = status.pop("currentCPUUtilizationPercentage", None)
     metrics = [_new(metric, "target", _NEW_TARGETS) for metric in notes.get(METRICS) or ()]
@@ -76,7 +77,7 @@ def to_v2(shown: JsonObject) -> JsonObject:
         status["conditions"] = notes[_CONDITIONS]
     if not status.get("currentReplicas"):
         status.pop("currentReplicas", None)
-    return {**shown, "metadata": metadata, "spec": spec, "status": status}
+    return {**document, "metadata": metadata, "spec": spec, "status": status}
 
 
 def _cpu_use(percent: int) -> JsonObject:
@@ -119,8 +120,8 @@ def _read(metadata: JsonObject) -> tuple[JsonObject, dict[str, Any]]:
 
 def _decoded(text: Any) -> Any:
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, TypeError):
+        return json.decode(text.encode())
+    except (json.NotJson, AttributeError, UnicodeEncodeError):
         return None
 
 
@@ -150,17 +151,17 @@ def _old(metric: JsonObject, amount: str, names: Mapping[str, str]) -> JsonObjec
     """A metric in the old words."""
     kind = metric["type"]
     source = dict(metric.get(_SOURCES[kind]) or {})
-    found, told = source.pop(amount, None) or {}, source.pop("metric", None) or {}
-    where = source.pop("describedObject", None)
-    old: JsonObject = {"target": _reference(where)} if where else {}
+    found, identifier = source.pop(amount, None) or {}, source.pop("metric", None) or {}
+    reference = source.pop("describedObject", None)
+    old: JsonObject = {"target": _reference(reference)} if reference else {}
     old |= {"name": source.pop("name")} if "name" in source else {}
-    old |= {"metricName": told["name"]} if told else {}
+    old |= {"metricName": identifier["name"]} if identifier else {}
     for name, value in found.items():
         if name in names:
             same = kind == "Object" and name == _OBJECT_AVERAGE
             old[name if same else names[name]] = value
-    if "selector" in told:
-        old[_SELECTORS.get(kind, "selector")] = told["selector"]
+    if "selector" in identifier:
+        old[_SELECTORS.get(kind, "selector")] = identifier["selector"]
     return {"type": kind, _SOURCES[kind]: old | source}
 
 
@@ -174,16 +175,16 @@ def _new(metric: JsonObject, amount: str, names: Mapping[str, str]) -> JsonObjec
     if amount == "target":
         kinds = [_TARGET_TYPES[name] for name in _TARGET_TYPES if name in found]
         found = {"type": kinds[0] if kinds else "", **found}
-    where, name = source.pop("target", None), source.pop("metricName", None)
+    reference, name = source.pop("target", None), source.pop("metricName", None)
     selector = source.pop(_SELECTORS.get(kind, "selector"), None)
-    new: JsonObject = {"describedObject": where} if where else {}
+    new: JsonObject = {"describedObject": reference} if reference else {}
     if name is not None:
         new["metric"] = {"name": name} | ({"selector": selector} if selector else {})
     return {"type": kind, _SOURCES.get(kind, "resource"): new | source | {amount: found}}
 
 
-def _reference(where: JsonObject) -> JsonObject:
-    return {name: where[name] for name in ("kind", "name", "apiVersion") if name in where}
+def _reference(reference: JsonObject) -> JsonObject:
+    return {name: reference[name] for name in ("kind", "name", "apiVersion") if name in reference}
 
 
 _RULES = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")

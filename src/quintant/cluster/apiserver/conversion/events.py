@@ -1,4 +1,4 @@
-"""Events are kept once and shown twice: as core/v1 and as events.k8s.io/v1.
+"""Convert_v1_Event_To_core_Event: core/v1 and events.k8s.io/v1 are two forms of one stored event.
 
 They are stored in the core form; the other group's names for the same fields are in the table.
 """

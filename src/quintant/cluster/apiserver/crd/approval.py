@@ -1,4 +1,4 @@
-"""Groups that belong to Kubernetes: a definition there must say who approved it."""
+"""validateAPIApproval: a definition in a group of Kubernetes must name its approval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.errors import Cause
 
 ANNOTATION = "api-approved.kubernetes.io"
-_WHERE = f"metadata.annotations[{ANNOTATION}]"
+_PATH = f"metadata.annotations[{ANNOTATION}]"
 _HEAD = f'protected groups must have approval annotation "{ANNOTATION}"'
 _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = ("k8s.io", "kubernetes.io")
@@ -25,10 +25,10 @@ def validate_approval(crd: JsonObject, live: JsonObject | None) -> Iterator[Caus
     if live is not None and _state(_annotation(live)) == _state(found):
         return
     if not found:
-        yield required(_WHERE, f"{_HEAD}, {_SEE}")
+        yield required(_PATH, f"{_HEAD}, {_SEE}")
     elif not _state(found):
         text = 'with either a URL or a reason starting with "unapproved"'
-        yield invalid(_WHERE, found, f"{_HEAD} {text}, {_SEE}")
+        yield invalid(_PATH, found, f"{_HEAD} {text}, {_SEE}")
 
 
 def _annotation(crd: JsonObject) -> str:

@@ -1,4 +1,4 @@
-"""Schemas of definitions, made ready for use: once, however often a definition is looked at.
+"""NewStructural: schemas of definitions are compiled once, where they are validated.
 
 To prepare a large schema takes long, so it is done where the definition is validated, which is
 beside the loop then (quintant.cluster.apiserver.offload.pool); when the definition is served, it is

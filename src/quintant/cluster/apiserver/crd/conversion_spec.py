@@ -1,4 +1,4 @@
-"""How a definition says its versions are converted: not at all, or by a webhook."""
+"""CustomResourceConversion: a definition's conversion: the strategy None, or a webhook."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def _client(client: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
         yield from url_causes(client["url"], f"{path}.url")
     else:
         # A real server mixes the two up, and so its complaints read.
-        for name, told in (("name", "namespace"), ("namespace", "name")):
+        for name, reported in (("name", "namespace"), ("namespace", "name")):
             if not client["service"].get(name):
-                yield required(f"{path}.service.{told}")
+                yield required(f"{path}.service.{reported}")

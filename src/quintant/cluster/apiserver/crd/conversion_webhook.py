@@ -1,4 +1,4 @@
-"""Conversion webhooks: objects of one version of a custom kind, as another version has them.
+"""webhookConverter, ConversionReview: a conversion webhook shows one version as another.
 
 Whoever shows or stores objects does so at once, without waiting; a webhook takes its time. So what
 is not known yet raises `ConversionNeeded`, and whoever can wait has it converted (`convert`) and
@@ -68,7 +68,7 @@ class Converter:
         """Ask the webhook, and remember what it says; StatusError if it does not do its work."""
         sent = [_bare(obj) for obj in objects]
         what = f"conversion webhook for {sent[0]['apiVersion']}, Kind={sent[0]['kind']}"
-        converted = await self._asked(sent, version, what)
+        converted = await self._post_review(sent, version, what)
         if len(converted) != len(sent):
             raise unknown_error(f"{what} returned {len(converted)} objects, expected {len(sent)}")
         for at, (obj, result) in enumerate(zip(sent, converted, strict=True)):
@@ -77,7 +77,9 @@ class Converter:
         while len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
 
-    async def _asked(self, objects: list[JsonObject], version: str, what: str) -> list[JsonObject]:
+    async def _post_review(
+        self, objects: list[JsonObject], version: str, what: str
+    ) -> list[JsonObject]:
         uid = self.random.id()
         request = {"uid": uid, "desiredAPIVersion": version, "objects": objects}
         head = {"kind": KIND, "apiVersion": f"{GROUP}/{self.review}"}
@@ -86,12 +88,15 @@ class Converter:
             review = read_document(await self.caller.post(self.client, body, TIMEOUT_SECONDS))
         except (WebhookUnreachable, NoDocument) as error:
             raise unknown_error(f"{what} failed: {error}") from None
-        response = review.get("response")
-        if not isinstance(response, dict):
+        if review.get("response") is None:
             raise unknown_error(f"{what} failed: no response provided")
+        try:
+            response = msgspec.convert(review["response"], _Response)
+        except msgspec.ValidationError as error:
+            raise unknown_error(f"{what} failed: {error}") from None
         if why := _failure(response, uid):
             raise unknown_error(f"{what} failed: {why}")
-        return response.get("convertedObjects") or []
+        return response.converted_objects or []
 
 
 async def convert_for_read(kind: Kind, entries: Iterable[StoredEntry]) -> None:
@@ -114,31 +119,52 @@ async def convert_for_write(kind: Kind, obj: JsonObject) -> None:
         await need.convert()
 
 
-def _failure(response: JsonObject, uid: str) -> str:
+class _Result(msgspec.Struct, frozen=True):
+    status: str | None = None
+    message: str | None = None
+
+
+class _Response(msgspec.Struct, frozen=True, rename="camel"):
+    uid: str | None = None
+    result: _Result | None = None
+    converted_objects: list[JsonObject] | None = None
+
+
+def _failure(response: _Response, uid: str) -> str:
     """Why a response is none; empty if it is one."""
-    if response.get("uid") != uid:
-        return f'expected response.uid="{uid}", got "{response.get("uid", "")}"'
-    result = response.get("result") or {}
-    if result.get("status") == "Success":
+    if response.uid != uid:
+        return f'expected response.uid="{uid}", got "{response.uid or ""}"'
+    result = response.result or _Result()
+    if result.status == "Success":
         return ""
-    said: str = result.get("message") or ""
-    return said or f"response.result.status was '{result.get('status') or ''}', not 'Success'"
+    return result.message or f"response.result.status was '{result.status or ''}', not 'Success'"
 
 
 def _check(obj: JsonObject, result: Any, version: str, what: str, at: int) -> None:
     """A conversion gives the same object, of the version that was asked for."""
     found = result if isinstance(result, dict) else {}
-    where = f"{what} returned invalid object at index {at}"
-    if (said := found.get("apiVersion")) != version:
-        raise unknown_error(f"{where}: invalid groupVersion (expected {version}, received {said})")
-    if (said := found.get("kind")) != obj["kind"]:
-        raise unknown_error(f"{where}: invalid kind (expected {obj['kind']}, received {said})")
-    before, after = obj["metadata"], found.get("metadata") or {}
+    prefix = f"{what} returned invalid object at index {at}"
+    if (received := found.get("apiVersion")) != version:
+        raise unknown_error(
+            f"{prefix}: invalid groupVersion (expected {version}, received {received})"
+        )
+    if (received := found.get("kind")) != obj["kind"]:
+        raise unknown_error(f"{prefix}: invalid kind (expected {obj['kind']}, received {received})")
+    before, after = obj["metadata"], found.get("metadata")
+    if not isinstance(after, dict) or not all(map(_is_text_map, map(after.get, _OPEN))):
+        raise unknown_error(f"{prefix}: invalid metadata")
     for name, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         one, other = before.get(name, ""), after.get(name, "")
         if one != other:
             text = f"must have the same {word}: {one} != {other}"
             raise unknown_error(f"{what} returned invalid object: {text}")
+
+
+def _is_text_map(value: Any) -> bool:
+    """Whether a value can be labels or annotations."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 def _bare(obj: JsonObject) -> JsonObject:

@@ -1,4 +1,4 @@
-"""CustomResourceDefinition documents: what they say, and what the server says of them.
+"""CustomResourceDefinition: prepared, defaulted and validated, as a kind with a strategy.
 
 Pure functions; quintant.cluster.apiserver.crd.kinds has the kinds that a document defines,
 quintant.cluster.apiserver.reconcilers.crd_lifecycle acts on them,
@@ -69,11 +69,11 @@ def on_delete(crd: JsonObject, now: str) -> None:
 
 
 def validate(
-    crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+    crd: JsonObject, live: JsonObject | None, sub: str, causes: Sequence[Cause]
 ) -> ValidationResult:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
-    result = validate_definition(crd, live, sub, found)
-    if not (sub or found or result.errors):
+    result = validate_definition(crd, live, sub, causes)
+    if not (sub or causes or result.errors):
         for each in versions(crd):
             compile_schema(schema_of(each), scale_of(each))
     return result

@@ -1,4 +1,4 @@
-"""The kinds that a definition defines, and how their objects are stored and shown.
+"""customresource.NewStorage: a kind for each served version, and how its objects are stored.
 
 Every served version is a kind; all of them share what is stored, which is of one version at a
 time. An object that was stored earlier may be of another (`StorageEpochs`): it gets the defaults of
@@ -194,9 +194,11 @@ def _resource(spec: JsonObject, names: JsonObject, version: JsonObject) -> Resou
     )
 
 
-def _best(found: Sequence[JsonObject]) -> str:
+def _best(candidates: Sequence[JsonObject]) -> str:
     """The version to use in place of those that are deprecated, if there is one."""
-    usable = (each["name"] for each in found if each.get("served") and not each.get("deprecated"))
+    usable = (
+        each["name"] for each in candidates if each.get("served") and not each.get("deprecated")
+    )
     return max(usable, key=version_priority, default="")
 
 

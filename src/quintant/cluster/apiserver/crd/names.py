@@ -1,4 +1,4 @@
-"""The names of a custom kind: well spelt, and nobody else's in the group.
+"""NamingConditionController: names of a custom kind: well spelt, and unique in the group.
 
 A real server gives each name to who asked first; a definition that lacks one is not served, and is
 looked at again whenever names may have become free.
@@ -47,7 +47,7 @@ def accept_names(wanted: Names, accepted: Names, others: Iterable[Names]) -> Acc
         taken = {name for each in everybody for name in _listed(each, fields)}
         conflicts = _conflicts(wanted.get(field), accepted.get(field), taken)
         if conflicts:
-            refusal = StatusCondition("NamesAccepted", False, reason, _told(conflicts))
+            refusal = StatusCondition("NamesAccepted", False, reason, _conflict_message(conflicts))
         elif wanted.get(field):
             got[field] = wanted[field]
         else:
@@ -63,12 +63,12 @@ def _listed(names: Names, fields: Iterable[str]) -> Iterator[str]:
 
 
 def _conflicts(wanted: Any, accepted: Any, taken: set[str]) -> list[str]:
-    asked = wanted if isinstance(wanted, list) else [wanted or ""]
+    requested = wanted if isinstance(wanted, list) else [wanted or ""]
     own = accepted if isinstance(accepted, list) else [accepted or ""]
-    return [name for name in asked if name and name not in own and name in taken]
+    return [name for name in requested if name and name not in own and name in taken]
 
 
-def _told(conflicts: list[str]) -> str:
+def _conflict_message(conflicts: list[str]) -> str:
     texts = [f"{quoted(name)} is already in use" for name in conflicts]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 

@@ -1,4 +1,4 @@
-"""Custom resources of one version: what is done to what a client sends, and what must hold.
+"""customResourceStrategy, ValidateScaleSpec: pruning, defaults, validation of custom resources.
 
     prune, drop nulls, read embedded metadata ─► default ─► validate: schema, scale, lists, rules
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.crd.scale_paths import validate_replicas
+from quintant.cluster.apiserver.golang.printing import plain
 from quintant.cluster.apiserver.kinds.strategy import (
     ConversionStrategy,
     Strategy,
@@ -29,9 +29,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_warnings
 from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
-from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
+from quintant.cluster.apiserver.schema import embedded_objects
 from quintant.cluster.apiserver.schema import prune as structural
 from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
+from quintant.cluster.apiserver.schema.list_types import duplicate_items
 from quintant.cluster.apiserver.schema.validate import SchemaValidator
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
@@ -44,13 +45,24 @@ _BLOCKED = (
     "errors to complete validation"
 )
 _UPDATE = UpdateStrategy(status_updates_metadata=False)
+MAX_REPLICAS = 2**31 - 1
+_GO = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+    type(None): "<nil>",
+}
+_ZEROS: dict[type, Any] = {int: 0, str: ""}
 
 
 class CustomSchema:
     """A version's schema at work."""
 
     def __init__(self, schema: Schema, scale: Scale | None = None) -> None:
-        self._place = structural.resource_schema(schema)
+        self._schema = structural.resource_schema(schema)
         self._whole = SchemaValidator(schema)
         self._status = SchemaValidator((schema.get("properties") or {}).get(_STATUS) or {})
         self._rules = ValidationRules.compile(schema)
@@ -69,18 +81,18 @@ class CustomSchema:
 
     def prune(self, obj: JsonObject) -> list[str]:
         """Drop what the schema does not know, in place; its paths, CoercionError if unreadable."""
-        unknown = structural.prune(obj, self._place)
-        structural.drop_nulls(obj, self._place)
-        return unknown + embedded_objects.coerce_embedded(obj, self._place)
+        unknown = structural.prune(obj, self._schema)
+        structural.drop_nulls(obj, self._schema)
+        return unknown + embedded_objects.coerce_embedded(obj, self._schema)
 
     def default(self, obj: JsonObject) -> None:
         """Add what the schema says of what is absent, in place."""
-        structural.default(obj, self._place)
+        structural.default(obj, self._schema)
 
     def strip(self, obj: JsonObject) -> None:
         """Drop what the schema does not know from what was stored, in place."""
-        structural.prune(obj, self._place)
-        structural.drop_nulls(obj, self._place)
+        structural.prune(obj, self._schema)
+        structural.drop_nulls(obj, self._schema)
 
     def migrate(self, obj: JsonObject) -> None:
         """Bring what was stored under another schema up to this one, in place."""
@@ -88,13 +100,13 @@ class CustomSchema:
         self.default(obj)
 
     def validate(
-        self, obj: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+        self, obj: JsonObject, live: JsonObject | None, sub: str, known_causes: Sequence[Cause]
     ) -> ValidationResult:
         """What is wrong with an object, beside what was already found."""
         causes = list(self._causes(obj, live, sub))
         if self._rules is None:
             return ValidationResult(causes, _advice(obj, live, sub))
-        if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
+        if any(cause.reason in _BLOCKING for cause in (*known_causes, *causes)):
             causes.append(invalid(NO_FIELD, None, _BLOCKED))
             return ValidationResult(causes, _advice(obj, live, sub))
         result = self._rules.validate(obj, ABSENT if live is None else live)
@@ -111,17 +123,63 @@ class CustomSchema:
         if self._scale is not None:
             yield from validate_replicas(obj, self._scale, status_only=sub == _STATUS)
         if sub != _STATUS:
-            yield from embedded_objects.validate_embedded_objects(obj, self._place)
+            yield from embedded_objects.validate_embedded_objects(obj, self._schema)
         yield from self._repeated(obj, live)
 
     def _repeated(self, obj: JsonObject, live: JsonObject | None) -> Iterable[Cause]:
         """Lists with duplicates, unless there were such before."""
-        if live is not None and any(list_uniqueness.duplicate_items(live, self._place)):
+        if live is not None and any(duplicate_items(live, self._schema)):
             return ()
-        return list_uniqueness.duplicate_items(obj, self._place)
+        return duplicate_items(obj, self._schema)
 
 
 def _advice(obj: JsonObject, live: JsonObject | None, sub: str) -> list[str]:
     if sub == _STATUS:
         return []
     return finalizer_warnings(obj["metadata"], None if live is None else live["metadata"])
+
+
+def validate_replicas(obj: Any, scale: Scale, *, status_only: bool = False) -> Iterator[Cause]:
+    """What is wrong with the replicas and the selector that a scale shows."""
+    if not status_only:
+        yield from _count(obj, scale.replicas)
+    yield from _count(obj, scale.status_replicas)
+    if scale.selector:
+        yield from _misfit(obj, scale.selector, str)
+
+
+def _count(obj: Any, path: str) -> Iterator[Cause]:
+    misfits = list(_misfit(obj, path, int))
+    yield from misfits
+    count = 0 if misfits else _value_at(obj, path) or 0
+    if count < 0:
+        yield invalid(path, count, "should be a non-negative integer")
+    elif count > MAX_REPLICAS:
+        yield invalid(path, count, f"should be less than or equal to {MAX_REPLICAS}")
+
+
+def _misfit(obj: Any, path: str, wanted: type) -> Iterator[Cause]:
+    """A complaint unless there is nothing at a path, or something of a type."""
+    parts = path.strip(".").split(".")
+    for depth, part in enumerate(parts):
+        if obj is None:
+            return
+        if not isinstance(obj, dict):
+            yield _unexpected(path, parts[: depth + 1], obj, wanted, "map[string]interface{}")
+            return
+        if part not in obj:
+            return
+        obj = obj[part]
+    if type(obj) is not wanted:
+        yield _unexpected(path, parts, obj, wanted, _GO[wanted])
+
+
+def _unexpected(path: str, parts: list[str], value: Any, wanted: type, expected: str) -> Cause:
+    what = f"{plain(value)} is of the type {_GO[type(value)]}, expected {expected}"
+    return invalid(path, _ZEROS[wanted], f".{'.'.join(parts)} accessor error: {what}")
+
+
+def _value_at(obj: Any, path: str) -> Any:
+    for part in path.strip(".").split("."):
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    return obj

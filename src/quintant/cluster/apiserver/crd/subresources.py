@@ -1,4 +1,4 @@
-"""Subresources, printer columns and selectable fields of a definition: where their paths lead."""
+"""ValidateCustomResourceColumnDefinition: printer columns, selectable fields, scale: paths."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def validate_scale_subresource(subresources: Mapping[str, Any], path: str) -> It
     if scale is None:
         return
     for field, root in (("specReplicasPath", "spec"), ("statusReplicasPath", "status")):
-        where, found = f"{path}.scale.{field}", scale.get(field) or ""
+        field_path, found = f"{path}.scale.{field}", scale.get(field) or ""
         if not found:
-            yield required(where)
+            yield required(field_path)
             continue
-        complaints = list(_simple(found, where))
+        complaints = list(_simple(found, field_path))
         if not complaints and not found.startswith(f".{root}."):
-            complaints = [invalid(where, found, f"should be a json path under .{root}")]
+            complaints = [invalid(field_path, found, f"should be a json path under .{root}")]
         yield from complaints
     found = scale.get("labelSelectorPath") or ""
     if found:
-        where = f"{path}.scale.labelSelectorPath"
-        complaints = list(_simple(found, where))
+        field_path = f"{path}.scale.labelSelectorPath"
+        complaints = list(_simple(found, field_path))
         if not complaints and not found.startswith((".spec.", ".status.")):
             text = "should be a json path under either .spec or .status"
-            complaints = [invalid(where, found, text)]
+            complaints = [invalid(field_path, found, text)]
         yield from complaints
 
 
@@ -52,11 +52,11 @@ def validate_printer_column(column: Mapping[str, Any], path: str) -> Iterator[Ca
     form = column.get("format")
     if form and form not in COLUMN_FORMATS:
         yield invalid(f"{path}.format", form, f"must be one of {','.join(COLUMN_FORMATS)}")
-    where, json_path = f"{path}.JSONPath", column.get("jsonPath") or ""
+    field_path, json_path = f"{path}.JSONPath", column.get("jsonPath") or ""
     if not json_path:
-        yield required(where)
+        yield required(field_path)
     else:
-        yield from _simple(json_path, where)
+        yield from _simple(json_path, field_path)
 
 
 def validate_selectable_fields(
@@ -65,27 +65,27 @@ def validate_selectable_fields(
     """What is wrong with the fields that objects can be selected by."""
     seen: set[str] = set()
     for at, field in enumerate(fields):
-        where, json_path = f"{path}[{at}].jsonPath", field.get("jsonPath") or ""
+        item_path, json_path = f"{path}[{at}].jsonPath", field.get("jsonPath") or ""
         if not json_path:
-            yield required(where)
+            yield required(item_path)
             continue
         try:
             found = field_path(json_path, schema, brackets=False)
         except BadPath as error:
-            yield invalid(where, json_path, f"is an invalid path: {error}")
+            yield invalid(item_path, json_path, f"is an invalid path: {error}")
             continue
         if found.root == "metadata":
-            yield invalid(where, json_path, "must not point to fields in metadata")
+            yield invalid(item_path, json_path, "must not point to fields in metadata")
         if found.schema.get("type") not in _SELECTABLE_TYPES:
             text = "must point to a field of type string, boolean or integer. Enum string fields"
-            yield invalid(where, json_path, f"{text} and strings with formats are allowed.")
+            yield invalid(item_path, json_path, f"{text} and strings with formats are allowed.")
         if found.text in seen:
-            yield duplicate(where, json_path)
+            yield duplicate(item_path, json_path)
         seen.add(found.text)
     if len(seen) > SELECTABLE_LIMIT:
         yield too_many(path, len(seen), SELECTABLE_LIMIT)
 
 
-def _simple(path: str, where: str) -> Iterator[Cause]:
+def _simple(path: str, field_path: str) -> Iterator[Cause]:
     if not path.startswith("."):
-        yield invalid(where, path, "must be a simple json path starting with .")
+        yield invalid(field_path, path, "must be a simple json path starting with .")

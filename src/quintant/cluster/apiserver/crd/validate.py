@@ -1,4 +1,4 @@
-"""What is wrong with a definition: names, versions, schemas, subresources, columns, conversion.
+"""ValidateCustomResourceDefinition: names, versions, schemas, subresources, columns, conversion.
 
 A real server keeps what all versions have in common in one place, and names it so in complaints:
 `spec.validation.openAPIV3Schema` instead of `spec.versions[0].schema.openAPIV3Schema`.
@@ -44,7 +44,7 @@ _SHARED_ONLY = "may only be set when `version.schema.openAPIV3Schema` is not inc
 
 
 def validate_definition(
-    crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+    crd: JsonObject, live: JsonObject | None, sub: str, known_causes: Sequence[Cause]
 ) -> ValidationResult:
     """What is wrong with a definition, and which formats in it mean nothing."""
     if sub == "status":
@@ -57,8 +57,8 @@ def validate_definition(
     causes += validate_approval(crd, live)
     if crd["spec"].get("preserveUnknownFields"):
         text = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
-        where = "spec.preserveUnknownFields"
-        causes.append(invalid(where, True, f"{text} spec.versions[*].schema instead"))
+        field_path = "spec.preserveUnknownFields"
+        causes.append(invalid(field_path, True, f"{text} spec.versions[*].schema instead"))
     return ValidationResult(causes, format_warnings(crd, live))
 
 
@@ -121,11 +121,11 @@ def _common(versions: list[JsonObject]) -> list[str]:
 def _versions(versions: list[JsonObject]) -> Iterator[Cause]:
     common = _common(versions)
     for at, version in enumerate(versions):
-        where = f"spec.versions[{at}]"
-        yield from validate_name_spelling(version.get("name") or "", f"{where}.name")
-        yield from _deprecation(version, f"{where}.deprecationWarning")
+        item_path = f"spec.versions[{at}]"
+        yield from validate_name_spelling(version.get("name") or "", f"{item_path}.name")
+        yield from _deprecation(version, f"{item_path}.deprecationWarning")
         own = {key: version[key] for key in _SHARED if key in version and key not in common}
-        yield from _parts(own, where, {}, status=_has_status(version))
+        yield from _parts(own, item_path, {}, status=_has_status(version))
     names = [version.get("name") for version in versions]
     if len(set(names)) != len(names):
         yield _wrong_versions(versions, "must contain unique version names")
@@ -156,21 +156,21 @@ def _spelt(version: JsonObject, common: Sequence[str]) -> str:
     return f"{{{','.join(members)}}}"
 
 
-def _deprecation(version: JsonObject, where: str) -> Iterator[Cause]:
+def _deprecation(version: JsonObject, path: str) -> Iterator[Cause]:
     text = version.get("deprecationWarning")
     if text is None:
         return
     if not version.get("deprecated"):
-        yield invalid(where, text, "can only be set for deprecated versions")
+        yield invalid(path, text, "can only be set for deprecated versions")
         return
     if len(text.encode()) > WARNING_LIMIT:
-        yield invalid(where, text, f"must be <= {WARNING_LIMIT} characters long")
+        yield invalid(path, text, f"must be <= {WARNING_LIMIT} characters long")
     if not text:
-        yield invalid(where, text, "must not be an empty string")
+        yield invalid(path, text, "must not be an empty string")
     odd = next((at for at, char in enumerate(text) if not char.isprintable()), None)
     if odd is not None:
         why = "must only contain printable UTF-8 characters; non-printable character found at"
-        yield invalid(where, text, f"{why} index {odd}")
+        yield invalid(path, text, f"{why} index {odd}")
 
 
 def _has_status(version: JsonObject) -> bool:
@@ -178,24 +178,24 @@ def _has_status(version: JsonObject) -> bool:
 
 
 def _parts(
-    parts: Mapping[str, Any], where: str, names: Mapping[str, str], *, status: bool
+    parts: Mapping[str, Any], field_path: str, names: Mapping[str, str], *, status: bool
 ) -> Iterator[Cause]:
     """What is wrong with the fields of a version, or with those that all versions share."""
     schema = (parts.get("schema") or {}).get("openAPIV3Schema")
     if schema is not None:
-        path = f"{where}.{names.get('schema', 'schema')}.openAPIV3Schema"
+        path = f"{field_path}.{names.get('schema', 'schema')}.openAPIV3Schema"
         yield from validate_schema(schema, path, status=status)
     if "subresources" in parts:
-        yield from validate_scale_subresource(parts["subresources"], f"{where}.subresources")
+        yield from validate_scale_subresource(parts["subresources"], f"{field_path}.subresources")
     for at, column in enumerate(parts.get("additionalPrinterColumns") or ()):
-        yield from validate_printer_column(column, f"{where}.additionalPrinterColumns[{at}]")
+        yield from validate_printer_column(column, f"{field_path}.additionalPrinterColumns[{at}]")
     if selectable := parts.get("selectableFields"):
-        place = f"{where}.selectableFields"
+        selectable_path = f"{field_path}.selectableFields"
         if schema is not None:
-            yield from validate_selectable_fields(selectable, schema, place)
+            yield from validate_selectable_fields(selectable, schema, selectable_path)
         else:
             # Said of one version while the schema is said of all, or the other way round.
-            yield invalid(place, "", _APART if names else _SHARED_ONLY)
+            yield invalid(selectable_path, "", _APART if names else _SHARED_ONLY)
 
 
 def _unchanged(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
@@ -220,15 +220,15 @@ def _at(spec: JsonObject, path: tuple[str, ...]) -> Any:
 
 
 def _stored(crd: JsonObject) -> Iterator[Cause]:
-    where = "status.storedVersions"
+    field_path = "status.storedVersions"
     stored = crd["status"].get("storedVersions") or []
     if not stored:
-        yield invalid(where, None, "must have at least one stored version")
+        yield invalid(field_path, None, "must have at least one stored version")
         return
     versions = {v.get("name"): v for v in crd["spec"].get("versions") or ()}
     for name, version in versions.items():
         if version.get("storage") and name not in stored:
-            yield invalid(where, stored, f"must have the storage version {name}")
+            yield invalid(field_path, stored, f"must have the storage version {name}")
     for at, name in enumerate(stored):
         if name not in versions:
             text = (
@@ -236,4 +236,4 @@ def _stored(crd: JsonObject) -> Iterator[Cause]:
                 "remain in spec.versions until a storage migration ensures no data remains "
                 f"persisted in {name} and removes {name} from status.storedVersions"
             )
-            yield invalid(f"{where}[{at}]", name, text)
+            yield invalid(f"{field_path}[{at}]", name, text)

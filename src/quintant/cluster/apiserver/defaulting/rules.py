@@ -1,4 +1,4 @@
-"""What built-in kinds say of what is absent where that depends on the rest of a message.
+"""SetDefaults_PodSpec, SetDefaults_Service: defaults that depend on the rest of a message.
 
 Each rule changes one message in place, after its constants
 (quintant.cluster.apiserver.defaulting.constants) and before what is below it.

@@ -1,6 +1,6 @@
-"""Brings defaults into objects of built-in kinds: along a kind's message, down to every part.
+"""SetObjectDefaults_Pod: brings defaults into objects of built-in kinds, message by message.
 
-Objects are expected to fit their message (quintant.cluster.apiserver.tables.coerce): an absent
+Objects are expected to fit their message (quintant.cluster.apiserver.go_types.coerce): an absent
 field is absent, an explicit zero of a pointer is a choice. What a message and everything below it
 have no defaults for is not visited.
 """
@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 
 # What Go writes for an absent field that it always writes.
 _EMPTY = (None, "")
@@ -58,7 +58,7 @@ def _fill(plan: _Plan, obj: JsonObject) -> None:
 
 @cache
 def _plan(name: str) -> _Plan:
-    fields = tables.message(name).fields.items()
+    fields = go_types.message(name).fields.items()
     below = [(field, held) for field, spec in fields if (held := _held(spec.type)) and _leads(held)]
     return _Plan(CONSTANTS.get(name, {}), RULES.get(name), tuple(below))
 
@@ -74,7 +74,7 @@ def _below(name: str) -> Iterator[str]:
     found, open_ = {name}, [name]
     while open_:
         yield (each := open_.pop())
-        fields = tables.message(each).fields.values()
+        fields = go_types.message(each).fields.values()
         new = {held for field in fields if (held := _held(field.type))} - found
         found |= new
         open_ += new

@@ -1,4 +1,4 @@
-"""Aggregated discovery: every group, version and resource in one document, told apart by a hash.
+"""APIGroupDiscoveryList: aggregated discovery: everything in one document, with an ETag.
 
 Clients keep the document and ask with its hash whether it is still true, so it has to change the
 moment a kind comes or goes. It is made from the catalogue when asked for, and kept until that
@@ -79,11 +79,11 @@ def _listed(catalog: Catalog, group: str, version: str) -> list[Kind]:
 
 
 def _resource(kind: Kind) -> JsonObject:
-    where = kind.resource
+    resource = kind.resource
     entry: JsonObject = {
-        "resource": where.plural,
-        "responseKind": _kind(kind, "", "", where.kind),
-        "scope": "Namespaced" if where.namespaced else "Cluster",
+        "resource": resource.plural,
+        "responseKind": _kind(kind, "", "", resource.kind),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": kind.names.singular,
         "verbs": resource_verbs(kind),
     }

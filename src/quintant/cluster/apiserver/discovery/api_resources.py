@@ -1,4 +1,4 @@
-"""API resources: the groups, versions, kinds and subresources that are served, in order.
+"""APIResourceList: groups, versions, kinds and subresources that are served, in order.
 
 Every document about the server's own resources (both forms of discovery, OpenAPI) is made of this.
 """

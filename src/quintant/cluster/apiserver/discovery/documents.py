@@ -1,4 +1,4 @@
-"""The documents about the server itself: version, health, groups and resources.
+"""APIVersions, APIGroupList, version.Info: the documents about the server itself.
 
 They are made from the catalogue when asked for, so a kind can be discovered the moment it is
 served. A path that is none of these does not exist.
@@ -128,31 +128,31 @@ def _resources(catalog: Catalog, group: str, version: str) -> JsonObject | None:
         return None
     listed = [entry for kind in api_resources.by_name(kinds) for entry in _entries(kind)]
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
-    where = f"{group}/{version}" if group else version
-    return {**head, "groupVersion": where, "resources": listed}
+    group_version = f"{group}/{version}" if group else version
+    return {**head, "groupVersion": group_version, "resources": listed}
 
 
 def _entries(kind: Kind) -> Iterator[JsonObject]:
-    where = kind.resource
+    resource = kind.resource
     entry: JsonObject = {
-        "name": where.plural,
+        "name": resource.plural,
         "singularName": kind.names.singular,
-        "namespaced": where.namespaced,
-        "kind": where.kind,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
         "verbs": resource_verbs(kind),
     }
     listed = {"shortNames": kind.names.short, "categories": kind.names.categories}
     yield entry | {name: value for name, value in listed.items() if value}
     for sub in api_resources.subresources(kind):
-        yield _sub_entry(where, sub)
+        yield _sub_entry(resource, sub)
 
 
-def _sub_entry(where: Resource, sub: ServedSubresource) -> JsonObject:
+def _sub_entry(resource: Resource, sub: ServedSubresource) -> JsonObject:
     elsewhere = {"group": sub.group, "version": sub.version} if sub.version else {}
     return {
-        "name": f"{where.plural}/{sub.name}",
+        "name": f"{resource.plural}/{sub.name}",
         "singularName": "",
-        "namespaced": where.namespaced,
+        "namespaced": resource.namespaced,
         **elsewhere,
         "kind": sub.kind,
         "verbs": sub.verbs,

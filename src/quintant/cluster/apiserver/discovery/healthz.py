@@ -1,4 +1,4 @@
-"""The health of the server: /healthz, /livez, /readyz, their checks, `?verbose` and `?exclude=`.
+"""healthz.InstallHandler: /healthz, /livez, /readyz, their checks, `?verbose` and `?exclude=`.
 
 A server that answers is healthy: its checks are there for those who ask for them by name.
 """

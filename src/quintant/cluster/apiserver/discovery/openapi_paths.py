@@ -1,4 +1,4 @@
-"""The paths of a kind in an OpenAPI document: which methods there are, for what, with what."""
+"""kube-openapi spec.PathItem: the paths of a kind in an OpenAPI document, with their methods."""
 
 from __future__ import annotations
 
@@ -51,17 +51,21 @@ _INTEGER = frozenset({"limit", "timeoutSeconds", "gracePeriodSeconds"})
 
 def paths(kind: Kind) -> Iterator[tuple[str, JsonObject]]:
     """Every path of a kind, with its operations."""
-    where, verbs = kind.resource, frozenset(resource_verbs(kind))
-    root = f"/apis/{where.group}/{where.version}" if where.group else f"/api/{where.version}"
-    inside = f"{root}/namespaces/{{namespace}}" if where.namespaced else root
-    own = schema_name(kind), _gvk(where.group, where.version, where.kind)
-    yield f"{inside}/{where.plural}", _path(kind, *own, (v for v in _COLLECTION if v in verbs))
-    item = f"{inside}/{where.plural}/{{name}}"
+    resource, verbs = kind.resource, frozenset(resource_verbs(kind))
+    root = (
+        f"/apis/{resource.group}/{resource.version}"
+        if resource.group
+        else f"/api/{resource.version}"
+    )
+    inside = f"{root}/namespaces/{{namespace}}" if resource.namespaced else root
+    own = schema_name(kind), _gvk(resource.group, resource.version, resource.kind)
+    yield f"{inside}/{resource.plural}", _path(kind, *own, (v for v in _COLLECTION if v in verbs))
+    item = f"{inside}/{resource.plural}/{{name}}"
     yield item, _path(kind, *own, (verb for verb in _ITEM if verb in verbs))
-    if where.namespaced and "list" in verbs:
-        yield f"{root}/{where.plural}", _path(kind, *own, ("list",))
+    if resource.namespaced and "list" in verbs:
+        yield f"{root}/{resource.plural}", _path(kind, *own, ("list",))
     for sub in api_resources.subresources(kind):
-        group, version = sub.group or where.group, sub.version or where.version
+        group, version = sub.group or resource.group, sub.version or resource.version
         gvk = _gvk(group, version, sub.kind)
         yield f"{item}/{sub.name}", _path(kind, schema_name(kind, sub), gvk, sub.verbs)
 

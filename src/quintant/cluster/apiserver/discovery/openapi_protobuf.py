@@ -1,4 +1,4 @@
-"""OpenAPI v2 as protobuf, in the messages of gnostic: what Go's clients read, and nothing else.
+"""kube-openapi ToProtoBinary: OpenAPI v2 as protobuf (gnostic), as far as clients read it.
 
 A message is written from a document's mapping by a table: the name of each member, its number, and
 how its value is written. Members that a table does not know are left out, but for extensions

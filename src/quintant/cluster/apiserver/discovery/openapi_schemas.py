@@ -1,4 +1,4 @@
-"""The schemas of an OpenAPI document: built-in kinds from the tables, custom ones from definitions.
+"""GetOpenAPIDefinitions: built-in kinds from the tables, custom ones from definitions.
 
 Field names, types and how lists merge are facts; descriptions are there only where a definition
 has them.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.discovery import api_resources
 from quintant.cluster.apiserver.discovery.api_resources import ServedSubresource
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageField, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageField, MessageType
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -59,11 +59,11 @@ _NAMED = {
 def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
     """The schemas of some kinds, and every schema they refer to."""
     found: dict[str, Schema] = dict(_OTHERS)
-    _collect(tables.message("meta.v1.ObjectMeta"), found)
-    _collect(tables.message("meta.v1.ListMeta"), found)
+    _collect(go_types.message("meta.v1.ObjectMeta"), found)
+    _collect(go_types.message("meta.v1.ListMeta"), found)
     for kind in kinds:
         name = schema_name(kind)
-        message = None if kind.custom else tables.find(kind.resource.api_version, _kind(kind))
+        message = None if kind.custom else go_types.find(kind.resource.api_version, _kind(kind))
         if message is not None:
             _collect(message, found)
         else:
@@ -83,21 +83,21 @@ def reference(name: str) -> Schema:
 
 def schema_name(kind: Kind, sub: ServedSubresource | None = None) -> str:
     """The name of the schema of a kind's objects, or of a subresource's."""
-    where = kind.resource
-    if sub is not None and sub.kind != where.kind:
+    resource = kind.resource
+    if sub is not None and sub.kind != resource.kind:
         message = _document(kind, sub)
         return schema_name(kind) if message is None else _named(message.name)
-    message = None if kind.custom else tables.find(where.api_version, where.kind)
+    message = None if kind.custom else go_types.find(resource.api_version, resource.kind)
     if message is not None:
         return _named(message.name)
-    domain = ".".join(reversed(where.group.split(".")))
-    return f"{domain}.{where.version}.{where.kind}"
+    domain = ".".join(reversed(resource.group.split(".")))
+    return f"{domain}.{resource.version}.{resource.kind}"
 
 
 def _document(kind: Kind, sub: ServedSubresource) -> MessageType | None:
     """What a subresource reads or shows, where that is not its parent."""
     label = f"{sub.group}/{sub.version}" if sub.version else kind.resource.api_version
-    return None if sub.kind == kind.resource.kind else tables.find(label, sub.kind)
+    return None if sub.kind == kind.resource.kind else go_types.find(label, sub.kind)
 
 
 def _kind(kind: Kind) -> str:
@@ -163,16 +163,16 @@ def _published(declared: Schema) -> Schema:
     return schema
 
 
-def _collect(message: MessageType, found: dict[str, Schema]) -> None:
+def _collect(message: MessageType, schemas: dict[str, Schema]) -> None:
     """Add a message's schema and those it refers to."""
     name = _named(message.name)
-    if name in found:
+    if name in schemas:
         return
-    found[name] = {} if message.union else _structure(message)
+    schemas[name] = {} if message.union else _structure(message)
     for field in message.fields.values() if not message.union else ():
         inner = _innermost(field.type)
         if inner.kind is FieldKind.MESSAGE:
-            _collect(inner.message, found)
+            _collect(inner.message, schemas)
 
 
 def _structure(message: MessageType) -> Schema:

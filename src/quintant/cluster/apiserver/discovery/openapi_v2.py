@@ -1,4 +1,4 @@
-"""OpenAPI v2: one document about everything that is served.
+"""BuildOpenAPIV2, handler.OpenAPIService: /openapi/v2: one document of everything that is served.
 
 Clients that are older than v3, or never moved on, read it: tools that apply manifests by the
 schemas of a cluster, and `kubectl explain --output=plaintext-openapiv2`. It is made of the parts
@@ -91,11 +91,11 @@ def _document(kinds: tuple[Kind, ...], media: str) -> OpenApiV2:
 
 def _schema(schema: JsonObject) -> JsonObject:
     """A schema of v3, as far as v2 can say it."""
-    said = {name: value for name, value in schema.items() if name not in _dropped(schema)}
+    fields = {name: value for name, value in schema.items() if name not in _dropped(schema)}
     match schema:
-        case {"allOf": [{"$ref": str(place)}]} | {"$ref": str(place)}:
-            said[_REF] = place.replace(_OLD, _NEW)
-    return inside(said, _schema)
+        case {"allOf": [{"$ref": str(reference)}]} | {"$ref": str(reference)}:
+            fields[_REF] = reference.replace(_OLD, _NEW)
+    return inside(fields, _schema)
 
 
 def _dropped(schema: JsonObject) -> frozenset[str]:

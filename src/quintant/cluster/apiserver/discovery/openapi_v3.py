@@ -1,4 +1,4 @@
-"""OpenAPI v3: an index of group versions, and one document for each.
+"""BuildOpenAPIV3, handler3.OpenAPIService: /openapi/v3: an index, and a document per group version.
 
 kubectl reads them to learn which requests take `fieldValidation`, how lists merge, and what to
 explain. A document depends on nothing but the kinds in it, so it is made once for them; its hash
@@ -39,25 +39,25 @@ class OpenApiV3(Struct, frozen=True):
     digest: str
 
 
-def openapi_v3(catalog: Catalog, place: str, call: ApiRequest) -> ApiResponse:
+def openapi_v3(catalog: Catalog, path: str, call: ApiRequest) -> ApiResponse:
     """The index, or the document of a group version (`api/v1`, `apis/apps/v1`)."""
     served = dict(_served(catalog))
-    if not place:
+    if not path:
         index = {name: {"serverRelativeURL": _address(name, served[name])} for name in served}
         return ApiResponse(200, msgspec.json.encode({"paths": index}) + b"\n", _INDEX)
-    if place not in served:
+    if path not in served:
         return ApiResponse(_NOT_FOUND)
-    return _sent(place, _document(served[place]), call)
+    return _sent(path, _document(served[path]), call)
 
 
-def _sent(place: str, document: OpenApiV3, call: ApiRequest) -> ApiResponse:
-    tag, asked = f'"{document.digest}"', call.query.get("hash")
+def _sent(path: str, document: OpenApiV3, call: ApiRequest) -> ApiResponse:
+    tag, value = f'"{document.digest}"', call.query.get("hash")
     headers = {"etag": tag, "vary": "Accept"}
-    if asked not in (None, document.digest):
+    if value not in (None, document.digest):
         return ApiResponse(
-            _MOVED, b"", headers | {"location": f"{ROOT}/{place}?hash={document.digest}"}
+            _MOVED, b"", headers | {"location": f"{ROOT}/{path}?hash={document.digest}"}
         )
-    if asked is not None:
+    if value is not None:
         headers |= {"cache-control": "public, immutable"}
     if call.headers.get("if-none-match") == tag:
         return ApiResponse(_NOT_MODIFIED, b"", headers)

@@ -1,4 +1,4 @@
-"""From client-side to server-side apply: what kubectl may take over from its former self.
+"""lastAppliedManager, lastAppliedUpdater: from client-side to server-side apply of kubectl.
 
 Client-side apply wrote the configuration into an annotation and owns its fields by another name.
 Server-side apply by `kubectl` is not refused for such fields, as long as they still are as that
@@ -7,8 +7,7 @@ configuration says; and it keeps the annotation true, so that its user can go ba
 
 from __future__ import annotations
 
-import msgspec
-
+from quintant.cluster.apiserver.golang import json
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
@@ -27,12 +26,12 @@ def fields_to_take_over(kind: Kind, live: JsonObject | None, manager: str) -> Fi
     if manager != MANAGER or not annotations.get(ANNOTATION):
         return FieldSet()
     try:
-        last = msgspec.json.decode(annotations[ANNOTATION])
+        last = json.decode(annotations[ANNOTATION].encode())
         if last.get("apiVersion") != kind.resource.api_version:
             return FieldSet()
         since = compare(last, live, kind.merge_schema)
         fields = field_set_of(last, kind.merge_schema)
-    except (msgspec.DecodeError, AttributeError, TypingError):
+    except (json.NotJson, AttributeError, UnicodeEncodeError, TypingError):
         return FieldSet()
     return fields - since.modified - since.added - since.removed
 
@@ -45,13 +44,13 @@ def with_last_applied(merged: JsonObject, config: JsonObject, manager: str) -> J
     annotations = (merged.get("metadata") or {}).get("annotations") or {}
     if manager != MANAGER or not annotations.get(ANNOTATION):
         return merged
-    told = {**annotations, ANNOTATION: _told(config)}
-    if annotations_size(told) > ANNOTATIONS_LIMIT:
-        del told[ANNOTATION]
-    return {**merged, "metadata": _annotated(merged["metadata"], told)}
+    updated = {**annotations, ANNOTATION: _last_applied(config)}
+    if annotations_size(updated) > ANNOTATIONS_LIMIT:
+        del updated[ANNOTATION]
+    return {**merged, "metadata": _annotated(merged["metadata"], updated)}
 
 
-def _told(config: JsonObject) -> str:
+def _last_applied(config: JsonObject) -> str:
     """A configuration as kubectl writes it down: without the annotation itself."""
     metadata = config.get("metadata") or {}
     annotations = dict(metadata.get("annotations") or {})

@@ -1,4 +1,4 @@
-"""Managers: who owns which fields of an object, as its managedFields say and shall say.
+"""managedFields, buildManagerInfo, capManagersManager: the field managers of an object.
 
 Every manager has an entry per operation, subresource and (for updates) version. Entries are values:
 functions that change them return others.
@@ -34,9 +34,9 @@ class ManagerIdentifier(Struct, frozen=True, order=True):
     subresource: str = ""
 
     def __str__(self) -> str:
-        where = f' with subresource "{self.subresource}"' if self.subresource else ""
+        suffix = f' with subresource "{self.subresource}"' if self.subresource else ""
         using = f" using {self.api_version}" if self.operation == UPDATE else ""
-        return f'"{self.manager}"{where}{using}'
+        return f'"{self.manager}"{suffix}{using}'
 
 
 class ManagedFields(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""managedFields: who owns which fields, after an update and after an apply.
+"""FieldManager, structuredMergeManager: managedFields after an update and after an apply.
 
 Every manager has an entry per operation, subresource and (for updates) version. An update takes
 what it changes; an apply takes what its configuration names, gives up what it named before, and is

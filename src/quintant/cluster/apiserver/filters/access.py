@@ -1,4 +1,4 @@
-"""Who asks, and what they may do: everything between a request's credentials and its verbs.
+"""WithAuthentication, WithAuthorization: from a request's credentials to whether it may proceed.
 
     credentials ─► authentication ─► impersonation ─► authorisation ─► (on writes) escalation
 
@@ -31,38 +31,53 @@ class Access:
     """Tells users apart and holds them to their permissions."""
 
     def __init__(
-        self, store: RevisionStore, clock: Clock, *, rbac: bool, key: Sensitive[bytes] | None
+        self,
+        store: RevisionStore,
+        clock: Clock,
+        *,
+        rbac: bool,
+        key: Sensitive[bytes] | None,
+        issuers: tuple[str, ...],
     ) -> None:
         self.tokens = StaticTokens()
         self.audit = Audit()
-        self.accounts = ServiceAccountTokens(store, clock, key)
+        self.accounts = ServiceAccountTokens(store, clock, key, issuers)
         self.authenticator = Authenticator(self.tokens, self.accounts)
         self.authorizer: Authorizer = Rbac(store) if rbac else AllowAll()
         self._impersonation = Impersonation(self.authorize)
         self._escalation = Escalation(self.authorizer)
 
-    def authenticate(self, call: ApiRequest, asked: RequestInfo, peer: User | None) -> User:
+    def authenticate(self, call: ApiRequest, request_info: RequestInfo, peer: User | None) -> User:
         """The user a request counts as; 401 or 403 if it may not count as that one."""
         user = self.authenticator.authenticate(call.headers, peer)
         other = requested_user(call.headers)
-        return user if other is None else self._impersonation.impersonate(user, other, asked)
+        return user if other is None else self._impersonation.impersonate(user, other, request_info)
 
-    def authorize(self, user: User, asked: RequestInfo) -> None:
+    def authorize(self, user: User, request_info: RequestInfo) -> None:
         """403 unless the user may do what is asked."""
-        decision = self.authorizer.decide(user, asked)
+        decision = self.authorizer.decide(user, request_info)
         if not decision.allowed:
-            raise forbidden_request(user, asked, decision.reason)
-        self.audit.record_allowed(user.name, asked)
+            raise forbidden_request(user, request_info, decision.reason)
+        self.audit.record_allowed(user.name, request_info)
 
-    def authorize_draft(self, draft: Draft, user: User) -> None:
-        """403 for a write that makes more of itself than its request was allowed to."""
-        # An update or patch that creates its object takes the permission to create, too.
-        if draft.base is None and draft.target.name:
-            self.authorize(user, _creation(draft.target))
+    def check_escalation(self, draft: Draft, user: User) -> None:
+        """403 for a role or binding that gives more than its author holds."""
         self._escalation.check(draft, user)
+
+    def authorize_create(self, draft: Draft, user: User) -> None:
+        """403 for an update or apply that creates its object without the permission to create."""
+        if draft.create_on_update:
+            self.authorize(user, _creation(draft.target))
 
 
 def _creation(target: ObjectRef) -> RequestInfo:
-    where = target.kind.resource
-    place = (where.plural, target.namespace, target.name)
-    return RequestInfo("create", "", where.group, where.version, *place)
+    resource = target.kind.resource
+    return RequestInfo(
+        "create",
+        "",
+        resource.group,
+        resource.version,
+        resource.plural,
+        target.namespace,
+        target.name,
+    )

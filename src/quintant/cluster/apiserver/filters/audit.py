@@ -1,4 +1,4 @@
-"""The request log: who asked for what, what came of it, and which permissions that took.
+"""WithAudit: the request log: user, request, outcome, and the permissions that were used.
 
 Bounded, in memory, for assertions and for deriving the smallest role that would have sufficed.
 It holds neither bodies nor headers, and of a long text its beginning: whoever may not do anything
@@ -66,9 +66,9 @@ class Audit:
 
     def record_allowed(self, user: str, route: RequestInfo) -> None:
         """Remember that somebody was allowed something, and so made use of a permission."""
-        used, asked = self._used[user], route.full_resource or route.path
-        if len(used) < MOST_USED and max(map(len, (asked, route.group, route.verb))) <= LONGEST:
-            used.add(Permission(route.group, asked, route.verb))
+        used, resource = self._used[user], route.full_resource or route.path
+        if len(used) < MOST_USED and max(map(len, (resource, route.group, route.verb))) <= LONGEST:
+            used.add(Permission(route.group, resource, route.verb))
 
     def by(self, user: str) -> list[AuditRecord]:
         """The requests of one user."""
@@ -87,10 +87,10 @@ class Audit:
 
         Names are not told apart: a permission on one object counts as used with its verb.
         """
-        asked = [_route(held) for held in self.used(user)]
+        requests = [_route(held) for held in self.used(user)]
         pieces = [piece for rule in granted for piece in rule.breakdown()]
         return [
-            piece for piece in pieces if not any(_nameless(piece).allows(each) for each in asked)
+            piece for piece in pieces if not any(_nameless(piece).allows(each) for each in requests)
         ]
 
     def clear(self) -> None:

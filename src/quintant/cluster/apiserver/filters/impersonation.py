@@ -1,4 +1,4 @@
-"""Acting as somebody else: what a request must be allowed to do before it counts as another's.
+"""WithImpersonation: requests as another user, and the permissions that takes.
 
 There are several ways to be allowed. The narrow ones name what may be done in whose name, verb by
 verb (`impersonate-on:user-info:list` on pods and `impersonate:user-info` on the user); the old one
@@ -62,12 +62,12 @@ class Impersonation:
         self._allow = allow
         self._last: dict[str, ImpersonationMode] = {}
 
-    def impersonate(self, user: User, other: User, asked: RequestInfo) -> User:
+    def impersonate(self, user: User, other: User, request_info: RequestInfo) -> User:
         """The other user, complete with groups; 403 if the user may not act as that one."""
         refusal: StatusError | None = None
         for mode in self._modes(user, other):
             try:
-                self._check(mode, user, other, asked)
+                self._check(mode, user, other, request_info)
             except StatusError as error:
                 refusal = refusal or error
             else:
@@ -81,8 +81,10 @@ class Impersonation:
         ordered = sorted(MODES, key=lambda mode: mode is not last)
         return [mode for mode in ordered if mode.applies(other, user)]
 
-    def _check(self, mode: ImpersonationMode, user: User, other: User, asked: RequestInfo) -> None:
-        for attributes in mode.attributes(other, asked):
+    def _check(
+        self, mode: ImpersonationMode, user: User, other: User, request_info: RequestInfo
+    ) -> None:
+        for attributes in mode.attributes(other, request_info):
             if mode.name and attributes == mode.group(MASTERS):
                 raise forbidden_request(
                     user, attributes, "impersonating the system:masters group is not allowed"
@@ -99,10 +101,10 @@ class ImpersonationMode(Struct, frozen=True):
     any_node: bool = False
     """The permission is asked for all nodes: which one it is, is known from elsewhere."""
 
-    def attributes(self, other: User, asked: RequestInfo) -> Iterator[RequestInfo]:
+    def attributes(self, other: User, request_info: RequestInfo) -> Iterator[RequestInfo]:
         """What must be allowed."""
         if self.name:
-            yield replace(asked, verb=f"impersonate-on:{self.name}:{asked.verb}")
+            yield replace(request_info, verb=f"impersonate-on:{self.name}:{request_info.verb}")
         yield self._user(other)
         if other.uid:
             yield self._attributes(GROUP, "uids", other.uid)
@@ -132,8 +134,8 @@ class ImpersonationMode(Struct, frozen=True):
 
 
 def _own_node(other: User, user: User) -> bool:
-    told = user.extra.get(NODE_NAME, ())
-    return _some_node(other, user) and user.account is not None and told == (_node(other),)
+    node_names = user.extra.get(NODE_NAME, ())
+    return _some_node(other, user) and user.account is not None and node_names == (_node(other),)
 
 
 def _some_node(other: User, user: User) -> bool:

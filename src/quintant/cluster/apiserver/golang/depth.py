@@ -1,4 +1,4 @@
-"""How deep a document may be nested.
+"""maxNestingDepth: how deep a document may be nested, as encoding/json counts it.
 
 Whatever looks at a document goes down into it by calling itself, so depth costs stack: a document
 from outside is measured before anything else is done with it. Below the limit there is always

@@ -1,4 +1,4 @@
-"""JSON from outside: its value, or what Go's reader says is wrong with it.
+"""json.SyntaxError: JSON from outside: its value, or what encoding/json says is wrong with it.
 
     raw ─► msgspec ─► value
                 └──► refused: read again, token by token, to say so in Go's words
@@ -165,11 +165,11 @@ class _Reader:
             signed = self._text[self._at + 1 : self._at + 2] in ("+", "-")
             raise self._missing(self._at + 1 + signed, "in exponent of numeric literal")
 
-    def _missing(self, at: int, where: str) -> NotJson:
+    def _missing(self, at: int, context: str) -> NotJson:
         """There should be a digit."""
         self._at = at
         self._char()
-        return self._wrong(where)
+        return self._wrong(context)
 
     def _blank(self) -> None:
         self._skip(_BLANK)
@@ -184,8 +184,8 @@ class _Reader:
             raise NotJson("unexpected end of JSON input")
         return self._text[self._at]
 
-    def _wrong(self, where: str) -> NotJson:
-        return NotJson(f"invalid character '{_shown(self._text[self._at])}' {where}")
+    def _wrong(self, context: str) -> NotJson:
+        return NotJson(f"invalid character '{_shown(self._text[self._at])}' {context}")
 
 
 def _shown(char: str) -> str:

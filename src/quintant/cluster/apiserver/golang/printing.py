@@ -1,4 +1,4 @@
-"""Values as Go prints them: clients and tests compare a server's messages word for word.
+"""strconv.Quote, fmt.Printf: values as Go prints them: messages are compared word for word.
 
 Three spellings occur in them: quoted text (`%q`), plain values (`%v`) and JSON with sorted keys.
 """
@@ -24,8 +24,8 @@ _ESCAPES = {
 }
 # Go's JSON encoder keeps these out of HTML.
 _MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-# Where a float is written with an exponent instead of zeros: in messages, and in JSON.
-_PLAIN_FROM, _JSON_FROM, _BELOW = 1e-4, 1e-6, 1e21
+# Between which powers of ten a float is written out, without an exponent.
+_PLAIN, _JSON = range(-4, 6), range(-6, 21)
 
 # Where a real server keeps its kinds; it says so.
 _SCHEME = '"pkg/runtime/scheme.go:111"'
@@ -51,7 +51,7 @@ def quoted(text: str) -> str:
 
 def number(value: float) -> str:
     """A number as `%v` prints it."""
-    return str(value) if isinstance(value, int) else _float(value, _PLAIN_FROM)
+    return str(value) if isinstance(value, int) else _float(value, _PLAIN)
 
 
 def plain(value: Any) -> str:
@@ -80,7 +80,7 @@ def encoded(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            return _float(value, _JSON_FROM).replace("e-0", "e-")
+            return _float(value, _JSON).replace("e-0", "e-")
         case str():
             return json.dumps(value, ensure_ascii=False).translate(_MARKUP)
         case Mapping():
@@ -141,8 +141,11 @@ def _quoted(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _float(value: float, plain_from: float) -> str:
-    size = abs(value)
-    if size and (size < plain_from or size >= _BELOW):
-        return repr(value)
-    return format(Decimal(repr(value)), "f").removesuffix(".0")
+def _float(value: float, written_out: range) -> str:
+    """The shortest digits that stand for a float, as Go lays them out."""
+    exact = Decimal(repr(value))
+    if not value or not exact.is_finite() or exact.adjusted() in written_out:
+        return format(exact, "f").removesuffix(".0")
+    digits = "".join(map(str, exact.as_tuple().digits)).rstrip("0")
+    sign, rest = "-" if value < 0 else "", f".{digits[1:]}" if digits[1:] else ""
+    return f"{sign}{digits[0]}{rest}e{exact.adjusted():+03d}"

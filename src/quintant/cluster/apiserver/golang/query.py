@@ -1,4 +1,4 @@
-"""The query of a URL as Go reads it: what is broken is left out, the first of several counts.
+"""url.ParseQuery: the query of a URL as Go reads it: broken pairs are left out, the first counts.
 
 Of a query with too many parameters, Go reads none.
 """

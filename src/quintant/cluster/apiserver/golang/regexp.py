@@ -1,4 +1,4 @@
-"""Regular expressions that strangers wrote: RE2, which takes linear time whatever they wrote.
+"""regexp.Compile: RE2: regular expressions of users take linear time.
 
 A real server's engine is the same family, so what one accepts and matches the other does, too;
 complaints about a bad pattern are translated into its words.

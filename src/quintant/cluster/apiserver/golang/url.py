@@ -1,4 +1,4 @@
-"""URLs as Go reads them: the format `uri` and the rules of schemas depend on what it refuses."""
+"""url.ParseRequestURI: URLs as Go reads them, for the format `uri` and for rules of schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to the server: whose token is this, who am I, may I, may they, what may I do.
+"""SubjectAccessReview, SelfSubjectRulesReview, TokenReview: may this user, who is this.
 
 Nothing is stored. What was asked comes back with an answer in its status; the answers are those by
 which the server itself lets requests pass.
@@ -13,16 +13,16 @@ import msgspec
 from msgspec import Struct
 
 from quintant.cluster.apiserver.authentication.authenticator import Authenticator
-from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, TokenRejected
+from quintant.cluster.apiserver.authentication.service_accounts import TokenRejected
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, join_errors
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType
+from quintant.cluster.apiserver.go_types.go_struct import struct
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.tables import FieldKind, FieldType
-from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -52,8 +52,8 @@ class _Resource(msgspec.Struct, frozen=True):
     @property
     def route(self) -> RequestInfo:
         resource = self.resource or _NO_RESOURCE
-        place = (self.namespace, self.name, self.subresource)
-        return RequestInfo(self.verb, "", self.group, self.version, resource, *place)
+        names = (self.namespace, self.name, self.subresource)
+        return RequestInfo(self.verb, "", self.group, self.version, resource, *names)
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -75,9 +75,9 @@ class _AccessSpec(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def route(self) -> RequestInfo:
-        asked = self.resource_attributes or self.non_resource_attributes
-        assert asked is not None, "checked before"
-        return asked.route
+        attributes = self.resource_attributes or self.non_resource_attributes
+        assert attributes is not None, "checked before"
+        return attributes.route
 
     @property
     def subject(self) -> User:
@@ -112,11 +112,11 @@ class AccessReviews(Struct, frozen=True):
         if not spec.token:
             raise bad_request("token is required for TokenReview in authentication")
         try:
-            owner, audiences = self.authentication.review(spec.token, spec.audiences or AUDIENCES)
+            owner, audiences = self.authentication.review(spec.token, spec.audiences)
         except TokenRejected as rejected:
             return sent | {"status": {"user": {}, "error": str(rejected)}}
-        told = {"authenticated": True, "user": owner.info, "audiences": list(audiences)}
-        return sent | {"status": told}
+        status = {"authenticated": True, "user": owner.info, "audiences": list(audiences)}
+        return sent | {"status": status}
 
     def _self(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         made = {"creationTimestamp": timestamp(self.clock.now())}
@@ -155,8 +155,8 @@ class AccessReviews(Struct, frozen=True):
 
 
 def _bare(target: ObjectRef, metadata: JsonObject) -> JsonObject:
-    where = target.kind.resource
-    return {"kind": where.kind, "apiVersion": where.api_version, "metadata": metadata}
+    resource = target.kind.resource
+    return {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
 
 
 def _read(target: ObjectRef, sent: JsonObject, model: type[Any]) -> Any:
@@ -169,9 +169,9 @@ def _read(target: ObjectRef, sent: JsonObject, model: type[Any]) -> Any:
         ) from None
 
 
-def _refuse(found: list[Cause], sent: JsonObject, spec: _AccessSpec) -> None:
+def _refuse(subject_causes: list[Cause], sent: JsonObject, spec: _AccessSpec) -> None:
     """422 with what is wrong with a question about access."""
-    causes = [*_attributes(spec), *found, *_named(sent["metadata"])]
+    causes = [*_attributes(spec), *subject_causes, *_named(sent["metadata"])]
     if causes:
         raise invalid_object(_ACCESS, "", *causes)
 

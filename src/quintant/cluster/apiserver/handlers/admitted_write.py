@@ -1,4 +1,4 @@
-"""Writes and deletions as somebody asks for them: with webhooks, and begun anew when overtaken.
+"""GuaranteedUpdate: writes and deletions with webhooks, tried again when another came first.
 
 Where webhooks are asked, or what is written is large (quintant.cluster.apiserver.offload.pool), a
 write is no longer one step. When it comes to storing, the live object may be another one than the
@@ -9,7 +9,7 @@ draft was made from; then everything begins anew, with a new draft, as in the lo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,16 +17,23 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.admission.plugins.service_account import RetryAdmission
+from quintant.cluster.apiserver.codec.decode import drop_unknown, sent_object
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd.conversion_webhook import ConversionNeeded
-from quintant.cluster.apiserver.handlers.delete import DeleteOptions, DeleteResult, Deletes
-from quintant.cluster.apiserver.handlers.draft import mutated
-from quintant.cluster.apiserver.handlers.prepare import restore_managed_fields
-from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, put_scale, view_scale
+from quintant.cluster.apiserver.handlers.admission_attributes import (
+    delete_attributes,
+    document_attributes,
+    draft_attributes,
+)
+from quintant.cluster.apiserver.handlers.before_write import restore_managed_fields
+from quintant.cluster.apiserver.handlers.delete import DeleteResult, Deletes
+from quintant.cluster.apiserver.handlers.delete_options import DeleteOptions
+from quintant.cluster.apiserver.handlers.scale import SCALE, put_scale
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.write import WriteResult, Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
+from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
@@ -39,7 +46,6 @@ MakeDraft = Callable[[str], tuple[Draft, WriteOptions]]
 RETRIES = 10
 """How often a write is tried again that lacks what a controller is about to make."""
 PAUSE_SECONDS = 0.1
-_OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 
 
 class AdmittedWrites(msgspec.Struct, frozen=True):
@@ -81,12 +87,16 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         matched = self.registry.matching(target.kind, target.subresource, operation)
         self.writes.admit(draft, options)
         draft = await self._mutate(matched, draft, options)
-        shaped = await self.offload.run(partial(self.writes.prepare, draft), size)
-        named = self.writes.authorize_and_name(shaped, options)
-        ready = await self.offload.run(partial(self.writes.validate, named), size)
+        self.writes.check_escalation(draft, options)
+        prepared = await self.offload.run(partial(self.writes.prepare, draft), size)
+        assigned = self.writes.assign(prepared)
+        ready = await self.offload.run(partial(self.writes.validate, assigned), size)
+        self.writes.check_admission(ready, options)
         if matched:
-            told = await self.webhooks.validate(_validating(matched), _attributes(ready, options))
-            ready = replace(ready, warnings=(*ready.warnings, *told))
+            warnings = await self.webhooks.validate(
+                _validating(matched), draft_attributes(ready, options)
+            )
+            ready = replace(ready, warnings=(*ready.warnings, *warnings))
         if (convert := target.kind.strategy.conversion.convert_for_write) is not None:
             await convert(ready.obj)
         return draft, ready
@@ -104,7 +114,8 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
             entry = self.objects.get(target)
             if convert is not None:
                 await convert((entry,))
-            attributes = _deletion(target, stored_json.unpack(target.kind, entry), options, named)
+            old = stored_json.unpack(target.kind, entry)
+            attributes = delete_attributes(target, old, options, named)
             _, warnings = await self._review(matched, attributes)
             if self.objects.get(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
@@ -114,7 +125,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     async def admit_document(
         self,
         target: ObjectRef,
-        sort: Resource,
+        document: Resource,
         sent: Any,
         old: JsonObject | None,
         options: WriteOptions,
@@ -124,21 +135,9 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         matched = self.registry.matching(target.kind, target.subresource, operation)
         if not matched or not isinstance(sent, dict):
             return sent, []
-        attributes = Attributes(
-            operation,
-            target.kind,
-            sort,
-            _namespace(target),
-            target.name,
-            target.subresource,
-            options.user,
-            _whole(target, sort, sent),
-            old,
-            _said(operation, options.raw),
-            options.dry_run,
-        )
-        reviewed, told = await self._review(matched, attributes)
-        return reviewed.obj, told
+        attributes = document_attributes(target, document, sent, old, options)
+        reviewed, warnings = await self._review(matched, attributes)
+        return reviewed.obj, warnings
 
     async def _mutate(
         self, matched: Sequence[MatchedWebhook], draft: Draft, options: WriteOptions
@@ -146,95 +145,46 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         mutating = _mutating(matched)
         if not mutating:
             return draft
-        target, before = draft.target, _attributes(draft, options)
+        target, before = draft.target, draft_attributes(draft, options)
 
         def revise(sent: Any) -> JsonObject:
             if target.subresource == SCALE:
                 return dict(sent)
-            return mutated(draft, sent).obj
+            return _mutated(draft, sent).obj
 
         def again(obj: JsonObject) -> None:
             if target.subresource != SCALE:
                 self.writes.admit(replace(draft, obj=obj), options)
 
-        after, told = await self.webhooks.mutate(mutating, before, revise, again)
-        warned = replace(draft, warnings=(*draft.warnings, *told))
+        after, warnings = await self.webhooks.mutate(mutating, before, revise, again)
+        warned = replace(draft, warnings=(*draft.warnings, *warnings))
         if after.obj is before.obj or after.obj is None:
             return warned
         if target.subresource == SCALE:
             put_scale(target.kind, draft.obj, after.obj)
             return warned
-        told += restore_managed_fields(after.obj, draft.obj)
-        return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
+        warnings += restore_managed_fields(after.obj, draft.obj)
+        return replace(draft, obj=after.obj, warnings=(*draft.warnings, *warnings))
 
     async def _review(
         self, matched: Sequence[MatchedWebhook], attributes: Attributes
     ) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
-        attributes, told = await self.webhooks.mutate(
+        attributes, warnings = await self.webhooks.mutate(
             _mutating(matched), attributes, dict, lambda obj: None
         )
-        told += await self.webhooks.validate(_validating(matched), attributes)
-        return attributes, told
+        warnings += await self.webhooks.validate(_validating(matched), attributes)
+        return attributes, warnings
 
 
-def _deletion(
-    target: ObjectRef, old: JsonObject, options: DeleteOptions, named: bool
-) -> Attributes:
-    return Attributes(
-        DELETE,
-        target.kind,
-        target.kind.resource,
-        _namespace(target),
-        target.name if named else "",
-        "",
-        options.user,
-        old=old,
-        options=_said(DELETE, options.raw),
-        dry_run=options.dry_run,
-    )
-
-
-def _whole(target: ObjectRef, sort: Resource, sent: JsonObject) -> JsonObject:
-    """A document that does something, with what webhooks are told of where it does it."""
-    place = {"name": target.name, "namespace": target.namespace}
-    given = {key: value for key, value in place.items() if value}
-    metadata = {**given, **(sent.get("metadata") or {})}
-    metadata.pop("managedFields", None)
-    return {**sent, "kind": sort.kind, "apiVersion": sort.api_version, "metadata": metadata}
-
-
-def _attributes(draft: Draft, options: WriteOptions) -> Attributes:
-    target, operation = draft.target, CREATE if draft.base is None else UPDATE
-    obj, old, document = draft.obj, draft.live, target.kind.resource
-    if target.subresource == SCALE:
-        document, obj = DOCUMENT, view_scale(target.kind, obj)
-        old = None if old is None else view_scale(target.kind, old)
-    target = replace(target, name=target.name or draft.obj["metadata"].get("name", ""))
-    return Attributes(
-        operation,
-        target.kind,
-        document,
-        _namespace(target),
-        target.name,
-        target.subresource,
-        options.user,
-        obj,
-        old,
-        _said(operation, options.raw),
-        options.dry_run,
-    )
-
-
-def _namespace(target: ObjectRef) -> str:
-    """The namespace of a change; a namespace itself lies in itself."""
-    where = target.kind.resource
-    own = where.plural == "namespaces" and not where.group
-    return target.name if own else target.namespace
-
-
-def _said(operation: str, said: Mapping[str, Any]) -> JsonObject:
-    return {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **said}
+def _mutated(draft: Draft, sent: Any) -> Draft:
+    """The draft after a webhook made another object of its own; CoercionError if it is none."""
+    kind = draft.target.kind
+    obj = sent_object(kind, sent)
+    drop_unknown(kind, obj)
+    set_namespace(kind, obj, draft.target.namespace)
+    kind.default(obj)
+    return replace(draft, obj=obj)
 
 
 def _mutating(matched: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:

@@ -1,8 +1,7 @@
-"""Applying: what server-side apply makes of a configuration and the live object, as a draft.
+"""applyPatcher: server-side apply: a configuration and the live object become a draft.
 
-Beside quintant.cluster.apiserver.handlers.draft, which makes drafts of everything else that a
-client can send. What merging and owning fields mean is in
-quintant.cluster.apiserver.fieldmanager.update.
+Other patches are in quintant.cluster.apiserver.handlers.patch. What merging and owning fields mean
+is in quintant.cluster.apiserver.fieldmanager.update.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.codec.decode import FieldValidation
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
-from quintant.cluster.apiserver.handlers.draft import default
+from quintant.cluster.apiserver.go_types.coerce import CoercionError, coerce
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, applied_scale
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -30,36 +30,31 @@ from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_fo
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.structuredmerge.schema import TypingError
-from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 
 
-def applied(
-    target: ObjectRef,
-    base: StoredEntry | None,
-    config: Any,
-    author: FieldManager,
-    field_validation: FieldValidation,
-    *,
-    force: bool,
+def draft_apply(
+    objects: ObjectStore, target: ObjectRef, config: Any, options: WriteOptions
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
-    draft = _applied(target, base, config, author, force=force)
+    field_validation = options.field_validation
+    draft = _draft(target, objects.get_or_none(target), config, options)
     if field_validation.text_warnings and field_validation.strict:
         why = ", ".join(field_validation.refusal)
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {why}")
     return replace(draft, warnings=(*field_validation.warnings, *draft.warnings))
 
 
-def _applied(
-    target: ObjectRef, base: StoredEntry | None, config: Any, author: FieldManager, *, force: bool
+def _draft(
+    target: ObjectRef, base: StoredEntry | None, config: Any, options: WriteOptions
 ) -> Draft:
     if base is None and target.subresource:
         raise not_found(target.kind.resource, target.name)
     sent = _configured(target, config)
+    author = FieldManager(options.manager, options.now, target.subresource)
     try:
         if base is None:
             return _applied_new(target, sent, author)
-        return _applied_over(target, base, sent, author, force=force)
+        return _applied_over(target, base, sent, author, force=options.force)
     except TypingError as error:
         text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
         raise unknown_error(text) from None
@@ -68,16 +63,16 @@ def _applied(
 
 
 def _configured(target: ObjectRef, config: Any) -> JsonObject:
-    where = DOCUMENT if target.subresource == SCALE else target.kind.resource
-    said = config if isinstance(config, dict) else {}
-    version, kind = _text(said.get("apiVersion")), _text(said.get("kind"))
-    if (version, kind) != (where.api_version, where.kind):
+    resource = DOCUMENT if target.subresource == SCALE else target.kind.resource
+    document = config if isinstance(config, dict) else {}
+    version, kind = _text(document.get("apiVersion")), _text(document.get("kind"))
+    if (version, kind) != (resource.api_version, resource.kind):
         raise bad_request(f"invalid object type: {_spelt(version, kind)}")
-    metadata = said.get("metadata")
+    metadata = document.get("metadata")
     managers = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if isinstance(managers, list) and managers != [None]:
         raise bad_request("metadata.managedFields must be nil")
-    return said
+    return document
 
 
 def _text(value: Any) -> str:
@@ -104,8 +99,8 @@ def _applied_new(target: ObjectRef, sent: JsonObject, author: FieldManager) -> D
         raise conflict(target.kind.resource, target.name, text)
     check_resource_version(obj["metadata"].pop("resourceVersion", None))
     wipe_system_metadata(obj)
-    default(target.kind, obj)
-    return Draft(target, obj)
+    target.kind.default(obj)
+    return Draft(target, obj, create_on_update=True)
 
 
 def _applied_over(
@@ -114,7 +109,7 @@ def _applied_over(
     live = stored_json.unpack(target.kind, base)
     merge = applied_scale if target.subresource == SCALE else track_apply
     obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
-    default(target.kind, obj)
+    target.kind.default(obj)
     return Draft(target, obj, base=base, live=live)
 
 
@@ -130,8 +125,8 @@ def _fitted(target: ObjectRef, merged: JsonObject) -> JsonObject:
 
 
 def _unconverted(kind: Kind, config: JsonObject, error: CoercionError) -> str:
-    where = kind.resource
-    what = f"{where.group}/{where.version}, Kind={where.kind}"
+    resource = kind.resource
+    what = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     return (
         f"failed to convert new object ({_titled(kind, config)}) to proper version: "
         f"unable to convert unstructured object to {what}: {error.converted}"
@@ -139,7 +134,7 @@ def _unconverted(kind: Kind, config: JsonObject, error: CoercionError) -> str:
 
 
 def _titled(kind: Kind, config: JsonObject) -> str:
-    metadata, where = config.get("metadata") or {}, kind.resource
+    metadata, resource = config.get("metadata") or {}, kind.resource
     named = metadata if isinstance(metadata, dict) else {}
     name = f"{_text(named.get('namespace'))}/{_text(named.get('name'))}"
-    return f"{name}; {where.group}/{where.version}, Kind={where.kind}"
+    return f"{name}; {resource.group}/{resource.version}, Kind={resource.kind}"

@@ -1,19 +1,19 @@
-"""Documents that only ask something: read, answered, sent back, never stored."""
+"""rest.Creater: resources without storage: a document is read, answered and sent back."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.size import request_cost
 from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_document
-from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.filters.access import Access
-from quintant.cluster.apiserver.handlers import draft as drafts
 from quintant.cluster.apiserver.handlers.access_reviews import AccessReviews
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
+from quintant.cluster.apiserver.handlers.create import draft_create
 from quintant.cluster.apiserver.handlers.token_request import KIND as TOKEN_REQUEST
 from quintant.cluster.apiserver.handlers.token_request import TokenRequests
 from quintant.cluster.apiserver.handlers.verbs import CREATED
@@ -45,13 +45,17 @@ class CreateOnlyResources:
         self._clock = clock
 
     async def answer(
-        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+        self, call: ApiRequest, request_info: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         """What was sent, with the answer in its status."""
-        target = ObjectRef(kind, asked.namespace, asked.name, asked.subresource)
+        target = ObjectRef(
+            kind, request_info.namespace, request_info.name, request_info.subresource
+        )
         document = TOKEN_REQUEST if target.subresource else kind
-        place = ObjectRef(document, asked.namespace, subresource=asked.subresource)
-        drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
+        document_target = ObjectRef(
+            document, request_info.namespace, subresource=request_info.subresource
+        )
+        drafting = partial(self._draft, call, document_target, user, timestamp(self._clock.now()))
         draft, options = await self._offload.run(drafting, request_cost(call))
         obj, warnings = await self._admission.admit_document(
             target, document.resource, draft.obj, None, options
@@ -70,5 +74,4 @@ class CreateOnlyResources:
         self, call: ApiRequest, target: ObjectRef, user: User, now: str
     ) -> tuple[Draft, WriteOptions]:
         sent, options = read_document(call, target.kind.resource, "CreateOptions", user)
-        author = FieldManager(options.manager, now, target.subresource)
-        return drafts.created(target, sent, author, options.field_validation), options
+        return draft_create(target, sent, replace(options, now=now)), options

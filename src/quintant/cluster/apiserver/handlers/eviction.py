@@ -1,4 +1,4 @@
-"""Eviction: a pod is deleted if the budget that covers it can spare one, by POST to pods/eviction.
+"""EvictionREST: pods/eviction: a pod is deleted if its PodDisruptionBudget allows it.
 
 A pod that has ended, has not begun or is being deleted costs nobody anything. One that is not
 healthy costs nothing either, if the budget's policy says so or enough of the others are. Every
@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.handlers.delete import DeleteOptions, Deletes, check_preconditions
+from quintant.cluster.apiserver.handlers.delete import Deletes, check_preconditions
+from quintant.cluster.apiserver.handlers.delete_options import DeleteOptions
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
@@ -117,8 +118,8 @@ def decrement_disruptions(budget: JsonObject, pod: str, now: str) -> JsonObject:
     if not status["disruptionsAllowed"]:
         for condition in status.get("conditions") or ():
             if condition["type"] == _ALLOWED:
-                told = {"status": "False", "reason": "InsufficientPods", "message": ""}
-                condition |= {**told, "lastTransitionTime": now}
+                change = {"status": "False", "reason": "InsufficientPods", "message": ""}
+                condition |= {**change, "lastTransitionTime": now}
     return budget
 
 

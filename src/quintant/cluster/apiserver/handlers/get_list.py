@@ -1,4 +1,4 @@
-"""Reads: one object, a list, a page of a list, and where a watch begins.
+"""GetResource, ListResource: one object, a list, a page of a list, and where a watch begins.
 
 The store is one consistent state, so most of what resourceVersion can ask for has the same answer
 here; what differs between the cases is what the answer says and which questions are refused.
@@ -121,6 +121,8 @@ class Reads:
         except Compacted as gone:
             text = f"too old resource version: {query.revision} ({gone.floor})"
             return WatchOptions((error_event(resource_expired(text)),), seconds=0.0)
+        except StatusError as too_large:
+            return WatchOptions((error_event(too_large),), seconds=0.0)
         return WatchOptions(replay, seconds, bookmarks=query.bookmarks)
 
     def _replay(
@@ -128,6 +130,7 @@ class Reads:
     ) -> Iterable[WatchEvent]:
         fresh = query.rv in ("", "0")
         if query.initial or (fresh and query.initial is None):
+            self._check_future(query.revision)
             replay = added_events(selection, _scanned(table.now, selection))
             if not (query.initial and query.bookmarks):
                 return replay

@@ -1,4 +1,4 @@
-"""metrics.k8s.io: what pods and nodes use now, as a metrics server tells it.
+"""NodeMetrics, PodMetrics: metrics.k8s.io: what nodes and pods use now.
 
 Nothing is stored; every answer is worked out from what is stored of pods and nodes, and from what
 the meters of those that run them say. The group is served once somebody opens it.
@@ -69,31 +69,31 @@ class MetricsApi:
         """Serve the group from now on."""
         self._catalog.add(KINDS)
 
-    def answer(self, call: ApiRequest, asked: RequestInfo, kind: Kind) -> ApiResponse:
+    def answer(self, call: ApiRequest, request_info: RequestInfo, kind: Kind) -> ApiResponse:
         """One object or a list, read only."""
-        if asked.verb not in ("get", "list"):
+        if request_info.verb not in ("get", "list"):
             raise method_not_supported()
-        found = self._pods() if kind.resource.namespaced else self._nodes()
+        documents = self._pods() if kind.resource.namespaced else self._nodes()
         head = {"kind": kind.resource.kind, "apiVersion": kind.resource.api_version}
-        if asked.name:
-            return _json(head | _named(kind, asked, found))
+        if request_info.name:
+            return _json(head | _named(kind, request_info, documents))
         head["kind"] += "List"
         labels = parse_labels(call.query.get("labelSelector", ""))
         fields = parse_fields(call.query.get("fieldSelector", ""), kind.field_path)
         items = [
             each
-            for each in found
+            for each in documents
             if labels.matches(each["metadata"].get("labels") or {})
             and fields.matches(_fields(each))
-            and asked.namespace in ("", each["metadata"].get("namespace"))
+            and request_info.namespace in ("", each["metadata"].get("namespace"))
         ]
         return _json({**head, "metadata": {}, "items": items})
 
     def _pods(self) -> Iterator[JsonObject]:
         running = self._running()
-        told = ChainMap(*(dict(meter.pods(running)) for meter in self.meters))
+        usages = ChainMap(*(dict(meter.pods(running)) for meter in self.meters))
         for pod in running:
-            used = told.get(pod.key)
+            used = usages.get(pod.key)
             if used is not None:
                 containers = _listed(used.containers)
                 yield _document(pod.metadata, used.at, used.window, containers=containers)
@@ -101,9 +101,9 @@ class MetricsApi:
     def _nodes(self) -> Iterator[JsonObject]:
         running = self._running()
         nodes = [stored_json.read(entry, MeasuredNode) for entry in self._entries("nodes")]
-        told = ChainMap(*(dict(meter.nodes(nodes, running)) for meter in self.meters))
+        usages = ChainMap(*(dict(meter.nodes(nodes, running)) for meter in self.meters))
         for node in nodes:
-            used = told.get(node.metadata.name)
+            used = usages.get(node.metadata.name)
             if used is not None:
                 usage = _amounts(used.usage)
                 yield _document(node.metadata, used.at, used.window, usage=usage)
@@ -138,12 +138,12 @@ def _amounts(used: ResourceUsage) -> dict[str, str]:
     return {"cpu": f"{int(used.cores * 1e9)}n", "memory": f"{used.memory // 1024}Ki"}
 
 
-def _named(kind: Kind, asked: RequestInfo, found: Iterator[JsonObject]) -> JsonObject:
-    for each in found:
+def _named(kind: Kind, request_info: RequestInfo, documents: Iterator[JsonObject]) -> JsonObject:
+    for each in documents:
         meta = each["metadata"]
-        if (meta["name"], meta.get("namespace", "")) == (asked.name, asked.namespace):
+        if (meta["name"], meta.get("namespace", "")) == (request_info.name, request_info.namespace):
             return each
-    raise not_found(kind.resource, asked.name)
+    raise not_found(kind.resource, request_info.name)
 
 
 def _fields(each: JsonObject) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""pods/log: which container is meant, which lines are wanted, and who has them.
+"""LogREST, PodLogOptions: pods/log: which container, which lines, and from which provider.
 
 Options are read and refused in the words of a real server. What a container printed is with
 whoever runs it: a node brings its `LogProvider`, and the first that knows the pod answers.
@@ -81,17 +81,21 @@ class PodLogs:
         self._store, self._clock = store, clock
         self.providers: list[LogProvider] = []
 
-    def answer(self, call: ApiRequest, asked: RequestInfo, kind: Kind) -> ApiResponse | LogStream:
+    def answer(
+        self, call: ApiRequest, request_info: RequestInfo, kind: Kind
+    ) -> ApiResponse | LogStream:
         """The output of a pod's container; nothing before the pod has a node."""
         options = _read(call.query, self._clock.now())
-        entry = self._store.table(kind.table).entries.get(f"{asked.namespace}/{asked.name}")
+        entry = self._store.table(kind.table).entries.get(
+            f"{request_info.namespace}/{request_info.name}"
+        )
         if entry is None:
-            raise not_found(kind.resource, asked.name)
+            raise not_found(kind.resource, request_info.name)
         causes = tuple(_complaints(call.query))
         if causes:
-            raise invalid_object(_OPTIONS, asked.name, *causes)
+            raise invalid_object(_OPTIONS, request_info.name, *causes)
         pod = stored_json.read(entry, _Pod)
-        container = _chosen(pod.spec, asked.name, call.query.get("container", ""))
+        container = _chosen(pod.spec, request_info.name, call.query.get("container", ""))
         node = pod.spec.node_name
         if not node:
             return ApiResponse(NO_CONTENT)
@@ -102,7 +106,7 @@ class PodLogs:
             return LogStream(pieces)
         simulated = pod.status.reason == SIMULATED
         why = "simulated: it prints nothing" if simulated else "waiting to start: ContainerCreating"
-        raise bad_request(f'container "{container}" in pod "{asked.name}" is {why}')
+        raise bad_request(f'container "{container}" in pod "{request_info.name}" is {why}')
 
     def _found(
         self, uid: str, container: str, options: LogOptions

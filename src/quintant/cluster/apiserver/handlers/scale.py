@@ -1,4 +1,4 @@
-"""The scale subresource: how many replicas an object wants and has, in one common document.
+"""ScaleREST: the subresource scale: the replicas that an object wants and has.
 
 A Scale is made from its parent and a change of it is a change of the parent, so it has neither
 storage nor revision of its own.
@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.decode import coerced
 from quintant.cluster.apiserver.fieldmanager.managers import (
     UPDATE,
@@ -37,7 +37,7 @@ from quintant.core.resource import Resource, Scale
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
 SCALES = Kind(
-    DOCUMENT, table="", merge_schema=builtin_schema(tables.message("autoscaling.v1.Scale"))
+    DOCUMENT, table="", merge_schema=builtin_schema(go_types.message("autoscaling.v1.Scale"))
 )
 """How a Scale is written; there is no table of them."""
 _REPLICAS = FieldSet.of(("f:spec", "f:replicas"))
@@ -60,11 +60,15 @@ def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
         coerced(sent, DOCUMENT, patch=patch)
-        metadata, said = live["metadata"], dict(sent.get("metadata") or {})
-        set_namespace(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
+        metadata, sent_metadata = live["metadata"], dict(sent.get("metadata") or {})
+        set_namespace(
+            kind, {"metadata": sent_metadata}, metadata.get("namespace", ""), metadata["name"]
+        )
         _check_replicas(kind, live, sent, patch=patch)
         put_scale(kind, live, sent)
-        metadata["resourceVersion"] = said.get("resourceVersion") or metadata["resourceVersion"]
+        metadata["resourceVersion"] = (
+            sent_metadata.get("resourceVersion") or metadata["resourceVersion"]
+        )
         return live
 
     return changed
@@ -92,15 +96,15 @@ def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: FieldMana
     No replicas are none at all in a Scale, so nobody owns them; and what is written here has no
     time, as on a real server.
     """
-    path, place = _paths(kind).replicas, _place(kind)
+    path, replicas = _paths(kind).replicas, _replicas_field(kind)
     managers = decode_managed_fields(live["metadata"].get("managedFields"))
     before, after = _read(live, path) or 0, _read(new, path) or 0
     new["metadata"].pop("managedFields", None)
-    if before != after and any(managed.fields & place for managed in managers.values()):
-        managers = remove_fields(managers, place)
+    if before != after and any(managed.fields & replicas for managed in managers.values()):
+        managers = remove_fields(managers, replicas)
         if after:
             manager = author.identifier(UPDATE, kind)
-            managers[manager] = ManagedFields(place, "", kind.resource.api_version)
+            managers[manager] = ManagedFields(replicas, "", kind.resource.api_version)
     encode_managed_fields(new, managers)
 
 
@@ -113,7 +117,7 @@ def applied_scale(
     owners = {
         manager: ManagedFields(_REPLICAS, managed.time, DOCUMENT.api_version)
         for manager, managed in managers.items()
-        if managed.fields & _place(kind)
+        if managed.fields & _replicas_field(kind)
     }
     encode_managed_fields(scale, owners)
     scaled = track_apply(SCALES, scale, config, author, force=force)
@@ -129,25 +133,25 @@ def applied_scale(
 
 def _returned(kind: Kind, managers: Managers, scaled: Managers) -> Managers:
     """The managers of an object after those of its scale have changed."""
-    place, version = _place(kind), kind.resource.api_version
+    replicas, version = _replicas_field(kind), kind.resource.api_version
     own = {manager for manager, managed in scaled.items() if managed.fields & _REPLICAS}
     kept = {
         manager: one
         for manager, managed in managers.items()
         for one in (
-            [managed] if manager in own else remove_fields({manager: managed}, place).values()
+            [managed] if manager in own else remove_fields({manager: managed}, replicas).values()
         )
     }
     gained = {
         replace(manager, api_version=version if manager.operation == UPDATE else ""): ManagedFields(
-            place, "", version
+            replicas, "", version
         )
         for manager in own - managers.keys()
     }
     return kept | gained
 
 
-def _place(kind: Kind) -> FieldSet:
+def _replicas_field(kind: Kind) -> FieldSet:
     """The replicas, as a field of the object itself."""
     parts = _paths(kind).replicas.strip(".").split(".")
     return FieldSet.of(tuple(field_element(part) for part in parts))

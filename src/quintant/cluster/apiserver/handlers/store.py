@@ -1,4 +1,4 @@
-"""What is stored, by target: read, put, amended and removed, past every rule of its kind.
+"""DryRunnableStorage: the store by target: get, put, amend, remove, past every rule of the kind.
 
 Below the paths that change objects (quintant.cluster.apiserver.handlers.write,
 quintant.cluster.apiserver.handlers.delete), which know the rules, and above the store, which knows
@@ -18,9 +18,12 @@ from quintant.cluster.apiserver.meta.status import invalid_name_parameter, not_f
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
+from quintant.core.resource import Resource
 
 OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
+
+_Unpacked = dict[str, tuple[StoredEntry, JsonObject]]
 
 
 class ObjectStore:
@@ -28,6 +31,8 @@ class ObjectStore:
 
     def __init__(self, store: RevisionStore) -> None:
         self._store = store
+        self._unpacked: dict[Resource, _Unpacked] = {}
+        """Objects by their keys, of the kinds whose writes look at all others."""
 
     @property
     def revision(self) -> int:
@@ -77,10 +82,17 @@ class ObjectStore:
         return self._store.delete(self._table(target), target.key).rv
 
     def others(self, target: ObjectRef) -> Iterator[JsonObject]:
-        """Every other object of the kind."""
+        """Every other object of the kind, to be looked at: what did not change is shared."""
+        kind, before = target.kind, self._unpacked.get(target.kind.resource, {})
+        now: _Unpacked = {}
         for key, entry in self._table(target).entries.items():
-            if key != target.key:
-                yield stored_json.unpack(target.kind, entry)
+            known = before.get(key)
+            if known is None or known[0] is not entry:
+                known = entry, stored_json.unpack(kind, entry)
+            now[key] = known
+        self._unpacked[kind.resource] = now
+        own = target.key
+        return (obj for key, (_, obj) in now.items() if key != own)
 
     def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[ObjectRef, StoredEntry]]:
         """The objects of a kind whose keys begin so, as they are when the first is asked for."""

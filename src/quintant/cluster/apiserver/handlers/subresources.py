@@ -1,4 +1,4 @@
-"""Which subresources a kind has, and those that do one thing: binding, finalize.
+"""BindingREST, FinalizeREST: the subresources of a kind, and those that do one thing.
 
 What such an action does is a change of the parent, made by the write path like any other.
 """
@@ -39,7 +39,7 @@ _BINDING = Resource("", "v1", "Binding", "pods/binding")
 EVICTIONS = Resource("policy", "v1", "Eviction", "pods/eviction")
 _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = StatusCondition("PodScheduled", True)
-_ASKED = frozenset({("serviceaccounts", TOKEN)})
+_CREATE_ONLY = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
 _EVICTED = frozenset({("pods", EVICTION)})
 
@@ -72,14 +72,14 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
 
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
-    others = (*_ACTIONS, *_ASKED, *_STREAMED, *_EVICTED)
+    others = (*_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_EVICTED)
     known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
 
 
 def is_create_only(kind: Kind, sub: str) -> bool:
     """Whether a subresource only asks something: nothing is stored."""
-    return not kind.custom and (kind.name, sub) in _ASKED
+    return not kind.custom and (kind.name, sub) in _CREATE_ONLY
 
 
 def is_eviction(kind: Kind, sub: str) -> bool:
@@ -99,10 +99,10 @@ def action(kind: Kind, sub: str) -> SubresourceAction | None:
 
 def _bind(target: ObjectRef, sent: Any, now: str) -> Edit:
     """Assign a pod to a node."""
-    metadata, where = _part(sent, "metadata"), _part(sent, "target")
+    metadata, reference = _part(sent, "metadata"), _part(sent, "target")
     if metadata.get("name") != target.name:
         raise bad_request("name in URL does not match name in Binding object")
-    kind, node = where.get("kind") or "Node", where.get("name")
+    kind, node = reference.get("kind") or "Node", reference.get("name")
     causes = [] if kind == "Node" else [not_supported("target.kind", kind, ["Node", "<empty>"])]
     causes += [] if node else [required("target.name")]
     if causes:

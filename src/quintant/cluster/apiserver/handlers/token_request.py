@@ -1,4 +1,4 @@
-"""The subresource serviceaccounts/token: a token for an account, for some time and audiences.
+"""TokenREST, TokenRequest: serviceaccounts/token: a token for some time and audiences.
 
 A token can be bound to a pod, a secret or a node, and then dies with it. One for a pod and the
 usual hour and seven seconds is valid for a year and only asked to be renewed after the hour: old
@@ -12,10 +12,8 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.authentication.service_accounts import (
-    AUDIENCES,
-    ISSUER,
     BoundObject,
     ClaimRef,
     KubernetesClaims,
@@ -34,7 +32,7 @@ KIND = Kind(
     Resource("authentication.k8s.io", "v1", "TokenRequest", "tokenrequests", namespaced=True),
     table="",
     create_only=True,
-    message=tables.find("authentication.k8s.io/v1", "TokenRequest"),
+    message=go_types.find("authentication.k8s.io/v1", "TokenRequest"),
 )
 DEFAULT_SECONDS = 3600
 LEAST_SECONDS = 600
@@ -72,7 +70,7 @@ class TokenRequests(Struct, frozen=True):
         seconds = DEFAULT_SECONDS if spec.expiration_seconds is None else spec.expiration_seconds
         _check_seconds(seconds)
         bound = self._bound(target, account, spec.bound_object_ref)
-        audiences, now = spec.audiences or AUDIENCES, self.clock.now()
+        audiences, now = spec.audiences or self.accounts.audiences, self.clock.now()
         token = self.accounts.sign(self._claims(target, bound, audiences, seconds, now))
         return {
             **sent,
@@ -81,11 +79,11 @@ class TokenRequests(Struct, frozen=True):
             "status": {"token": token, "expirationTimestamp": _after(now, seconds)},
         }
 
-    def _account(self, target: ObjectRef, said: JsonObject) -> BoundObject:
-        if said.get("name", target.name) != target.name:
+    def _account(self, target: ObjectRef, document: JsonObject) -> BoundObject:
+        if document.get("name", target.name) != target.name:
             text = "must match the service account name if specified"
             raise invalid_object(
-                KIND.resource, target.name, invalid("metadata.name", said["name"], text)
+                KIND.resource, target.name, invalid("metadata.name", document["name"], text)
             )
         found = self.accounts.find("serviceaccounts", target.namespace, target.name)
         if found is None:
@@ -138,14 +136,14 @@ class TokenRequests(Struct, frozen=True):
     ) -> TokenClaims:
         since = int(now.timestamp())
         projected = bound.pod is not None and seconds == PROJECTED_SECONDS
-        if projected and set(audiences) <= set(AUDIENCES):
+        if projected and set(audiences) <= set(self.accounts.audiences):
             bound = msgspec.structs.replace(bound, warnafter=since + seconds)
             seconds = EXTENDED_SECONDS
         return TokenClaims(
             aud=audiences,
             exp=since + seconds,
             iat=since,
-            iss=ISSUER,
+            iss=self.accounts.issuer,
             jti=self.random.id(),
             bound=bound,
             nbf=since,
@@ -172,8 +170,8 @@ def _check_seconds(seconds: int) -> None:
         raise invalid_object(KIND.resource, "", invalid("spec.expirationSeconds", seconds, text))
 
 
-def _check_uid(ref: _Ref, found: BoundObject) -> None:
-    if ref.uid and ref.uid != found.metadata.uid:
+def _check_uid(ref: _Ref, bound: BoundObject) -> None:
+    if ref.uid and ref.uid != bound.metadata.uid:
         text = (
             f"the UID in the bound object reference ({ref.uid}) does not match the UID in record. "
             "The object might have been deleted and then recreated"
@@ -182,10 +180,10 @@ def _check_uid(ref: _Ref, found: BoundObject) -> None:
 
 
 def _metadata(
-    said: JsonObject, account: BoundObject, target: ObjectRef, now: datetime
+    document: JsonObject, account: BoundObject, target: ObjectRef, now: datetime
 ) -> JsonObject:
     own = {"name": target.name, "namespace": target.namespace, "uid": account.metadata.uid}
-    return {**said, **own, "creationTimestamp": timestamp(now)}
+    return {**document, **own, "creationTimestamp": timestamp(now)}
 
 
 def _shown(sent: JsonObject, audiences: tuple[str, ...], seconds: int) -> JsonObject:

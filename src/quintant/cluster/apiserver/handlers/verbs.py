@@ -1,4 +1,4 @@
-"""The verbs of a resource: from a routed request to an answer.
+"""registerResourceHandlers: the verbs of a resource: from a routed request to an answer.
 
 Between the server, which knows who asks, and the read and write paths, which know only values:
 what a client may say in headers and query parameters is understood here.
@@ -20,15 +20,22 @@ from quintant.cluster.apiserver.codec.list_options import read_list_options
 from quintant.cluster.apiserver.codec.size import request_cost, selector_cost
 from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_action
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
-from quintant.cluster.apiserver.handlers.delete import (
+from quintant.cluster.apiserver.handlers.create import read_create_request
+from quintant.cluster.apiserver.handlers.delete import orphan_warnings
+from quintant.cluster.apiserver.handlers.delete_options import (
     DeleteOptions,
     read_delete_options,
     read_delete_request,
 )
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads, list_metadata, watch_filter
-from quintant.cluster.apiserver.handlers.parse import WriteRequests
-from quintant.cluster.apiserver.handlers.resource import resource_verbs
+from quintant.cluster.apiserver.handlers.patch import read_patch_request
+from quintant.cluster.apiserver.handlers.resource import (
+    check_method,
+    check_watch_method,
+    resource_verbs,
+    target_of,
+)
 from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import (
@@ -37,6 +44,7 @@ from quintant.cluster.apiserver.handlers.subresources import (
     action,
     is_eviction,
 )
+from quintant.cluster.apiserver.handlers.update import read_update_request
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -58,6 +66,12 @@ from quintant.core.resource import Resource
 OK = 200
 CREATED = 201
 ACCEPTED = 202
+READERS = {
+    "create": read_create_request,
+    "update": read_update_request,
+    "patch": read_patch_request,
+}
+"""What makes a draft of the request of a verb."""
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
 
@@ -68,7 +82,6 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     objects: ObjectStore
     hub: WatchHub
     reads: Reads
-    requests: WriteRequests
     admission: AdmittedWrites
     evictions: Evictions
     clock: Clock
@@ -78,7 +91,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse | ListStream:
         """The answer to anything but a watch; it has happened when this returns."""
-        _check_method(call)
+        check_method(call)
         if not kind.deprecation_warning:
             return await self._answer(call, route, kind, user)
         try:
@@ -97,7 +110,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
             if route.verb not in resource_verbs(kind):
                 raise method_not_supported()
             return await self._delete_collection(call, route, kind, user)
-        target, doing = _target(route, kind), action(kind, route.subresource)
+        target, doing = target_of(route, kind), action(kind, route.subresource)
         if doing is not None:
             return await self._run_action(call, target, doing, user)
         if is_eviction(kind, route.subresource):
@@ -112,7 +125,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
 
     async def watch(self, call: ApiRequest, route: RequestInfo, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
-        _check_watch_method(call)
+        check_watch_method(call)
         encoder = encoder_for(call, kind, self.clock, watching=True)
         selection = await self._filter(call, route, encoder)
         options = self.reads.watch_options(selection, read_list_options(call.query, watch=True))
@@ -129,8 +142,8 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def _filter(
         self, call: ApiRequest, route: RequestInfo, encoder: ObjectEncoder
     ) -> WatchFilter:
-        place = _target(route, encoder.kind)
-        selecting = partial(watch_filter, encoder, place.namespace, place.name, call.query)
+        target = target_of(route, encoder.kind)
+        selecting = partial(watch_filter, encoder, target.namespace, target.name, call.query)
         return await self.offload.run(selecting, selector_cost(call))
 
     async def _get(self, call: ApiRequest, target: ObjectRef) -> ApiResponse:
@@ -140,11 +153,13 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def _write(
         self, call: ApiRequest, target: ObjectRef, verb: str, user: User
     ) -> ApiResponse:
-        drafting = self.requests.plan(verb)
+        if verb not in READERS:
+            raise method_not_supported()
         found = self.objects.read(target)
         live = 0 if found is None else len(found.raw)
         size = request_cost(call) + target.kind.request_cost + live
-        result = await self.admission.write(partial(drafting, call, target, user), size)
+        drafting = partial(READERS[verb], self.objects, call, target, user)
+        result = await self.admission.write(drafting, size)
         code = CREATED if result.created else OK
         return await self._respond(call, target, result.entry, code, result.warnings)
 
@@ -155,22 +170,24 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
         old = None if creates else stored_json.unpack(target.kind, self.objects.get(target))
-        sent, told = await self.admission.admit_document(target, doing.document, sent, old, options)
+        sent, warnings = await self.admission.admit_document(
+            target, doing.document, sent, old, options
+        )
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.objects.update_raw(target, edit, dry_run=options.dry_run)
         if doing.answers_object:
-            return await self._respond(call, target, entry, warnings=told)
-        return created_status(told)
+            return await self._respond(call, target, entry, warnings=warnings)
+        return created_status(warnings)
 
     async def _evict(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
-        sent, told = await self.admission.admit_document(target, EVICTIONS, sent, None, written)
-        asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
-        options = read_delete_options(asked or {}, {}, user)
+        sent, warnings = await self.admission.admit_document(target, EVICTIONS, sent, None, written)
+        request = sent.get("deleteOptions") if isinstance(sent, dict) else None
+        options = read_delete_options(request or {}, {}, user)
         options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
         pod = structs.replace(target, subresource="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
-        return created_status(told)
+        return created_status(warnings)
 
     async def _read(
         self, call: ApiRequest, wanted: Resource, words: str, user: User
@@ -186,13 +203,13 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     async def _delete(self, call: ApiRequest, target: ObjectRef, user: User) -> ApiResponse:
         options = await self._read_delete_options(call, user)
         deleted = await self.admission.delete(target, options)
-        told = [*_orphans(target.kind, options), *deleted.warnings]
+        warnings = [*orphan_warnings(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.strategy.delete.returns_object:
-            return ApiResponse(OK, deleted_status(target, deleted.entry), warning_headers(told))
+            return ApiResponse(OK, deleted_status(target, deleted.entry), warning_headers(warnings))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
-        return await self._respond(call, target, last, code, told)
+        return await self._respond(call, target, last, code, warnings)
 
     async def _delete_collection(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
@@ -201,18 +218,18 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         selection = await self._filter(call, route, encoder)
         options = await self._read_delete_options(call, user)
         items: list[bytes] = []
-        told = _orphans(kind, options)
+        warnings = orphan_warnings(kind, options)
         for at, (target, entry) in enumerate(self.objects.scan(kind, selection.prefix)):
             if selection.matches(target.key, entry) and self.objects.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
                 if (convert := kind.strategy.conversion.convert_for_read) is not None:
                     await convert((entry,))
                 items.append(encoder.encode_item(entry))
-                told += deleted.warnings
+                warnings += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
         metadata = list_metadata(encoder, self.objects.revision)
-        return ApiResponse(OK, encoder.encode_list(metadata, items), warning_headers(told))
+        return ApiResponse(OK, encoder.encode_list(metadata, items), warning_headers(warnings))
 
     async def _respond(
         self,
@@ -231,26 +248,3 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         return ApiResponse(
             code, encoder.begin(encoder.encode(entry)) + b"\n", warning_headers(warnings)
         )
-
-
-def _check_method(call: ApiRequest) -> None:
-    """405 for who only wants to know what an answer would be like."""
-    if call.method == "HEAD":
-        raise method_not_supported()
-
-
-def _check_watch_method(call: ApiRequest) -> None:
-    """405 for anything but reading through the path of a watch."""
-    if call.method != "GET":
-        raise method_not_supported()
-
-
-def _target(route: RequestInfo, kind: Kind) -> ObjectRef:
-    namespace = route.namespace if kind.resource.namespaced else ""
-    return ObjectRef(kind, namespace, route.name, route.subresource)
-
-
-def _orphans(kind: Kind, options: DeleteOptions) -> list[str]:
-    """What to tell of dependents that nothing was said about."""
-    warning = kind.strategy.delete.orphan_warning
-    return [warning] if warning and options.silent else []

@@ -1,11 +1,11 @@
-"""Writes: create, update, patch, apply, in five steps after the draft.
+"""registry.Store: create, update, patch, apply, in the steps of kube-apiserver and in its order.
 
-    draft (quintant.cluster.apiserver.handlers.draft)
-      ─► admit: admission plugins ─► [mutating webhooks]
-      ─► prepare: PrepareForCreate, PrepareForUpdate
-      ─► authorize_and_name: escalation, quota, generated name, what the server assigns
-      ─► validate ─► [validating webhooks]
-      ─► store
+    draft (quintant.cluster.apiserver.handlers: create, update, patch, apply)
+      ─► admit: mutating plugins ─► [mutating webhooks]
+      ─► check_escalation ─► prepare: PrepareForCreate, PrepareForUpdate ─► assign: name, uid, IPs
+      ─► validate (422) ─► check_admission: may an update create?, validating plugins (403)
+      ─► [validating webhooks]
+      ─► store: ResourceQuota (403), name taken (409)
 
 Every step is synchronous, and so is a write as a whole unless a webhook has to be asked or a step
 is so large that a thread does it (quintant.cluster.apiserver.handlers.admitted_write). A write that
@@ -15,24 +15,24 @@ of a deleted object removes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
-from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
-from quintant.cluster.apiserver.handlers import draft as drafts
-from quintant.cluster.apiserver.handlers.apply import applied
-from quintant.cluster.apiserver.handlers.prepare import bump_generation, prepare
+from quintant.cluster.apiserver.handlers.apply import draft_apply
+from quintant.cluster.apiserver.handlers.assign import assign
+from quintant.cluster.apiserver.handlers.before_write import bump_generation, prepare
+from quintant.cluster.apiserver.handlers.create import draft_create
+from quintant.cluster.apiserver.handlers.patch import draft_patch
 from quintant.cluster.apiserver.handlers.store import ObjectStore
+from quintant.cluster.apiserver.handlers.update import draft_server_update
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     dedup_owner_references,
     deleting,
-    generate_name,
     has_finalizers,
     validate,
 )
@@ -40,19 +40,15 @@ from quintant.cluster.apiserver.meta.field_errors import invalid_object
 from quintant.cluster.apiserver.meta.status import (
     StatusError,
     already_exists,
-    no_unique_name,
-    not_found,
     unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import Edit, JsonObject
+from quintant.cluster.apiserver.meta.types import Edit
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.clock import Clock, Random, timestamp
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
-NAME_ATTEMPTS = 8
-"""Generated names tried before giving up."""
 
 
 class WriteResult(msgspec.Struct, frozen=True):
@@ -67,13 +63,22 @@ class AdmissionControl(Protocol):
     """What a server holds writes to, beside the rules of their kind."""
 
     def check_create(self, target: ObjectRef) -> None:
-        """Refuse a new object where none may be."""
+        """Refuse a new object whose namespace or definition is absent or being deleted."""
 
     def admit(self, draft: Draft, options: WriteOptions) -> None:
-        """Have the server's own admission amend or refuse a draft, in place."""
+        """Run the mutating plugins: they amend a draft, in place, or refuse it."""
 
-    def authorize(self, draft: Draft, user: User) -> None:
-        """Refuse what a user may not make of an object."""
+    def check_escalation(self, draft: Draft, user: User) -> None:
+        """Refuse a role or binding that gives more than its author holds."""
+
+    def authorize_create(self, draft: Draft, user: User) -> None:
+        """Refuse an update that creates, of a user who may not create."""
+
+    def validate(self, draft: Draft) -> None:
+        """Run the validating plugins, but for the quota: they refuse a draft that is valid."""
+
+    def check_quota(self, draft: Draft) -> None:
+        """Refuse what its namespace has no room for; what is allowed is to be stored at once."""
 
 
 class Writes:
@@ -91,49 +96,27 @@ class Writes:
         self, target: ObjectRef, sent: Any, options: WriteOptions = WriteOptions()
     ) -> WriteResult:
         """Store a new object; 409 if its name is taken."""
-        return self.write(self.draft_create(target, sent, options), options)
+        options = self._timed(options)
+        return self.write(draft_create(target, sent, options), options)
 
     def update(
         self, target: ObjectRef, edit: Edit, options: WriteOptions = WriteOptions()
     ) -> WriteResult:
         """Store what `edit` makes of the live object; 404 if there is none."""
-        return self.write(self.draft_patch(target, edit, options), options)
+        options = self._timed(options)
+        return self.write(draft_patch(self._stored, target, edit, options), options)
 
     def update_by_server(
         self, target: ObjectRef, state: Edit, options: WriteOptions
     ) -> WriteResult:
-        """Store what the server itself makes of a live object's status: nothing is read anew."""
-        base, author = self._stored.get(target), self._author(target, options)
-        return self._finish(drafts.server_updated(target, base, state, author), options)
+        """Store what the server itself makes of a live object's status: it is not decoded again."""
+        options = self._timed(options)
+        return self._finish(draft_server_update(self._stored, target, state, options), options)
 
     def apply(self, target: ObjectRef, config: Any, options: WriteOptions) -> WriteResult:
         """Merge a configuration into the live object, or create it from the configuration."""
-        return self.write(self.draft_apply(target, config, options), options)
-
-    def draft_create(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
-        """A new object."""
-        return drafts.created(target, sent, self._author(target, options), options.field_validation)
-
-    def draft_update(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
-        """An object in the place of the live one; some kinds may be created so, too."""
-        draft = drafts.read(target, sent, options.field_validation)
-        base, author = self._stored.get_or_none(target), self._author(target, options)
-        if base is not None:
-            return drafts.replaced(draft, base, author)
-        if target.kind.strategy.update.allow_create_on_update and not target.subresource:
-            return drafts.created_by_update(draft, author)
-        warnings = draft.warnings + dedup_owner_references(draft.obj)
-        raise not_found(target.kind.resource, target.name).with_warnings(*warnings)
-
-    def draft_patch(self, target: ObjectRef, edit: Edit, options: WriteOptions) -> Draft:
-        """What `edit` makes of the live object; 404 if there is none."""
-        base, author = self._stored.get(target), self._author(target, options)
-        return drafts.patched(target, base, edit, author, options.field_validation)
-
-    def draft_apply(self, target: ObjectRef, config: Any, options: WriteOptions) -> Draft:
-        """A configuration merged into the live object, or a new object made from it."""
-        base, author = self._stored.get_or_none(target), self._author(target, options)
-        return applied(target, base, config, author, options.field_validation, force=options.force)
+        options = self._timed(options)
+        return self.write(draft_apply(self._stored, target, config, options), options)
 
     def write(self, draft: Draft, options: WriteOptions) -> WriteResult:
         """Store a draft, without asking any webhook."""
@@ -141,11 +124,12 @@ class Writes:
         return self._finish(draft, options)
 
     def admit(self, draft: Draft, options: WriteOptions) -> None:
-        """Refuse a draft that has no place here, and add what the server always adds, in place."""
-        if draft.base is None:
-            name = draft.obj["metadata"].get("name", "")
-            self._admission.check_create(draft.target.with_name(name))
+        """Run the mutating plugins: they amend a draft, in place, or refuse it."""
         self._admission.admit(draft, options)
+
+    def check_escalation(self, draft: Draft, options: WriteOptions) -> None:
+        """Refuse a role or binding that gives more than its author holds."""
+        self._admission.check_escalation(draft, options.user)
 
     def prepare(self, draft: Draft) -> Draft:
         """The draft held to what may change, and completed, in place."""
@@ -153,19 +137,12 @@ class Writes:
             found = prepare(draft)
         except StatusError as error:
             raise error.with_warnings(*draft.warnings) from None
-        told = dedup_owner_references(draft.obj, _LATE)
-        return replace(draft, warnings=draft.warnings + told, update_errors=tuple(found))
+        warnings = dedup_owner_references(draft.obj, _LATE)
+        return replace(draft, warnings=draft.warnings + warnings, update_errors=tuple(found))
 
-    def authorize_and_name(self, draft: Draft, options: WriteOptions) -> Draft:
-        """What is shaped as it will be stored: allowed, and named."""
-        self._admission.authorize(draft, options.user)
-        obj, target = draft.obj, draft.target
-        if draft.base is None:
-            target = self._name(target, obj["metadata"])
-            obj["metadata"]["uid"] = self._random.id()
-            obj["metadata"]["creationTimestamp"] = self.now
-        looked = self._assign(target, obj, draft.live)
-        return replace(draft, target=target, others_read_at=looked)
+    def assign(self, draft: Draft) -> Draft:
+        """What is shaped as it will be stored, with what the server assigns: name, uid, IPs."""
+        return assign(draft, self._stored, self._random, self.now)
 
     def validate(self, ready: Draft) -> Draft:
         """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""
@@ -174,8 +151,17 @@ class Writes:
         advice = _advice(ready)
         return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
+    def check_admission(self, ready: Draft, options: WriteOptions) -> None:
+        """Refuse what is valid by itself, and is not allowed to this user or in this namespace."""
+        self._admission.authorize_create(ready, options.user)
+        self._admission.validate(ready)
+
     def store(self, ready: Draft, options: WriteOptions) -> WriteResult:
-        """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
+        """Store what is ready if its namespace has room for it.
+
+        A caller that waited meanwhile has to make sure that it `is_current`.
+        """
+        self._admission.check_quota(ready)
         return (self._insert if ready.base is None else self._update)(ready, options)
 
     @property
@@ -186,21 +172,26 @@ class Writes:
     def is_current(self, draft: Draft, ready: Draft, options: WriteOptions) -> bool:
         """Whether nothing that a draft was made from has changed since.
 
-        StatusError if there is no place or no permission for it any more.
+        StatusError if its namespace or the permission for it is gone.
         """
         entry, base = self._stored.read(draft.target), draft.base
         if (entry and entry.rv) != (base and base.rv):
             return False
         if base is None:
             self._admission.check_create(ready.target)
-        self._admission.authorize(draft, options.user)
+        self._admission.check_escalation(draft, options.user)
         return ready.others_read_at is None or self._stored.unchanged_since(
             draft.target, ready.others_read_at
         )
 
+    def _timed(self, options: WriteOptions) -> WriteOptions:
+        return options if options.now else replace(options, now=self.now)
+
     def _finish(self, draft: Draft, options: WriteOptions) -> WriteResult:
-        ready = self.authorize_and_name(self.prepare(draft), options)
-        return self.store(self.validate(ready), options)
+        self.check_escalation(draft, options)
+        ready = self.validate(self.assign(self.prepare(draft)))
+        self.check_admission(ready, options)
+        return self.store(ready, options)
 
     def _insert(self, ready: Draft, options: WriteOptions) -> WriteResult:
         if ready.has_resource_version and not options.dry_run:
@@ -214,21 +205,6 @@ class Writes:
         entry = packed if options.dry_run else self._stored.put_packed(target, packed)
         return WriteResult(entry, created=True, warnings=ready.warnings)
 
-    def _name(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
-        """The target with the object's name, generated if need be."""
-        base = metadata.get("generateName")
-        create = target.kind.strategy.create
-        if create.generate_missing_name and not (metadata.get("name") or base):
-            metadata["name"] = self._random.id()
-        if not metadata.get("name") and base:
-            for _ in range(NAME_ATTEMPTS):
-                metadata["name"] = generate_name(base, self._random)
-                if self._stored.read(target.with_name(metadata["name"])) is None:
-                    break
-            else:
-                raise no_unique_name(target.kind.resource, metadata["name"])
-        return target.with_name(metadata.get("name", ""))
-
     def _update(self, ready: Draft, options: WriteOptions) -> WriteResult:
         target, obj, base = ready.target, ready.obj, ready.base
         assert base is not None, "an update has something to update"
@@ -240,23 +216,6 @@ class Writes:
             return WriteResult(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
         return WriteResult(self._stored.put(target, obj), warnings=ready.warnings)
 
-    def _assign(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
-        """Let the server decide what it decides; the revision at which others were looked at."""
-        assign = target.kind.strategy.assign
-        if assign is None:
-            return None
-        looked: list[int] = []
-
-        def others() -> Iterator[JsonObject]:
-            looked.append(self._stored.revision)
-            return self._stored.others(target)
-
-        assign(obj, live, others)
-        return looked[0] if looked else None
-
-    def _author(self, target: ObjectRef, options: WriteOptions) -> FieldManager:
-        return FieldManager(options.manager, options.now or self.now, target.subresource)
-
 
 def _advice(ready: Draft) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
@@ -264,7 +223,7 @@ def _advice(ready: Draft) -> tuple[str, ...]:
     result = validate(kind, obj, ready.live, ready.target.subresource)
     advice, causes = tuple(result.warnings), (*ready.update_errors, *result.errors)
     if causes:
-        where = kind.strategy.validation.reported_as or kind.resource
+        resource = kind.strategy.validation.reported_as or kind.resource
         name = obj["metadata"].get("name", "")
-        raise invalid_object(where, name, *causes).with_warnings(*ready.warnings, *advice)
+        raise invalid_object(resource, name, *causes).with_warnings(*ready.warnings, *advice)
     return advice

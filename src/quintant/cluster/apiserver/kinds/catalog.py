@@ -1,4 +1,4 @@
-"""The catalog of kinds: what the server serves now, by where it is found."""
+"""APIGroupInfo: the catalog of kinds: what the server serves now, by group, version and name."""
 
 from __future__ import annotations
 
@@ -25,17 +25,15 @@ class Catalog:
         """Serve these kinds from now on, in place of their namesakes."""
         self.derived.clear()
         for kind in kinds:
-            where = kind.resource
-            self._kinds[where.group, where.version, where.plural] = kind
+            resource = kind.resource
+            self._kinds[resource.group, resource.version, resource.plural] = kind
         self._file()
 
     def remove(self, group: str, plural: str) -> None:
         """Serve a resource no longer, at any version."""
         self.derived.clear()
         self._kinds = {
-            where: kind
-            for where, kind in self._kinds.items()
-            if (where[0], where[2]) != (group, plural)
+            key: kind for key, kind in self._kinds.items() if (key[0], key[2]) != (group, plural)
         }
         self._file()
 
@@ -59,7 +57,7 @@ class Catalog:
         """Have the kinds by group and version: a definition may have thousands of versions."""
         groups: dict[str, dict[str, list[Kind]]] = {}
         for kind in self._kinds.values():
-            where = kind.resource
-            groups.setdefault(where.group, {}).setdefault(where.version, []).append(kind)
+            resource = kind.resource
+            groups.setdefault(resource.group, {}).setdefault(resource.version, []).append(kind)
         # In one step, as a thread may be reading.
         self._groups = groups

@@ -39,6 +39,8 @@ class Draft(msgspec.Struct, frozen=True):
     """The kind that a client said a custom resource is of."""
     has_resource_version: bool = False
     """It is new, and says a resourceVersion."""
+    create_on_update: bool = False
+    """It is new, and its request was an update or an apply: that takes two permissions."""
     others_read_at: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
     update_errors: tuple[Cause, ...] = ()

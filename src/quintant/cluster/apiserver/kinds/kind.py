@@ -1,4 +1,4 @@
-"""What a kind is: one resource at one version, where it is kept, and the strategy it follows.
+"""GroupVersionResource, APIResource: one resource at one version, its table, and its strategy.
 
 Nothing else in the cluster tests for a kind by name: what differs between kinds is said here
 (identity) or by the kind's `Strategy` (behaviour). Custom kinds come and go at run time
@@ -13,10 +13,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.go_types import MessageType
 from quintant.cluster.apiserver.kinds.strategy import Strategy
 from quintant.cluster.apiserver.meta.status import bad_request
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
-from quintant.cluster.apiserver.tables import MessageType
 from quintant.core.resource import Resource, Scale
 
 
@@ -74,6 +75,11 @@ class Kind(Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         return self.resource.plural
+
+    def default(self, obj: JsonObject) -> None:
+        """Add what the kind says of what is absent, in place."""
+        if (add_defaults := self.strategy.default) is not None:
+            add_defaults(obj)
 
     def key(self, namespace: str, name: str) -> str:
         """The key of an object in the kind's table."""

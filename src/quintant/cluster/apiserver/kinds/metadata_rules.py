@@ -1,4 +1,4 @@
-"""The rules of metadata: what a client may say, what the server fills in, what must stay.
+"""WipeObjectMetaSystemFields, ValidateObjectMetaUpdate: what the server keeps of metadata.
 
 Pure functions on plain objects; those that change an object say so. Everything here holds for
 every kind.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
+from quintant.cluster.apiserver.go_types.coerce import CoercionError, coerce
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, limit_errors
 from quintant.cluster.apiserver.meta.objectmeta import (
@@ -22,7 +23,6 @@ from quintant.cluster.apiserver.meta.status import (
     unknown_error,
 )
 from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
-from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.clock import Random
 from quintant.core.errors import Cause
 
@@ -41,11 +41,11 @@ def with_type_meta(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind with metadata; 400 if it is none at all."""
     if not isinstance(sent, dict):
         raise bad_request(f"the body is not an object of kind {kind.resource.kind}")
-    where, metadata = kind.resource, sent.get("metadata")
+    resource, metadata = kind.resource, sent.get("metadata")
     rest = {key: value for key, value in sent.items() if key not in ("apiVersion", "kind")}
     return {
-        "apiVersion": where.api_version,
-        "kind": where.kind,
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
         **rest,
         "metadata": _tidy({} if metadata is None else metadata),
     }
@@ -54,8 +54,8 @@ def with_type_meta(kind: Kind, sent: Any) -> JsonObject:
 def set_namespace(kind: Kind, obj: JsonObject, namespace: str, name: str = "") -> None:
     """Give the object the namespace of the URL, in place; 400 where it names another place."""
     metadata = obj["metadata"]
-    said = metadata.get("namespace") or namespace
-    if said != namespace and kind.resource.namespaced:
+    sent_namespace = metadata.get("namespace") or namespace
+    if sent_namespace != namespace and kind.resource.namespaced:
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -72,7 +72,7 @@ def unknown_metadata(obj: JsonObject) -> list[str]:
     metadata = obj["metadata"]
     if not isinstance(metadata, dict):
         raise CoercionError(metadata_type_error(metadata))
-    unknown = coerce(tables.message("meta.v1.ObjectMeta"), metadata)
+    unknown = coerce(go_types.message("meta.v1.ObjectMeta"), metadata)
     return [f"metadata.{path}" for path in unknown]
 
 
@@ -158,10 +158,10 @@ def validate(
     return ValidationResult([*causes, *result.errors], result.warnings)
 
 
-def check_resource_version(said: str | None) -> None:
+def check_resource_version(resource_version: str | None) -> None:
     """500 for a resourceVersion that is none."""
-    if said and not said.isdecimal():
-        raise unknown_error(f'strconv.ParseUint: parsing "{said}": invalid syntax')
+    if resource_version and not resource_version.isdecimal():
+        raise unknown_error(f'strconv.ParseUint: parsing "{resource_version}": invalid syntax')
 
 
 def validate_immutable_metadata(obj: JsonObject, live: JsonObject) -> list[Cause]:
@@ -192,13 +192,13 @@ def _tidy(metadata: Any) -> Any:
 
 
 def _check_name(metadata: JsonObject, name: str) -> None:
-    said = metadata.get("name")
-    if not said:
+    sent_name = metadata.get("name")
+    if not sent_name:
         raise bad_request(
             f"the name of the object ({name} based on URL) was undeterminable: "
             "name must be provided"
         )
-    if said != name:
+    if sent_name != name:
         raise bad_request(
-            f"the name of the object ({said}) does not match the name on the URL ({name})"
+            f"the name of the object ({sent_name}) does not match the name on the URL ({name})"
         )

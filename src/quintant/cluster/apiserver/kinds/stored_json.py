@@ -52,11 +52,11 @@ def pack(kind: Kind, obj: JsonObject, rv: int = UNSTORED) -> StoredEntry:
 
 def unpack(kind: Kind, entry: StoredEntry) -> JsonObject:
     """An object as its kind shows it, fresh and mutable."""
-    where = kind.resource
+    resource = kind.resource
     stored: JsonObject = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
     conversion = kind.strategy.conversion
     shown = stored if conversion.from_storage is None else conversion.from_storage(stored)
-    obj: JsonObject = {"apiVersion": where.api_version, "kind": where.kind, **shown}
+    obj: JsonObject = {"apiVersion": resource.api_version, "kind": resource.kind, **shown}
     if _outdated(conversion, entry) and conversion.migrate is not None:
         conversion.migrate(obj)
     return obj
@@ -96,8 +96,8 @@ class ObjectEncoder(Struct, frozen=True):
     """What an object begins with: it follows from the kind."""
 
     def __post_init__(self) -> None:
-        where = self.kind.resource
-        names = (where.api_version.encode(), where.kind.encode())
+        resource = self.kind.resource
+        names = (resource.api_version.encode(), resource.kind.encode())
         force_setattr(self, "head", _HEAD % names)
 
     def encode(self, entry: StoredEntry, rv: int = 0) -> bytes:

@@ -1,4 +1,4 @@
-"""A kind's behaviour, in the words of rest.RESTCreateStrategy and its like.
+"""RESTCreateStrategy, RESTUpdateStrategy, RESTDeleteStrategy: a kind's behaviour.
 
 A `Strategy` says what happens to an object of a kind on its way to the store and back; whoever
 handles requests asks it and never tests for a kind by name. Built-in kinds have theirs from

@@ -1,4 +1,4 @@
-"""What containers print, as the API server asks for it: `pods/log`.
+"""ConnectionInfoGetter, containerLogs: what containers print, for pods/log.
 
 The node agent keeps real output in files (quintant.cluster.kubelet.logs.files); a simulated pod may
 bring lines of its own. Both are a `Log`: numbered bytes of lines with the time each was written,

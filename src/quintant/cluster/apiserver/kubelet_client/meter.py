@@ -1,4 +1,4 @@
-"""What pods and nodes use, for `kubectl top`: processor and memory by container, now.
+"""ContainerMetrics: processor and memory by container, now, for metrics.k8s.io.
 
 Whoever runs pods registers a `Meter` with the API server, as a kubelet offers its figures to a
 metrics server. Whoever serves metrics.k8s.io (quintant.cluster.apiserver.handlers.metrics) reads

@@ -1,4 +1,4 @@
-"""Conditions of a status: set one, keep its time while its truth stands."""
+"""SetStatusCondition: lastTransitionTime stays while a condition's status does."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class StatusCondition(Struct, frozen=True):
         before = {each["type"]: each for each in status.get("conditions") or ()}
         old = before.get(self.type, {})
         since = old["lastTransitionTime"] if old.get("status") == value else now
-        said = {"reason": self.reason, "message": self.message}
+        fields = {"reason": self.reason, "message": self.message}
         before[self.type] = {
             "type": self.type,
             "status": value,
             "lastTransitionTime": since,
-            **{name: text for name, text in said.items() if text},
+            **{name: text for name, text in fields.items() if text},
         }
         return {**status, "conditions": list(before.values())}
 
@@ -40,8 +40,8 @@ class StatusCondition(Struct, frozen=True):
 
     def is_exactly_set(self, status: JsonObject) -> bool:
         """Whether a status has this very condition, whenever it came."""
-        said = (self.type, self.reason, self.message)
+        condition = (self.type, self.reason, self.message)
         return self.is_set(status) and any(
-            (each["type"], each.get("reason"), each.get("message")) == said
+            (each["type"], each.get("reason"), each.get("message")) == condition
             for each in status["conditions"]
         )

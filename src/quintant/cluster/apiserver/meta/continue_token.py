@@ -1,4 +1,4 @@
-"""Continue tokens: where the next page of a list begins, in a form that clients only hand back."""
+"""EncodeContinue, DecodeContinue: where the next page of a list begins, as an opaque token."""
 
 from __future__ import annotations
 

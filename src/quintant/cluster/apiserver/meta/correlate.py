@@ -1,4 +1,4 @@
-"""Which part of an object a part of its successor replaces, and whether the two are the same.
+"""CorrelatedObject: which part of an object a part of its successor replaces.
 
 Fields and keys of maps correspond by name, items of lists only where the list is a map: by its
 keys. What corresponds to nothing has no old value, which null is not.

@@ -1,4 +1,4 @@
-"""Field errors (field.Error): what is wrong with which field, and the 422 that lists them.
+"""field.Error, field.ErrorList, NewInvalid: what is wrong with which field, and the 422.
 
 In the words of field.Required, field.Invalid and their like; values are printed as Go prints them.
 Every other refusal is in quintant.cluster.apiserver.meta.status.

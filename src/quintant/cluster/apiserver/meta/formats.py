@@ -1,4 +1,4 @@
-"""String formats that schemas may name, and what each accepts.
+"""strfmt.Registry: string formats that schemas may name, and what each accepts.
 
 The names are a real server's; a format that is not here says nothing about a value. Dashes in a
 name do not count: `date-time` is `datetime`.

@@ -1,4 +1,4 @@
-"""Paths that definitions write down, such as `.spec.a['b.c']`, and where in a schema they lead."""
+"""JSONPath: simple paths in definitions, `.spec.a['b.c']`, and what they reach in a schema."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def _quoted(token: str) -> str:
     return re.sub(r"\\(.)", _unescaped, token[1:-1])
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if found[1] not in _ESCAPES:
-        raise BadPath(f"invalid string literal: invalid escape char {found[0]}")
-    return _ESCAPES[found[1]]
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1] not in _ESCAPES:
+        raise BadPath(f"invalid string literal: invalid escape char {match[0]}")
+    return _ESCAPES[match[1]]
 
 
 def _closed(token: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The grammar of names, keys and label values, and the complaints about what does not follow it.
+"""IsDNS1123Label, IsQualifiedName: the grammar of names, keys and label values, and its errors.
 
 A text is told everything that is wrong with it at once; one that is right, nothing.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with metadata: an object's own, and that of objects embedded in others."""
+"""ValidateObjectMeta: what is wrong with metadata, of an object and of embedded ones."""
 
 from __future__ import annotations
 
@@ -59,31 +59,31 @@ def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iter
         yield from invalid_each("metadata.name", name, naming(name))
 
 
-def validate_embedded_object_meta(metadata: Metadata, where: str) -> Iterator[Cause]:
+def validate_embedded_object_meta(metadata: Metadata, path: str) -> Iterator[Cause]:
     """What is wrong with the metadata of an object embedded in another; it may lack a name."""
     for field in ("generateName", "name"):
         name = metadata.get(field) or ""
-        yield from invalid_each(f"{where}.{field}", name, path_segment_errors(name))
+        yield from invalid_each(f"{path}.{field}", name, path_segment_errors(name))
     if namespace := metadata.get("namespace"):
-        yield from invalid_each(f"{where}.namespace", namespace, dns1123_label_errors(namespace))
+        yield from invalid_each(f"{path}.namespace", namespace, dns1123_label_errors(namespace))
     if metadata.get("generation", 0) < 0:
         text = "must be greater than or equal to 0"
-        yield invalid(f"{where}.generation", metadata["generation"], text)
-    yield from validate_labels_and_annotations(metadata, where)
-    yield from validate_owner_references(metadata, where)
-    yield from validate_finalizers(metadata, where)
+        yield invalid(f"{path}.generation", metadata["generation"], text)
+    yield from validate_labels_and_annotations(metadata, path)
+    yield from validate_owner_references(metadata, path)
+    yield from validate_finalizers(metadata, path)
 
 
-def validate_labels_and_annotations(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+def validate_labels_and_annotations(metadata: Metadata, path: str = "metadata") -> Iterator[Cause]:
     """What is wrong with labels and annotations."""
     annotations = metadata.get("annotations") or {}
     for key, value in (metadata.get("labels") or {}).items():
-        yield from invalid_each(f"{where}.labels", key, qualified_name_errors(key))
-        yield from invalid_each(f"{where}.labels", value, label_value_errors(value))
+        yield from invalid_each(f"{path}.labels", key, qualified_name_errors(key))
+        yield from invalid_each(f"{path}.labels", value, label_value_errors(value))
     for key in annotations:
-        yield from invalid_each(f"{where}.annotations", key, qualified_name_errors(key.lower()))
+        yield from invalid_each(f"{path}.annotations", key, qualified_name_errors(key.lower()))
     if annotations_size(annotations) > ANNOTATIONS_LIMIT:
-        yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
+        yield too_long(f"{path}.annotations", ANNOTATIONS_LIMIT)
 
 
 def annotations_size(annotations: Mapping[str, str]) -> int:
@@ -91,10 +91,10 @@ def annotations_size(annotations: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
 
 
-def validate_owner_references(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+def validate_owner_references(metadata: Metadata, path: str = "metadata") -> Iterator[Cause]:
     """What is wrong with owner references."""
     owners = metadata.get("ownerReferences") or []
-    field, ruling = f"{where}.ownerReferences", list[str]()
+    field, ruling = f"{path}.ownerReferences", list[str]()
     for owner in owners:
         yield from _owner_causes(owner, field)
         if owner.get("controller"):
@@ -114,10 +114,10 @@ def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:
 
 
 def validate_finalizers(
-    metadata: Metadata, where: str = "metadata", *, core: bool = False
+    metadata: Metadata, path: str = "metadata", *, core: bool = False
 ) -> Iterator[Cause]:
     """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
-    finalizers, field = metadata.get("finalizers") or (), f"{where}.finalizers"
+    finalizers, field = metadata.get("finalizers") or (), f"{path}.finalizers"
     for finalizer in finalizers:
         yield from invalid_each(field, finalizer, qualified_name_errors(finalizer))
     for at, finalizer in enumerate(finalizers if core else ()):

@@ -1,4 +1,4 @@
-"""The quality of service of a pod: what it may count on when its node runs out of something."""
+"""ComputePodQOS: the quality of service class of a pod, from its requests and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities in the server's spelling: `1024Mi` is stored as `1Gi`, `0.5` as `500m`.
+"""CanonicalizeBytes: quantities in canonical form: `1024Mi` is stored as `1Gi`, `0.5` as `500m`.
 
 A real server reads a quantity and writes it anew; clients compare the text. Its reader keeps a text
 that looks canonical to it as it came, and its idea of that is a little generous (`1.500`, `+7` and

@@ -1,4 +1,4 @@
-"""From a URL to what is asked: verb, resource, namespace, name, subresource.
+"""RequestInfoFactory: from a URL to verb, resource, namespace, name and subresource.
 
 Only the path's grammar is known here, not which resources exist: authorisation has to be able to
 say no before the server says that something is not there.

@@ -1,4 +1,4 @@
-"""Selectors as text, as queries carry them: the grammars of labels and of fields.
+"""labels.Parse, fields.ParseSelector: label and field selectors as queries carry them.
 
 Both are read in one pass into a Selector (quintant.cluster.apiserver.meta.selectors). The errors
 are those of a real server, because clients show them to people.
@@ -187,4 +187,4 @@ def _unescaped(text: str) -> str:
             raise _misread(f"unescaped character in value: {ord(found[0])}")
         if found[0][1:] not in _ESCAPED:
             raise _misread(f"invalid escape sequence: {found[0]}")
-    return _ESCAPE.sub(lambda found: found[0][1:], text)
+    return _ESCAPE.sub(lambda match: match[0][1:], text)

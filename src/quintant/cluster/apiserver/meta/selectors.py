@@ -1,4 +1,4 @@
-"""Selectors: whether an object matches what its labels or its fields are required to be.
+"""LabelSelectorAsSelector: whether an object matches a label or field selector.
 
 A selector is a tuple of requirements that must all hold. It comes from its object form here, from
 a query's text in quintant.cluster.apiserver.meta.selector_parser.
@@ -139,14 +139,14 @@ def _exceeds(value: str | None, bound: frozenset[str]) -> bool:
         return False
 
 
-def selector_text(found: Any) -> str:
+def selector_text(selector: Any) -> str:
     """A selector as text: custom resources store it so, built-in kinds as an object."""
-    if not isinstance(found, dict):
-        return str(found or "")
-    if not found.keys() <= {"matchLabels", "matchExpressions"}:
-        found = {"matchLabels": found}
-    terms = [(key, f"{key}={value}") for key, value in (found.get("matchLabels") or {}).items()]
-    terms += [(term["key"], _term(term)) for term in found.get("matchExpressions") or ()]
+    if not isinstance(selector, dict):
+        return str(selector or "")
+    if not selector.keys() <= {"matchLabels", "matchExpressions"}:
+        selector = {"matchLabels": selector}
+    terms = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
+    terms += [(term["key"], _term(term)) for term in selector.get("matchExpressions") or ()]
     return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
 
 

@@ -1,4 +1,4 @@
-"""Refusals: every error answer of the API server, in the words a real one uses.
+"""metav1.Status, StatusError: every error answer of the API server, in the words of a real one.
 
 A `StatusError` (apierrors.StatusError) is raised anywhere in the server and becomes a Status
 document at the edge. The functions here, and those of quintant.cluster.apiserver.meta.field_errors
@@ -230,8 +230,8 @@ def unknown_error(message: str) -> StatusError:
     return StatusError(500, "", message)
 
 
-def resource_version_too_large(asked: int, current: int) -> StatusError:
-    text = f"Timeout: Too large resource version: {asked}, current: {current}"
+def resource_version_too_large(requested: int, current: int) -> StatusError:
+    text = f"Timeout: Too large resource version: {requested}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return StatusError(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
 

@@ -1,4 +1,4 @@
-"""Who is asking: a client certificate, a bearer token, or nobody in particular.
+"""user.Info: the user of a request: by certificate, by bearer token, or anonymous.
 
 Static tokens live in a table that can change while the server runs. It holds digests, so that a
 token appears neither in memory dumps of the table nor in a repr.
@@ -40,13 +40,13 @@ class User(Struct, frozen=True):
     @property
     def info(self) -> dict[str, Any]:
         """The user as documents tell of one."""
-        told = {
+        fields = {
             "username": self.name,
             "uid": self.uid,
             "groups": list(self.groups),
             "extra": {key: list(values) for key, values in sorted(self.extra.items())},
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in fields.items() if value}
 
     def among(self, group: str) -> User:
         """The same user, in one more group."""

@@ -1,4 +1,4 @@
-"""Which version of a group comes first: stable before beta before alpha, then the higher number."""
+"""CompareKubeAwareVersionStrings: stable before beta before alpha, then the higher number."""
 
 from __future__ import annotations
 

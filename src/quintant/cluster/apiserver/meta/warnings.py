@@ -1,4 +1,4 @@
-"""Headers of answers that are made from something."""
+"""NewWarningHeader: the header Warning of an answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _NONE: Mapping[str, str] = {}
 
 def warning_headers(texts: Iterable[str], headers: Mapping[str, str] = _NONE) -> dict[str, str]:
     """Headers that also tell a client, first of all, what it should know, each thing once."""
-    told = [f'299 - "{_escaped(text)}"' for text in _cut(list(dict.fromkeys(texts)))]
-    if not told:
+    messages = [f'299 - "{_escaped(text)}"' for text in _cut(list(dict.fromkeys(texts)))]
+    if not messages:
         return dict(headers)
     after = headers.get("warning")
-    return {**headers, "warning": ", ".join([*told, after] if after else told)}
+    return {**headers, "warning": ", ".join([*messages, after] if after else messages)}
 
 
 def _cut(texts: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Work that takes long, beside the loop: in threads, so that everybody else is served meanwhile.
+"""Work that takes long, beside the loop: in threads, so that other requests are served meanwhile.
 
 What is small is done at once, on the loop. What is large, or turns out to be costly on the way, is
 done by threads that a server has while it is on a socket; the interpreter lets them and the loop
@@ -9,7 +9,7 @@ In process and under virtual time there is no thread: everything is done at once
 results in an order that can be repeated.
 
 Done beside may be what changes nothing that others see. It may read the store: whoever acts on the
-result looks again at what could have changed (`Writes.current`).
+result looks again at what could have changed (`Writes.is_current`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a request may take, and what is said to who has to wait longer.
+"""WithRequestDeadline, WithMaxInFlightLimit: how long a request may take, and how many may wait.
 
 A real server ends a request after a minute, or after the `timeout` in its query if that is less:
 a duration as Go writes them, such as 1m30s. Watches and logs are not concerned. Both refusals here
@@ -51,8 +51,8 @@ class RequestTimeout(StatusError):
         return _TEXT
 
     def encode(self) -> bytes:
-        said = {key: value for key, value in self.status.items() if key not in _UNSAID}
-        return msgspec.json.encode(said) + b"\n"
+        fields = {key: value for key, value in self.status.items() if key not in _UNSAID}
+        return msgspec.json.encode(fields) + b"\n"
 
 
 _UNSAID = ("kind", "apiVersion")
@@ -76,7 +76,7 @@ class TooManyInFlight(StatusError):
 @asynccontextmanager
 async def request_timeout(seconds: float) -> AsyncIterator[None]:
     """RequestTimeout for what takes longer."""
-    told = _due.set(asyncio.get_running_loop().time() + seconds)
+    token = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
         async with asyncio.timeout(seconds) as limit:
             yield
@@ -85,7 +85,7 @@ async def request_timeout(seconds: float) -> AsyncIterator[None]:
             raise
         raise RequestTimeout() from None
     finally:
-        _due.reset(told)
+        _due.reset(token)
 
 
 def request_deadline() -> float:
@@ -102,9 +102,9 @@ def timeout_seconds(query: Mapping[str, str]) -> float:
     found = _DURATION.fullmatch(text)
     if not found:
         why = "missing unit in duration" if _UNITLESS.fullmatch(text) else "invalid duration"
-        said = f"time: {why} {quoted(text)}"
-        raise bad_request(f"invalid timeout specified in the request URL - {said}")
+        message = f"time: {why} {quoted(text)}"
+        raise bad_request(f"invalid timeout specified in the request URL - {message}")
     if found[1] == "-":
         return LONGEST_SECONDS
-    asked = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
-    return min(asked or LONGEST_SECONDS, LONGEST_SECONDS)
+    requested = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    return min(requested or LONGEST_SECONDS, LONGEST_SECONDS)

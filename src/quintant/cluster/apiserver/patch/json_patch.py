@@ -1,4 +1,4 @@
-"""JSON patch (RFC 6902), as lenient as the engine of a real server.
+"""jsonPatcher: JSON patch (RFC 6902), as lenient as the engine of a real server.
 
 Differences from the RFC that clients rely on: replacing an absent key of a map adds it, testing an
 absent place against null holds, a negative index counts from the end, and an operation whose path
@@ -7,7 +7,7 @@ does not begin with a slash does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -25,6 +25,14 @@ MAX_COPIED = 3 * 1024 * 1024
 """Bytes that the copies of one patch may add, else a few of them would fill the memory."""
 
 
+class InapplicableOperation(Exception):
+    """An operation cannot be applied."""
+
+    def __init__(self, operation: dict[str, Any]) -> None:
+        super().__init__("it does not apply")
+        self.operation = operation
+
+
 class _Absent(Exception):
     """The path leads nowhere."""
 
@@ -35,7 +43,15 @@ def apply_patch(document: Any, operations: Any) -> Any:
         raise bad_request("error decoding patch: a JSON patch must be a list of operations")
     if len(operations) > MAX_OPERATIONS:
         raise too_many_operations(len(operations), MAX_OPERATIONS)
-    root = {"": document}
+    try:
+        return apply_operations(document, operations)
+    except InapplicableOperation:
+        raise unprocessable() from None
+
+
+def apply_operations(document: Any, operations: Sequence[dict[str, Any]]) -> Any:
+    """The document after every operation; InapplicableOperation has the first that is none."""
+    root, operation = {"": document}, {}
     try:
         copied = 0
         for operation in operations:
@@ -45,7 +61,7 @@ def apply_patch(document: Any, operations: Any) -> Any:
             _step(root, operation)
         check(root[""])
     except (_Absent, TypeError, ValueError, KeyError, RecursionError):
-        raise unprocessable() from None
+        raise InapplicableOperation(operation) from None
     return root[""]
 
 
@@ -59,7 +75,7 @@ def _weight(root: dict[str, Any], operation: dict[str, Any]) -> int:
 def _step(root: dict[str, Any], operation: dict[str, Any]) -> None:
     act = _ACTIONS[operation["op"]]
     path = operation["path"]
-    if path and not path.startswith("/"):
+    if isinstance(path, str) and path and not path.startswith("/"):
         return
     act(root, _split(path), operation)
 
@@ -170,8 +186,10 @@ def _index(items: list[Any], key: str) -> int:
     return at
 
 
-def _split(path: str) -> list[str]:
-    """The keys of a pointer, under the root's own empty key."""
+def _split(path: object) -> list[str]:
+    """The keys of a pointer, under the root's own empty key; TypeError if it is none."""
+    if not isinstance(path, str):
+        raise TypeError("a pointer is a text")
     return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
 
 

@@ -1,4 +1,4 @@
-"""JSON merge patch (RFC 7386): maps merge, null deletes, everything else replaces."""
+"""MergePatchType: JSON merge patch (RFC 7386): maps merge, null deletes, all else replaces."""
 
 from __future__ import annotations
 

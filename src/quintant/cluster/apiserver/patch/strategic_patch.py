@@ -1,4 +1,4 @@
-"""Strategic merge patches of built-in kinds: the tables say how their fields merge.
+"""StrategicMergePatch, smpPatcher: strategic merge patch of built-in kinds, by the tables.
 
 What is merged how is in quintant.core.strategic_merge; here is what it asks for, and what becomes
 of its refusals.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
 from quintant.cluster.apiserver.golang.printing import plain, quoted
 from quintant.cluster.apiserver.meta.status import (
     StatusError,
@@ -16,7 +17,6 @@ from quintant.cluster.apiserver.meta.status import (
     unprocessable,
 )
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType, MessageType
 from quintant.core.strategic_merge import PatchMeta, strategic_merge
 from quintant.core.strategic_order import BadPatchFormat, ListInList, PatchError
 

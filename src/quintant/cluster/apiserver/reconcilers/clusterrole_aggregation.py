@@ -1,4 +1,4 @@
-"""Cluster roles made of others: those with an aggregation rule hold the rules of all they select.
+"""ClusterRoleAggregationController: RBAC aggregation: roles of an aggregationRule.
 
 Done at once, as part of the write that changed a role, where a real cluster has a controller for
 it. Roles may select roles that are made of others themselves.
@@ -50,7 +50,7 @@ class ClusterRoleAggregation:
     def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self._stirred = False
-        store.subscribe(self._told)
+        store.subscribe(self._on_change)
 
     def reload(self) -> None:
         """Look at every role again: the store's contents were exchanged."""
@@ -70,13 +70,17 @@ class ClusterRoleAggregation:
         rules = msgspec.json.decode(encoded)
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
-        where = kind.resource
-        config = {"apiVersion": where.api_version, "kind": where.kind, "metadata": {"name": name}}
+        resource = kind.resource
+        config = {
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            "metadata": {"name": name},
+        }
         writes.apply(
             ObjectRef(kind, name=name), config | ({"rules": rules} if rules else {}), CONTROLLER
         )
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _on_change(self, table: Table, change: Change) -> None:
         self._stirred |= table.name == TABLE
 
 

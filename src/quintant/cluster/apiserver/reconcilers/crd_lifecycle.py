@@ -1,4 +1,4 @@
-"""Custom kinds at run time: serving begins and ends as definitions are written and deleted.
+"""crdHandler, EstablishingController, CRDFinalizer: custom kinds come and go.
 
 The state of a definition is in its conditions, as on a real server, but nothing waits:
 
@@ -10,7 +10,6 @@ Each arrow is a status write. A changed schema swaps the kinds in one step and e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,7 @@ from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.crd import kinds as crd_kinds
 from quintant.cluster.apiserver.crd.conversion_webhook import Converter
 from quintant.cluster.apiserver.crd.kinds import StorageEpochs
-from quintant.cluster.apiserver.crd.names import AcceptedNames, accept_names
+from quintant.cluster.apiserver.crd.names import accept_names
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
@@ -29,6 +28,16 @@ from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.reconcilers.crd_status import (
+    CLEARED,
+    ESTABLISHED,
+    NEVER,
+    TERMINATING,
+    StatusChange,
+    with_accepted_names,
+    with_status,
+    without_finalizer,
+)
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
@@ -41,9 +50,6 @@ GROUP = "apiextensions.k8s.io"
 PLURAL = "customresourcedefinitions"
 TABLE = f"{PLURAL}.{GROUP}"
 SERVER = WriteOptions(manager="kube-apiserver")
-
-Mark = Callable[[JsonObject, str], JsonObject]
-"""From a status and the time to the status it shall be."""
 
 
 class CrdLifecycle:
@@ -69,7 +75,7 @@ class CrdLifecycle:
         self._epochs: dict[str, StorageEpochs] = {}
         self._stirred: dict[str, None] = {}
         self._last: tuple[StoredEntry, JsonObject] | None = None
-        store.subscribe(self._told)
+        store.subscribe(self._on_change)
 
     def check_create(self, target: ObjectRef) -> None:
         """403 for new objects of a definition that is being deleted, 404 after that."""
@@ -92,20 +98,20 @@ class CrdLifecycle:
             return False
         name = next(iter(self._stirred))
         del self._stirred[name]
-        found = self._read(name)
-        if found is None:
+        crd = self._read(name)
+        if crd is None:
             self._withdraw(name)
-        elif deleting(found):
-            self._clear(name, found, writes, deletes)
+        elif deleting(crd):
+            self._clear(name, crd, writes, deletes)
         else:
-            self._establish(name, found, writes)
+            self._establish(name, crd, writes)
         return True
 
-    def _establish(self, name: str, found: JsonObject, writes: Writes) -> None:
+    def _establish(self, name: str, crd: JsonObject, writes: Writes) -> None:
         """Give a definition its names, and serve it if it has them or was served before."""
-        spec, before = found["spec"], found["status"].get("acceptedNames") or {}
+        spec, before = crd["spec"], crd["status"].get("acceptedNames") or {}
         naming = accept_names(spec["names"], before, self._neighbours(name, spec["group"]))
-        self._mark(name, writes, partial(_naming, naming))
+        self._mark(name, writes, partial(with_accepted_names, naming))
         accepted = self._read(name)
         assert accepted is not None, "it was just marked"
         if naming.condition.status or ESTABLISHED.is_set(accepted["status"]):
@@ -114,29 +120,27 @@ class CrdLifecycle:
         if before != naming.names:
             self._stirred |= dict.fromkeys(self._group(name, spec["group"]))
 
-    def _serve(self, name: str, found: JsonObject) -> None:
+    def _serve(self, name: str, crd: JsonObject) -> None:
         before = self._served.get(name)
-        if before is not None and _served_parts(before) == _served_parts(found):
+        if before is not None and _served_parts(before) == _served_parts(crd):
             return
         table = self._store.table(name)
         if before is None:
             # Whoever asks for what was before has another kind in mind.
             table.history.compact(self._store.revision)
-        kinds = crd_kinds.custom_kinds(
-            found, self._epoch(name, before, found), self._converter(found)
-        )
-        self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
+        kinds = crd_kinds.custom_kinds(crd, self._epoch(name, before, crd), self._converter(crd))
+        self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
         self._catalog.add(kinds)
-        self._served[name] = found
+        self._served[name] = crd
         if kinds and kinds[0].field_labels.values:
             self._store.update_field_values(
                 table, partial(stored_json.field_values_of, kinds[0].storage_kind or kinds[0])
             )
         self._hub.close(name)
 
-    def _converter(self, found: JsonObject) -> Converter | None:
+    def _converter(self, crd: JsonObject) -> Converter | None:
         """What converts the objects of a definition, if it is a webhook."""
-        conversion = found["spec"]["conversion"]
+        conversion = crd["spec"]["conversion"]
         if conversion["strategy"] != "Webhook":
             return None
         webhook = conversion["webhook"]
@@ -144,7 +148,7 @@ class CrdLifecycle:
         client = read_target(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
-    def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> StorageEpochs:
+    def _epoch(self, name: str, before: JsonObject | None, crd: JsonObject) -> StorageEpochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""
         if not self._store.table(name).entries:
             self._epochs[name] = StorageEpochs()
@@ -152,28 +156,28 @@ class CrdLifecycle:
         now, known = self._store.revision, self._epochs.get(name, StorageEpochs())
         ends = known.ends
         if before is not None:
-            was, is_ = (definition.storage_version(each)["name"] for each in (before, found))
+            was, is_ = (definition.storage_version(each)["name"] for each in (before, crd))
             ends = (*ends, (now, was)) if was != is_ else ends
         self._epochs[name] = StorageEpochs(ends, now)
         return self._epochs[name]
 
     def _withdraw(self, name: str) -> None:
         """Serve a definition no longer; others may have waited for its names."""
-        found = self._served.pop(name, None)
+        crd = self._served.pop(name, None)
         self._terminating.discard(name)
-        if found is not None:
-            self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
+        if crd is not None:
+            self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
             self._hub.close(name)
         self._stirred |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
-    def _clear(self, name: str, found: JsonObject, writes: Writes, deletes: Deletes) -> None:
+    def _clear(self, name: str, crd: JsonObject, writes: Writes, deletes: Deletes) -> None:
         """Delete the objects of a definition, then let the definition go."""
-        if definition.CLEANUP not in found["metadata"].get("finalizers", ()):
+        if definition.CLEANUP not in crd["metadata"].get("finalizers", ()):
             return
         self._terminating.add(name)
         self._mark(name, writes, TERMINATING.set)
-        table, established = self._store.table(name), ESTABLISHED.is_set(found["status"])
-        kind = crd_kinds.storage_kind(found)
+        table, established = self._store.table(name), ESTABLISHED.is_set(crd["status"])
+        kind = crd_kinds.storage_kind(crd)
         for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
             deletes.delete(ObjectRef(kind, namespace, own))
@@ -183,14 +187,16 @@ class CrdLifecycle:
 
     def _release(self, name: str, writes: Writes, condition: StatusCondition) -> None:
         now = timestamp(self._clock.now())
-        writes.update(self._target(name, "status"), partial(_released, condition, now), SERVER)
+        writes.update(
+            self._target(name, "status"), partial(without_finalizer, condition, now), SERVER
+        )
 
-    def _mark(self, name: str, writes: Writes, mark: Mark) -> None:
+    def _mark(self, name: str, writes: Writes, mark: StatusChange) -> None:
         """Write a definition's status; nothing happens if it says so already."""
-        now, found = timestamp(self._clock.now()), self._read(name)
-        if found is None or mark(found["status"], now) != found["status"]:
+        now, crd = timestamp(self._clock.now()), self._read(name)
+        if crd is None or mark(crd["status"], now) != crd["status"]:
             target = self._target(name, "status")
-            writes.update_by_server(target, partial(_marked, mark, now), SERVER)
+            writes.update_by_server(target, partial(with_status, mark, now), SERVER)
 
     def _neighbours(self, name: str, group: str) -> list[JsonObject]:
         """The names that other definitions of the group have."""
@@ -198,8 +204,8 @@ class CrdLifecycle:
 
     def _accepted(self, name: str) -> JsonObject:
         if name not in self._names:
-            found = self._read(name)
-            self._names[name] = ((found or {}).get("status") or {}).get("acceptedNames") or {}
+            crd = self._read(name)
+            self._names[name] = ((crd or {}).get("status") or {}).get("acceptedNames") or {}
         return self._names[name]
 
     def _group(self, name: str, group: str) -> list[str]:
@@ -221,7 +227,7 @@ class CrdLifecycle:
         assert kind is not None, "a built-in kind is always served"
         return ObjectRef(kind, name=name, subresource=sub)
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _on_change(self, table: Table, change: Change) -> None:
         """Remember definitions that changed, and those whose last object may be gone."""
         if table.name == TABLE:
             self._names.pop(change.key, None)
@@ -230,45 +236,6 @@ class CrdLifecycle:
             self._stirred[table.name] = None
 
 
-INSTALLING = StatusCondition(
-    "Established", False, "Installing", "the initial names have been accepted"
-)
-WAITING = StatusCondition("Established", False, "NotAccepted", "not all names are accepted")
-ESTABLISHED = StatusCondition(
-    "Established", True, "InitialNamesAccepted", "the initial names have been accepted"
-)
-TERMINATING = StatusCondition(
-    "Terminating", True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"
-)
-CLEARED = StatusCondition(
-    "Terminating", False, "InstanceDeletionCompleted", "removed all instances"
-)
-NEVER = StatusCondition("Terminating", False, "NeverEstablished", "resource was never established")
-
-
-def _marked(mark: Mark, now: str, live: JsonObject) -> JsonObject:
-    """A definition with another status, sharing everything else but its managers."""
-    return {**live, "metadata": dict(live["metadata"]), "status": mark(live["status"], now)}
-
-
-def _naming(naming: AcceptedNames, status: JsonObject, now: str) -> JsonObject:
-    """The status of a definition that has been given names; served ones stay established."""
-    if status.get("acceptedNames") == naming.names and naming.condition.is_exactly_set(status):
-        return status
-    changed = naming.condition.set({**status, "acceptedNames": naming.names}, now)
-    if ESTABLISHED.is_set(changed):
-        return changed
-    return (INSTALLING if naming.condition.status else WAITING).set(changed, now)
-
-
-def _served_parts(found: JsonObject) -> tuple[Any, Any]:
+def _served_parts(crd: JsonObject) -> tuple[Any, Any]:
     """What serving depends on."""
-    return found["spec"], found["status"].get("acceptedNames")
-
-
-def _released(condition: StatusCondition, now: str, live: JsonObject) -> JsonObject:
-    """The definition without the finalizer that held it for us."""
-    metadata = live["metadata"]
-    left = [name for name in metadata.get("finalizers", ()) if name != definition.CLEANUP]
-    status = condition.set(live["status"], now)
-    return {**live, "metadata": {**metadata, "finalizers": left}, "status": status}
+    return crd["spec"], crd["status"].get("acceptedNames")

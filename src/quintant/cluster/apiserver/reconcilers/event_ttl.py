@@ -1,4 +1,4 @@
-"""Events end an hour after they were last written, as they do in a real cluster.
+"""EventTTL: events end an hour after they were last written.
 
 Each of them would need a timer; they all live equally long, so one is enough: for whichever was
 written first. What was written again since, or is gone already, is passed over. A server that goes

@@ -1,4 +1,4 @@
-"""The status of ResourceQuotas: what they allow, and what is used of it.
+"""syncResourceQuota: the status of a ResourceQuota: what is allowed, and what is used of it.
 
 Done at once, as part of the write that changed something, where a real cluster has a controller
 for it.
@@ -42,7 +42,7 @@ class QuotaStatus:
         self._stirred: set[str] = set()
         self._counted: dict[str, frozenset[str]] = {}
         """The tables whose objects the quotas of a namespace count; of those looked at so far."""
-        store.subscribe(self._told)
+        store.subscribe(self._on_change)
 
     def reload(self) -> None:
         """Look at every quota again: the store's contents were exchanged."""
@@ -63,8 +63,8 @@ class QuotaStatus:
         if not quota.spec.hard:
             return {}
         known = {kind.table for kind in self._catalog.tables()}
-        told = format_quantities(quota_used(self._store, namespace, quota, known))
-        return {"hard": quota.spec.hard, "used": told}
+        used = format_quantities(quota_used(self._store, namespace, quota, known))
+        return {"hard": quota.spec.hard, "used": used}
 
     def _write(self, writes: Writes, namespace: str, name: str, status: JsonObject) -> None:
         kind = self._catalog.find("", "v1", QUOTAS)
@@ -72,7 +72,7 @@ class QuotaStatus:
         target = ObjectRef(kind, namespace, name, "status")
         writes.update(target, partial(_with, status), CONTROLLER)
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _on_change(self, table: Table, change: Change) -> None:
         namespace = change.key.rpartition("/")[0]
         if table.name == QUOTAS:
             self._counted.pop(namespace, None)

@@ -1,18 +1,18 @@
-"""What the server decides about an object once its author's fields are known to be the author's.
+"""podStrategy, generateSelector: what the server itself decides: status of a pod, labels of a job.
 
 Nobody owns what is written here: the status of a new pod, the labels by which a job finds its pods.
 One function per kind, in place; `live` is what an update replaces. Addresses are given out in
-quintant.cluster.apiserver.kinds.service_ips.
+quintant.cluster.apiserver.registry.service_ips.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.apiserver.kinds.service_ips import assign_service_ips
 from quintant.cluster.apiserver.meta.names import label_value_errors
 from quintant.cluster.apiserver.meta.qos import qos_class
 from quintant.cluster.apiserver.meta.types import JsonObject, OtherObjects
+from quintant.cluster.apiserver.registry.service_ips import assign_service_ips
 
 _GATED = {
     "type": "PodScheduled",

@@ -1,4 +1,4 @@
-"""What every cluster has from its first moment: namespaces, priorities, and the usual roles.
+"""bootstrappolicy.ClusterRoles, systemnamespaces: what a cluster has from its first moment.
 
 The roles are those of a real cluster: a program that is bound to `view` here may do there what it
 did here. Left out are the roles of controllers that there are none of here.

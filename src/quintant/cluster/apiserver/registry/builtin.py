@@ -1,4 +1,4 @@
-"""The built-in kinds: what each of them is called, and where it is found. Data.
+"""RESTStorageProvider: the built-in kinds: their groups, versions, names and scopes. Data.
 
 Each row is a resource; the sets below name what is special about some. How a kind behaves is said
 in quintant.cluster.apiserver.registry.strategies; a fact about a kind belongs in one of the two and
@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.kinds.kind import Kind, KindNames
 from quintant.cluster.apiserver.registry.field_labels import field_labels_of
-from quintant.cluster.apiserver.registry.prepare_create import NAMESPACE_FINALIZER
+from quintant.cluster.apiserver.registry.prepare import NAMESPACE_FINALIZER
 from quintant.cluster.apiserver.registry.strategies import strategy_of
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
 from quintant.core.resource import Resource, Scale
@@ -103,22 +103,22 @@ def builtin_kinds() -> tuple[Kind, ...]:
 def _kind(
     group: str, version: str, kind: str, plural: str, short: str, scope: str, sub: str, sets: str
 ) -> Kind:
-    where = Resource(
+    resource = Resource(
         _absent(group), version, kind, plural, namespaced=scope == "N", status=sub == "s"
     )
-    message = tables.find(where.api_version, kind)
+    message = go_types.find(resource.api_version, kind)
     assert message is not None, "the table has every kind of the rows above"
     return Kind(
-        where,
-        table=plural if plural == "events" else where.full_name,
-        strategy=strategy_of(where, message),
+        resource,
+        table=plural if plural == "events" else resource.full_name,
+        strategy=strategy_of(resource, message),
         names=KindNames(
             kind.lower(),
             tuple(_absent(short).split(",")) if _absent(short) else (),
             (sets,) if _absent(sets) else (),
         ),
-        field_labels=field_labels_of(where),
-        create_only=where.group in _REVIEWS,
+        field_labels=field_labels_of(resource),
+        create_only=resource.group in _REVIEWS,
         scale=_SCALED.get(plural),
         message=message,
         merge_schema=builtin_schema(message),

@@ -1,4 +1,4 @@
-"""What objects of the built-in kinds can be selected by, beside their name and namespace. Data.
+"""AddFieldLabelConversionFunc: the field selectors of the built-in kinds. Data.
 
 A field selector names a field by a label. Most labels are the path of what they mean; the others
 are aliases. An entry remembers the value of each path from the moment it is stored.
@@ -53,10 +53,10 @@ _ALIASES: dict[str, dict[str, str]] = {
 }
 
 
-def field_labels_of(where: Resource) -> FieldLabels:
+def field_labels_of(resource: Resource) -> FieldLabels:
     """What objects of a built-in kind can be selected by."""
-    values = _VALUES.get(where.plural, {})
-    paths = _ALIASES.get(where.full_name, {})
-    if where.full_name != "events.events.k8s.io":
+    values = _VALUES.get(resource.plural, {})
+    paths = _ALIASES.get(resource.full_name, {})
+    if resource.full_name != "events.events.k8s.io":
         paths = {path: path for path in values} | paths
-    return FieldLabels(paths, values, _REFUSAL.get(where.plural, _ONLY_METADATA))
+    return FieldLabels(paths, values, _REFUSAL.get(resource.plural, _ONLY_METADATA))

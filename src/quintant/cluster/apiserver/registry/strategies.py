@@ -1,4 +1,4 @@
-"""The strategies of the built-in kinds: how each of them behaves. Data.
+"""RESTCreateStrategy, RESTUpdateStrategy: the strategies of the built-in kinds. Data.
 
 The sets below name the exceptions to the default behaviour, by the plural name of the resource. A
 fact about a kind belongs here or in quintant.cluster.apiserver.registry.builtin, and nowhere else.
@@ -12,6 +12,7 @@ from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
 from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.defaulting.walk import defaulter
+from quintant.cluster.apiserver.go_types import MessageType
 from quintant.cluster.apiserver.kinds.strategy import (
     ConversionStrategy,
     CreateStrategy,
@@ -26,14 +27,12 @@ from quintant.cluster.apiserver.meta.names import (
     path_segment_errors,
 )
 from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
-from quintant.cluster.apiserver.registry import generation
 from quintant.cluster.apiserver.registry.assign import ASSIGN
-from quintant.cluster.apiserver.registry.prepare_create import (
+from quintant.cluster.apiserver.registry.prepare import (
     PREPARE_FOR_CREATE,
-    keep_namespace_finalizers,
+    PREPARE_FOR_UPDATE,
     terminate_namespace,
 )
-from quintant.cluster.apiserver.tables import MessageType
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -46,16 +45,9 @@ _NO_UNCONDITIONAL_UPDATE = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
 }
-_PREPARE_FOR_UPDATE = {
-    "customresourcedefinitions": definition.prepare_for_update,
-    "daemonsets": generation.bump_template_generation,
-    "deployments": generation.bump_deployment_generation,
-    "endpointslices": generation.bump_slice_generation,
-    "namespaces": keep_namespace_finalizers,
-}
 _STATUS_RESETS = {
     "deployments": frozenset({"labels"}),
-    "pods": frozenset({"ownerReferences"}),
+    "pods": frozenset({"ownerReferences", "deletionTimestamp"}),
 }
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
@@ -116,16 +108,17 @@ _CONVERSIONS = {
 _AS_STORED = ConversionStrategy()
 
 
-def strategy_of(where: Resource, message: MessageType) -> Strategy:
+def strategy_of(resource: Resource, message: MessageType) -> Strategy:
     """How a built-in kind behaves."""
-    plural = where.plural
+    plural = resource.plural
     return Strategy(
         create=_create(plural),
         update=_update(plural),
         delete=_delete(plural),
-        conversion=_CONVERSIONS.get(f"{where.api_version} {where.kind}", _AS_STORED),
-        validation=_validation(where),
-        tracks_generation=(where.status and plural not in _NO_GENERATION) or plural in _GENERATION,
+        conversion=_CONVERSIONS.get(f"{resource.api_version} {resource.kind}", _AS_STORED),
+        validation=_validation(resource),
+        tracks_generation=(resource.status and plural not in _NO_GENERATION)
+        or plural in _GENERATION,
         default=_DEFAULTS.get(plural) or defaulter(message),
         assign=ASSIGN.get(plural),
     )
@@ -143,7 +136,7 @@ def _update(plural: str) -> UpdateStrategy:
     return UpdateStrategy(
         allow_create_on_update=plural in _CREATE_ON_UPDATE,
         allow_unconditional_update=plural not in _NO_UNCONDITIONAL_UPDATE,
-        prepare_for_update=_PREPARE_FOR_UPDATE.get(plural),
+        prepare_for_update=PREPARE_FOR_UPDATE.get(plural),
         status_resets=_STATUS_RESETS.get(plural, frozenset()),
     )
 
@@ -158,13 +151,13 @@ def _delete(plural: str) -> DeleteStrategy:
     )
 
 
-def _validation(where: Resource) -> ValidationStrategy:
-    plural = where.plural
+def _validation(resource: Resource) -> ValidationStrategy:
+    plural = resource.plural
     return ValidationStrategy(
         validate_name=_VALIDATE_NAME.get(plural, dns1123_subdomain_errors),
         unqualified_finalizers=plural in _UNQUALIFIED_FINALIZERS,
         metadata_last=plural in _METADATA_LAST,
         validate=_VALIDATE.get(plural),
         validate_custom=_VALIDATE_CUSTOM.get(plural),
-        reported_as=Resource("", "v1", where.kind, plural) if plural == "events" else None,
+        reported_as=Resource("", "v1", resource.kind, plural) if plural == "events" else None,
     )

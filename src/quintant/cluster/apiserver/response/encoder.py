@@ -1,4 +1,4 @@
-"""From what a client likes to how objects are written for it."""
+"""doTransformObject, WriteObjectNegotiated: how an answer is encoded for its client."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def encoder_for(
 
 
 def _include(call: ApiRequest) -> Include:
-    asked = call.query.get("includeObject") or Include.METADATA.value
+    value = call.query.get("includeObject") or Include.METADATA.value
     try:
-        return Include(asked)
+        return Include(value)
     except ValueError:
         raise bad_request(
-            f'Unable to convert to Table as requested: includeObject: Invalid value: "{asked}": '
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{value}": '
             "must be 'Metadata', 'Object', 'None', or empty"
         ) from None
 
@@ -69,7 +69,7 @@ def _not_a_list(kind: Kind) -> StatusError:
 
 def _go(kind: Kind) -> str:
     """What Go calls the type of a kind's objects."""
-    where = kind.resource
+    resource = kind.resource
     if kind.custom:
         return "*unstructured.Unstructured"
-    return f"*{_PACKAGES.get(where.group) or where.group.partition('.')[0]}.{where.kind}"
+    return f"*{_PACKAGES.get(resource.group) or resource.group.partition('.')[0]}.{resource.kind}"

@@ -1,4 +1,4 @@
-"""Large answers as gzip, for clients that read it, a piece at a time."""
+"""deferredResponseWriter: large answers as gzip, for clients that accept it, piece by piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large lists, written while they are sent.
+"""StreamingCollectionEncodingToJSON: large lists, encoded while they are sent.
 
 A list of many megabytes is never one document here: writing it would stall everybody else, and
 keep it in memory twice. What it holds was decided when it was asked for; entries never change. A

@@ -1,4 +1,4 @@
-"""Which form of an answer a client likes best: the Accept header, `pretty`, and browsers.
+"""NegotiateOutputMediaType: the media type of an answer: the Accept header, `pretty`, browsers.
 
     Accept: application/json;as=Table;v=v1;g=meta.k8s.io, application/json;q=0.5
             └─ media type ─┘ └──── transformation ─────┘
@@ -173,9 +173,9 @@ def _negotiated(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
 
 
 def _pretty(call: ApiRequest) -> bool:
-    asked = call.query.get("pretty")
-    if asked is not None:
-        return asked in _TRUE
+    value = call.query.get("pretty")
+    if value is not None:
+        return value in _TRUE
     best = _best(call.headers.get("accept", ""))
     if best is not None and best.pretty:
         return True

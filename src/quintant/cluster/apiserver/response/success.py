@@ -1,4 +1,4 @@
-"""Status documents of success: something was done, and there is no object to show."""
+"""StatusSuccess: a Status document where something was done and there is no object to show."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def created_status(warnings: Iterable[str]) -> ApiResponse:
 
 def deleted_status(target: ObjectRef, entry: StoredEntry) -> bytes:
     """What is said of an object that is gone, by its last state."""
-    where = target.kind.resource
+    resource = target.kind.resource
     uid = stored_json.read(entry, _Identified).metadata.uid
-    details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
+    details = {"name": target.name, "group": resource.group, "kind": resource.plural, "uid": uid}
     status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
     return msgspec.json.encode(status) + b"\n"

@@ -1,4 +1,4 @@
-"""Objects as rows of a table (meta.k8s.io): what `kubectl get` shows.
+"""asTable: objects as rows of a Table (meta.k8s.io): what `kubectl get` shows.
 
 A table is a form like any other, so lists, watches and pages of them need to know nothing of it.
 Columns are named once at the beginning of an answer: every table is written without them, and

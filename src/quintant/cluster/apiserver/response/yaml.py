@@ -1,4 +1,4 @@
-"""Answers written as YAML, for the few clients that like it better than JSON."""
+"""NewYAMLSerializer: answers as YAML, for clients that prefer it to JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of a definition may cost: each by itself, and all of them together."""
+"""StaticEstimatedCostLimit, StaticEstimatedCRDCostLimit: the CEL cost that rules may have."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class CostBudget(Struct):
         if self.total <= SCHEMA_LIMIT:
             return
         text = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3"
-        for _, where in self.expensive:
-            yield forbidden(where, f"{text} schema")
+        for _, rule_path in self.expensive:
+            yield forbidden(rule_path, f"{text} schema")
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
         yield forbidden(path, too_expensive(name, self.total, SCHEMA_LIMIT))
 

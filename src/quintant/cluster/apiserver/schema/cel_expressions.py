@@ -1,4 +1,4 @@
-"""The rules of one place in a definition's schema: well spelt, compiling, affordable."""
+"""ValidationRules, cel.Compile: the CEL rules of one schema: spelling, types and cost."""
 
 from __future__ import annotations
 
@@ -34,50 +34,50 @@ REASONS = (
 def validate_rule_texts(schema: Schema, path: str) -> Iterator[Cause]:
     """What is wrong with how rules are written down."""
     for at, rule in enumerate(schema.get(RULES) or ()):
-        where = f"{path}.{RULES}[{at}]"
-        yield from _texts(rule, where)
-        yield from _reason(rule, where)
-        yield from _field(rule, where, schema)
+        item_path = f"{path}.{RULES}[{at}]"
+        yield from _texts(rule, item_path)
+        yield from _reason(rule, item_path)
+        yield from _field(rule, item_path, schema)
 
 
-def _texts(rule: Schema, where: str) -> Iterator[Cause]:
+def _texts(rule: Schema, path: str) -> Iterator[Cause]:
     text, message = rule.get("rule") or "", rule.get("message") or ""
     computed = rule.get("messageExpression") or ""
     if not text.strip():
-        yield required(f"{where}.rule", "rule is not specified")
+        yield required(f"{path}.rule", "rule is not specified")
     elif message and not message.strip():
-        yield invalid(f"{where}.message", message, "must be non-empty if specified")
+        yield invalid(f"{path}.message", message, "must be non-empty if specified")
     elif _broken(message.strip()):
-        yield invalid(f"{where}.message", message, "must not contain line breaks")
+        yield invalid(f"{path}.message", message, "must not contain line breaks")
     elif _broken(text.strip()) and not message.strip():
         why = "message must be specified if rule contains line breaks"
-        yield required(f"{where}.message", why)
+        yield required(f"{path}.message", why)
     if computed and not computed.strip():
         why = "messageExpression must be non-empty if specified"
-        yield required(f"{where}.messageExpression", why)
+        yield required(f"{path}.messageExpression", why)
 
 
 def _broken(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def _reason(rule: Schema, where: str) -> Iterator[Cause]:
+def _reason(rule: Schema, path: str) -> Iterator[Cause]:
     reason = rule.get("reason")
     if reason is not None and reason not in REASONS:
-        yield not_supported(f"{where}.reason", reason, REASONS)
+        yield not_supported(f"{path}.reason", reason, REASONS)
 
 
-def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
+def _field(rule: Schema, rule_path: str, schema: Schema) -> Iterator[Cause]:
     path = rule.get("fieldPath") or ""
     if path and not path.strip():
-        yield invalid(f"{where}.fieldPath", path, "must be non-empty if specified")
+        yield invalid(f"{rule_path}.fieldPath", path, "must be non-empty if specified")
     if _broken(path):
-        yield invalid(f"{where}.fieldPath", path, "must not contain line breaks")
+        yield invalid(f"{rule_path}.fieldPath", path, "must not contain line breaks")
     if path:
         try:
             field_path(path, schema)
         except BadPath:
-            yield invalid(f"{where}.fieldPath", path, "must be a valid path")
+            yield invalid(f"{rule_path}.fieldPath", path, "must be a valid path")
 
 
 def validate_rules(schema: Schema, site: RuleSite) -> Iterator[Cause]:
@@ -87,40 +87,40 @@ def validate_rules(schema: Schema, site: RuleSite) -> Iterator[Cause]:
         yield Cause(INTERNAL, f"Internal error: {_UNDECLARED}", f"{site.path}.{RULES}")
         return
     for at, rule in enumerate(schema.get(RULES) or ()):
-        where = f"{site.path}.{RULES}[{at}]"
+        item_path = f"{site.path}.{RULES}[{at}]"
         try:
             found = compile_rule(rule, declared, schema)
         except BadRule as error:
-            yield _uncompilable(rule, f"{where}.{error.field}", str(error))
+            yield _uncompilable(rule, f"{item_path}.{error.field}", str(error))
             continue
-        yield from _costs(found, where, site)
-        yield from _old(rule, found, where, site.uncorrelated)
+        yield from _costs(found, item_path, site)
+        yield from _old(rule, found, item_path, site.uncorrelated)
 
 
-def _costs(rule: SchemaRule, where: str, site: RuleSite) -> Iterator[Cause]:
+def _costs(rule: SchemaRule, path: str, site: RuleSite) -> Iterator[Cause]:
     cost = site.cardinality.times(rule.program.cost, rule.type.least)
     if cost > RULE_LIMIT:
         text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
-        yield forbidden(f"{where}.rule", text)
-    site.budget.spend(f"{where}.rule", cost)
+        yield forbidden(f"{path}.rule", text)
+    site.budget.spend(f"{path}.rule", cost)
     if rule.message_program is not None:
         cost = rule.message_program.cost
         if cost > RULE_LIMIT:
             text = too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
-            yield forbidden(f"{where}.messageExpression", text)
-        site.budget.spend(f"{where}.messageExpression", cost)
+            yield forbidden(f"{path}.messageExpression", text)
+        site.budget.spend(f"{path}.messageExpression", cost)
 
 
-def _old(rule: Schema, found: SchemaRule, where: str, uncorrelated: str) -> Iterator[Cause]:
-    if found.transition and uncorrelated:
+def _old(rule: Schema, compiled: SchemaRule, path: str, uncorrelated: str) -> Iterator[Cause]:
+    if compiled.transition and uncorrelated:
         text = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
-        yield invalid(f"{where}.rule", found.text, f"{text} {uncorrelated}")
-    elif not found.transition and rule.get("optionalOldSelf") is not None:
+        yield invalid(f"{path}.rule", compiled.text, f"{text} {uncorrelated}")
+    elif not compiled.transition and rule.get("optionalOldSelf") is not None:
         text = "may not be set if oldSelf is not used in rule"
-        yield invalid(f"{where}.optionalOldSelf", rule["optionalOldSelf"], text)
+        yield invalid(f"{path}.optionalOldSelf", rule["optionalOldSelf"], text)
 
 
-def _uncompilable(rule: Schema, where: str, why: str) -> Cause:
+def _uncompilable(rule: Schema, path: str, why: str) -> Cause:
     """The whole rule is shown, as Go prints the structure it is in there."""
     shown = {
         "Rule": rule.get("rule") or "",
@@ -131,4 +131,4 @@ def _uncompilable(rule: Schema, where: str, why: str) -> Cause:
         "OptionalOldSelf": rule.get("optionalOldSelf"),
     }
     members = ",".join(f"{encoded(name)}:{encoded(value)}" for name, value in shown.items())
-    return Cause(INVALID, f"Invalid value: {{{members}}}: {why}", where)
+    return Cause(INVALID, f"Invalid value: {{{members}}}: {why}", path)

@@ -1,4 +1,4 @@
-"""One rule of x-kubernetes-validations: its programs, and what a run of it says.
+"""ValidationRule, CompilationResult: one rule of x-kubernetes-validations, and its result.
 
 Compiling happens when a definition is written, where complaints are told to its author, and again
 when it is served, where there can be none.

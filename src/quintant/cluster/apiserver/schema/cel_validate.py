@@ -1,4 +1,4 @@
-"""x-kubernetes-validations at work: the rules of a schema, run on every place they are about.
+"""cel.Validator: x-kubernetes-validations: the rules of a schema, run on every value they are for.
 
 Rules see `self`, and `oldSelf` where the place has a counterpart in the object before: then they
 are about a transition, and are left out when there is none. A rule that was broken before at a
@@ -81,11 +81,11 @@ class ValidationRules(Struct, frozen=True):
         """What breaks the rules of an object, and what did so before."""
         found = _Validation()
         with suppress(_Stop):
-            found.visit(self, obj, old, _Place(path, obj, old))
+            found.visit(self, obj, old, _Position(path, obj, old))
         return ValidationResult(found.causes, found.warnings)
 
 
-class _Place(Struct, frozen=True):
+class _Position(Struct, frozen=True):
     """Where a value is, and what it is compared with to tell whether it changed."""
 
     path: str
@@ -94,11 +94,11 @@ class _Place(Struct, frozen=True):
     hidden: bool = False
     """Whether it changed cannot be told."""
 
-    def below(self, path: str, new: Any, old: Any, *, hidden: bool = False) -> _Place:
+    def below(self, path: str, new: Any, old: Any, *, hidden: bool = False) -> _Position:
         """A place in this one; without a counterpart the whole is what did or did not change."""
         if self.hidden or hidden:
-            return _Place(path, hidden=True)
-        return _Place(path, self.new, self.old) if old is ABSENT else _Place(path, new, old)
+            return _Position(path, hidden=True)
+        return _Position(path, self.new, self.old) if old is ABSENT else _Position(path, new, old)
 
     @property
     def unchanged(self) -> bool:
@@ -112,43 +112,45 @@ class _Validation(Struct):
     warnings: list[str] = field(default_factory=list)
     budget: int = OBJECT_LIMIT
 
-    def visit(self, node: ValidationRules, value: Any, old: Any, place: _Place) -> None:
+    def visit(self, node: ValidationRules, value: Any, old: Any, position: _Position) -> None:
         if value is None:
             return
         before = None if old is ABSENT else old
         if node.rules:
-            self._run(node, value, before, place)
+            self._run(node, value, before, position)
         if isinstance(value, dict):
-            self._fields(node, value, before, place)
+            self._fields(node, value, before, position)
         elif isinstance(value, list) and node.items is not None:
-            self._items(node, value, before, place)
+            self._items(node, value, before, position)
 
     def _fields(
-        self, node: ValidationRules, value: Mapping[str, Any], old: Any, place: _Place
+        self, node: ValidationRules, value: Mapping[str, Any], old: Any, position: _Position
     ) -> None:
         before = old if isinstance(old, dict) else _NO_FIELDS
         for name, child in value.items():
             found = node.properties.get(name)
-            where = f"{place.path}.{name}" if place.path else name
+            item_path = f"{position.path}.{name}" if position.path else name
             if found is None and node.rest is not None:
-                found, where = node.rest, f"{place.path}[{name}]"
+                found, item_path = node.rest, f"{position.path}[{name}]"
             if found is not None:
                 was = before.get(name, ABSENT)
-                hidden = not place.path and name in ("apiVersion", "kind")
-                self.visit(found, child, was, place.below(where, child, was, hidden=hidden))
+                hidden = not position.path and name in ("apiVersion", "kind")
+                self.visit(found, child, was, position.below(item_path, child, was, hidden=hidden))
 
-    def _items(self, node: ValidationRules, values: list[Any], old: Any, place: _Place) -> None:
+    def _items(
+        self, node: ValidationRules, values: list[Any], old: Any, position: _Position
+    ) -> None:
         assert node.items is not None, "asked before"
         known = node.keyed.index(old) if node.keyed is not None else {}
         for at, item in enumerate(values):
             was = known.get(node.keyed.key(item), ABSENT) if node.keyed is not None else ABSENT
-            self.visit(node.items, item, was, place.below(f"{place.path}[{at}]", item, was))
+            self.visit(node.items, item, was, position.below(f"{position.path}[{at}]", item, was))
 
-    def _run(self, node: ValidationRules, value: Any, old: Any, place: _Place) -> None:
+    def _run(self, node: ValidationRules, value: Any, old: Any, position: _Position) -> None:
         subject = node.rules[0].input(value, old)
         for rule in node.rules:
             if not rule.transition or old is not None or rule.optional_old:
-                self._check(node, rule, subject, value, place)
+                self._check(node, rule, subject, value, position)
 
     def _check(
         self,
@@ -156,9 +158,9 @@ class _Validation(Struct):
         rule: SchemaRule,
         subject: RuleInput,
         value: Any,
-        place: _Place,
+        position: _Position,
     ) -> None:
-        path = place.path or NO_FIELD
+        path = position.path or NO_FIELD
         if self.budget <= 0:
             self._stop(invalid(path, node.type, _OUT_OF_BUDGET))
         outcome = rule.run(subject, RUN_LIMIT)
@@ -170,7 +172,7 @@ class _Validation(Struct):
             if outcome.fatal:
                 raise _Stop()
         elif not outcome.holds:
-            self._broken(node, rule, subject, value, place)
+            self._broken(node, rule, subject, value, position)
 
     def _broken(
         self,
@@ -178,14 +180,14 @@ class _Validation(Struct):
         rule: SchemaRule,
         subject: RuleInput,
         value: Any,
-        place: _Place,
+        position: _Position,
     ) -> None:
         message, cost = rule.explain(subject, RUN_LIMIT)
         self.budget -= cost
-        below = f".{rule.field}" if place.path else rule.field
-        path = (place.path + below if rule.field else place.path) or NO_FIELD
+        below = f".{rule.field}" if position.path else rule.field
+        path = (position.path + below if rule.field else position.path) or NO_FIELD
         cause = _cause(rule, node, path, value, message)
-        if not rule.transition and place.unchanged:
+        if not rule.transition and position.unchanged:
             self.warnings.append(f"{cause.field}: {cause.message}")
         else:
             self.causes.append(cause)

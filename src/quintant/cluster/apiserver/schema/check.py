@@ -1,4 +1,4 @@
-"""The schemas of a definition as a whole: structural, with good defaults, keywords and rules."""
+"""ValidateCustomResourceDefinitionOpenAPISchema: structural, with valid defaults and rules."""
 
 from __future__ import annotations
 

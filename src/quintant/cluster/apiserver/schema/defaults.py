@@ -1,4 +1,4 @@
-"""Defaults in schemas: they must be pruned, and be values the schema itself accepts."""
+"""ValidateDefaults: defaults in schemas: pruned, and valid by the schema itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.apiserver.go_types.coerce import CoercionError
 from quintant.cluster.apiserver.meta.correlate import ABSENT, same
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema import embedded_objects
@@ -14,7 +15,6 @@ from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structural_schema
 from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.cluster.apiserver.schema.validate import SchemaValidator
-from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -36,19 +36,19 @@ def _below(schema: Schema, path: str) -> Iterator[Cause]:
 
 
 def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
-    place = structural_schema(schema)
+    structural = structural_schema(schema)
     pruned = _copy(value)
-    prune(pruned, place)
+    prune(pruned, structural)
     if not same(pruned, value):
         yield invalid(path, value, "must not have unknown fields")
     try:
-        embedded_objects.coerce_embedded(_copy(value), place, path)
+        embedded_objects.coerce_embedded(_copy(value), structural, path)
     except CoercionError as error:
         field, _, text = str(error).partition(": ")
         yield Cause("FieldValueInvalid", text, field)
         return
     causes = list(
-        embedded_objects.validate_embedded_objects(value, place, path)
+        embedded_objects.validate_embedded_objects(value, structural, path)
     ) or SchemaValidator(schema)(value, prefix=path)
     yield from causes
     blank = any(not (rule.get("rule") or "").strip() for rule in schema.get(RULES) or ())

@@ -1,11 +1,12 @@
-"""Objects inside custom resources: apiVersion, kind and metadata as every object's are."""
+"""x-kubernetes-embedded-resource: apiVersion, kind and metadata of objects inside others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
+from quintant.cluster.apiserver.go_types.coerce import CoercionError, coerce
 from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.field_errors import invalid, required
 from quintant.cluster.apiserver.meta.names import dns1035_label_errors
@@ -14,51 +15,50 @@ from quintant.cluster.apiserver.meta.objectmeta import (
     validate_embedded_object_meta,
 )
 from quintant.cluster.apiserver.schema.prune import StructuralSchema
-from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.errors import Cause
 
 _TEXTS = ("apiVersion", "kind")
 
 
-def coerce_embedded(value: Any, place: StructuralSchema | None, path: str = "") -> list[str]:
+def coerce_embedded(value: Any, schema: StructuralSchema | None, path: str = "") -> list[str]:
     """Read embedded metadata as Go reads it, in place; the paths of what is unknown there.
 
     CoercionError where it cannot be read.
     """
-    if place is None or not place.embeds:
+    if schema is None or not schema.embeds:
         return []
     unknown: list[str] = []
     if isinstance(value, dict):
-        if place.embedded and path:
+        if schema.embedded and path:
             unknown += _coerced(value, path)
         for name in value:
-            unknown += coerce_embedded(value[name], place.child(name), _below(place, path, name))
+            unknown += coerce_embedded(value[name], schema.child(name), _below(schema, path, name))
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            unknown += coerce_embedded(item, place.items, f"{path}[{at}]")
+            unknown += coerce_embedded(item, schema.items, f"{path}[{at}]")
     return sorted(unknown)
 
 
 def validate_embedded_objects(
-    value: Any, place: StructuralSchema | None, path: str = ""
+    value: Any, schema: StructuralSchema | None, path: str = ""
 ) -> Iterator[Cause]:
     """What is wrong with embedded objects beyond their schemas."""
-    if place is None or not place.embeds:
+    if schema is None or not schema.embeds:
         return
     if isinstance(value, dict):
-        if place.embedded and path:
+        if schema.embedded and path:
             yield from _complaints(value, path)
         for name, child in value.items():
             yield from validate_embedded_objects(
-                child, place.child(name), _below(place, path, name)
+                child, schema.child(name), _below(schema, path, name)
             )
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            yield from validate_embedded_objects(item, place.items, f"{path}[{at}]")
+            yield from validate_embedded_objects(item, schema.items, f"{path}[{at}]")
 
 
-def _below(place: StructuralSchema, path: str, name: str) -> str:
-    if name not in place.properties and place.open:
+def _below(schema: StructuralSchema, path: str, name: str) -> str:
+    if name not in schema.properties and schema.open:
         return f"{path}[{name}]"
     return f"{path}.{name}" if path else name
 
@@ -84,18 +84,18 @@ def _coerced(value: dict[str, Any], path: str) -> list[str]:
 def _fitted(metadata: Any) -> list[str]:
     if not isinstance(metadata, dict):
         raise CoercionError(metadata_type_error(metadata))
-    return coerce(tables.message("meta.v1.ObjectMeta"), metadata)
+    return coerce(go_types.message("meta.v1.ObjectMeta"), metadata)
 
 
 def _complaints(value: dict[str, Any], path: str) -> Iterator[Cause]:
     for name in _TEXTS:
-        where = f"{path}.{name}"
+        field_path = f"{path}.{name}"
         if name not in value:
-            yield required(where)
+            yield required(field_path)
         elif not value[name]:
-            yield invalid(where, value[name], "must not be empty")
+            yield invalid(field_path, value[name], "must not be empty")
         elif complaint := _ODDITIES[name](value[name]):
-            yield invalid(where, value[name], complaint)
+            yield invalid(field_path, value[name], complaint)
     if "metadata" in value:
         yield from validate_embedded_object_meta(value["metadata"], f"{path}.metadata")
 

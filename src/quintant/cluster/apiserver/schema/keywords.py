@@ -1,4 +1,4 @@
-"""The keywords of a definition's schema: which are not supported, which go together, which rules.
+"""specStandardValidatorV3: keywords of a schema: which are supported, and which go together.
 
 Rules are looked at only where the schema itself is sound, and get the types it declares.
 """
@@ -30,7 +30,7 @@ _FORBIDDEN = (
 )
 
 
-class _Place(Struct, frozen=True):
+class _Position(Struct, frozen=True):
     """Where a schema is, and what is true there."""
 
     path: str
@@ -44,7 +44,7 @@ class _Place(Struct, frozen=True):
     """How often it can occur; None where rules are not looked at."""
     root: bool = False
 
-    def below(self, step: str, **more: Any) -> _Place:
+    def below(self, step: str, **more: Any) -> _Position:
         return replace(self, path=self.path + step, root=False, **more)
 
 
@@ -52,55 +52,55 @@ def validate_keywords(schema: Schema, path: str, *, rules: bool) -> Iterator[Cau
     """What is wrong with the keywords of a schema, and with its rules if they are looked at."""
     budget = CostBudget()
     cardinality = Cardinality(1) if rules else None
-    walk = _walk(schema, _Place(path, cardinality=cardinality, root=True), budget)
+    walk = _walk(schema, _Position(path, cardinality=cardinality, root=True), budget)
     yield from walk.schema
     yield from walk.rules
     if rules:
         yield from budget.errors(path)
 
 
-class _Found(Struct):
+class _Errors(Struct):
     """Complaints about schemas and about rules, which are told last."""
 
     schema: list[Cause] = field(default_factory=list)
     rules: list[Cause] = field(default_factory=list)
 
-    def add(self, other: _Found) -> None:
+    def add(self, other: _Errors) -> None:
         self.schema += other.schema
         self.rules += other.rules
 
 
-def _walk(schema: Schema, place: _Place, budget: CostBudget) -> _Found:
-    found = _Found([*_keywords(schema, place), *_additional(schema, place)])
-    for each, where in _below(schema, place):
-        found.add(_walk(each, where, budget))
-    found.schema += _extensions(schema, place.path)
-    found.schema += validate_list_type(schema, place.path)
+def _walk(schema: Schema, position: _Position, budget: CostBudget) -> _Errors:
+    errors = _Errors([*_keywords(schema, position), *_additional(schema, position)])
+    for each, child_position in _below(schema, position):
+        errors.add(_walk(each, child_position, budget))
+    errors.schema += _extensions(schema, position.path)
+    errors.schema += validate_list_type(schema, position.path)
     if schema.get(RULES):
-        _judge_rules(schema, place, budget, found)
-    return found
+        _judge_rules(schema, position, budget, errors)
+    return errors
 
 
-def _judge_rules(schema: Schema, place: _Place, budget: CostBudget, found: _Found) -> None:
+def _judge_rules(schema: Schema, position: _Position, budget: CostBudget, errors: _Errors) -> None:
     # The language takes 12 MB, and many definitions have no rules.
     from quintant.cluster.apiserver.schema.cel_expressions import (
         validate_rule_texts,
         validate_rules,
     )
 
-    found.schema += validate_rule_texts(schema, place.path)
-    if not found.schema and place.cardinality is not None:
-        whole = place.root or bool(schema.get(EMBEDDED))
-        site = RuleSite(place.path, whole, place.uncorrelated, place.cardinality, budget)
-        found.rules += validate_rules(schema, site)
+    errors.schema += validate_rule_texts(schema, position.path)
+    if not errors.schema and position.cardinality is not None:
+        whole = position.root or bool(schema.get(EMBEDDED))
+        site = RuleSite(position.path, whole, position.uncorrelated, position.cardinality, budget)
+        errors.rules += validate_rules(schema, site)
 
 
-def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:
-    path, found = place.path, schema.get("type")
+def _keywords(schema: Schema, position: _Position) -> Iterator[Cause]:
+    path, found = position.path, schema.get("type")
     if found and found not in TYPES:
         yield not_supported(f"{path}.type", found, TYPES)
-    if schema.get("default") is not None and place.defaults:
-        yield forbidden(f"{path}.default", f"must not be set {place.defaults}")
+    if schema.get("default") is not None and position.defaults:
+        yield forbidden(f"{path}.default", f"must not be set {position.defaults}")
     for keyword in _FORBIDDEN:
         if schema.get(keyword) is not None:
             yield forbidden(f"{path}.{keyword}", f"{keyword} is not supported")
@@ -110,7 +110,7 @@ def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:
     if isinstance(schema.get("items"), list):
         text = "items must be a schema object and not an array"
         yield forbidden(f"{path}.items", text)
-    if place.meta and schema.get(EMBEDDED):
+    if position.meta and schema.get(EMBEDDED):
         text = "must not be used inside of resource meta"
         yield forbidden(f"{path}.{EMBEDDED}", text)
     if schema.get("uniqueItems"):
@@ -118,39 +118,41 @@ def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:
         yield forbidden(f"{path}.uniqueItems", text)
 
 
-def _additional(schema: Schema, place: _Place) -> Iterator[Cause]:
+def _additional(schema: Schema, position: _Position) -> Iterator[Cause]:
     additional = schema.get("additionalProperties")
     if additional is not None and additional is not True and schema.get("properties"):
         text = "additionalProperties and properties are mutual exclusive"
-        yield forbidden(f"{place.path}.additionalProperties", text)
+        yield forbidden(f"{position.path}.additionalProperties", text)
 
 
-def _below(schema: Schema, place: _Place) -> Iterator[tuple[Schema, _Place]]:
-    inner = place.cardinality.below(schema) if place.cardinality is not None else None
+def _below(schema: Schema, position: _Position) -> Iterator[tuple[Schema, _Position]]:
+    inner = position.cardinality.below(schema) if position.cardinality is not None else None
     additional, items = schema.get("additionalProperties"), schema.get("items")
     if isinstance(additional, dict):
-        why = "inside additionalProperties applying to object metadata" if place.meta else ""
-        where = place.below(".additionalProperties", cardinality=inner)
-        yield additional, replace(where, defaults=why or place.defaults)
+        why = "inside additionalProperties applying to object metadata" if position.meta else ""
+        child = position.below(".additionalProperties", cardinality=inner)
+        yield additional, replace(child, defaults=why or position.defaults)
     for name, each in (schema.get("properties") or {}).items():
-        yield each, _property(schema, place, name, inner)
+        yield each, _property(schema, position, name, inner)
     for keyword in ("not", "allOf", "oneOf", "anyOf"):
         found = schema.get(keyword) or ()
         for at, each in enumerate([found] if isinstance(found, dict) else found):
             index = "" if isinstance(found, dict) else f"[{at}]"
-            yield each, place.below(f".{keyword}{index}", cardinality=None)
+            yield each, position.below(f".{keyword}{index}", cardinality=None)
     if isinstance(items, dict):
         loose = schema.get("x-kubernetes-list-type") != "map"
-        above = place.uncorrelated or (place.path if loose else "")
-        yield items, place.below(".items", uncorrelated=above, cardinality=inner)
+        above = position.uncorrelated or (position.path if loose else "")
+        yield items, position.below(".items", uncorrelated=above, cardinality=inner)
 
 
-def _property(schema: Schema, place: _Place, name: str, inner: Cardinality | None) -> _Place:
-    where = place.below(f".properties[{name}]", cardinality=inner)
-    if name in META and (place.root or schema.get(EMBEDDED)):
-        why = f"in top-level {name}" if place.root else place.defaults
-        return replace(where, meta=True, defaults=why)
-    return where
+def _property(
+    schema: Schema, position: _Position, name: str, inner: Cardinality | None
+) -> _Position:
+    child = position.below(f".properties[{name}]", cardinality=inner)
+    if name in META and (position.root or schema.get(EMBEDDED)):
+        why = f"in top-level {name}" if position.root else position.defaults
+        return replace(child, meta=True, defaults=why)
+    return child
 
 
 def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
@@ -161,7 +163,7 @@ def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
         return
     if type_ != "object":
         text = "must be object if x-kubernetes-map-type is specified"
-        where = f"{path}.type"
-        yield invalid(where, type_, text) if type_ else required(where, text)
+        field_path = f"{path}.type"
+        yield invalid(field_path, type_, text) if type_ else required(field_path, text)
     if found not in ("atomic", "granular"):
         yield not_supported(f"{path}.x-kubernetes-map-type", found, ["atomic", "granular"])

@@ -1,16 +1,21 @@
-"""Lists in schemas: sets and maps need items that can be told apart."""
+"""x-kubernetes-list-type, ValidateListSetsAndMaps: items of sets and maps, in schema and value."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
     forbidden,
     invalid,
     not_supported,
     required,
 )
+from quintant.cluster.apiserver.schema.prune import StructuralSchema
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -18,6 +23,8 @@ LIST_TYPE = "x-kubernetes-list-type"
 MAP_TYPE = "x-kubernetes-map-type"
 KEYS = "x-kubernetes-list-map-keys"
 _CHOICES = ("atomic", "set", "map")
+_KEY = "this property is in x-kubernetes-list-map-keys"
+_sorted = msgspec.json.Encoder(order="sorted")
 
 
 def validate_list_type(schema: Schema, path: str) -> Iterator[Cause]:
@@ -26,16 +33,16 @@ def validate_list_type(schema: Schema, path: str) -> Iterator[Cause]:
     found = schema.get("type") or ""
     if listing is not None and found != "array":
         text = "must be array if x-kubernetes-list-type is specified"
-        where = f"{path}.type"
-        yield invalid(where, found, text) if found else required(where, text)
+        field_path = f"{path}.type"
+        yield invalid(field_path, found, text) if found else required(field_path, text)
     elif listing == "set" and isinstance(schema.get("items"), dict):
         yield from _set(schema["items"], f"{path}.items")
     if listing is not None and listing not in _CHOICES:
         yield not_supported(f"{path}.{LIST_TYPE}", listing, _CHOICES)
     if keys and listing != "map":
         text = "must be map if x-kubernetes-list-map-keys is non-empty"
-        where = f"{path}.{LIST_TYPE}"
-        yield required(where, text) if listing is None else invalid(where, listing, text)
+        field_path = f"{path}.{LIST_TYPE}"
+        yield required(field_path, text) if listing is None else invalid(field_path, listing, text)
     if listing == "map":
         yield from _map(schema, path)
     if listing in ("set", "map") and isinstance(schema.get("items"), dict):
@@ -90,12 +97,55 @@ def _present(schema: Schema, listing: str, path: str) -> Iterator[Cause]:
         return
     properties, needed = items.get("properties") or {}, items.get("required") or ()
     for key in (each for each in schema.get(KEYS) or () if each in properties):
-        where = f"{path}.properties[{key}]"
+        field_path = f"{path}.properties[{key}]"
         if key not in needed and properties[key].get("default") is None:
             text = "so it must have a default or be a required property"
-            yield required(f"{where}.default", f"{_KEY}, {text}")
+            yield required(f"{field_path}.default", f"{_KEY}, {text}")
         if properties[key].get("nullable"):
-            yield forbidden(f"{where}.nullable", f"{_KEY}, so it cannot be nullable")
+            yield forbidden(f"{field_path}.nullable", f"{_KEY}, so it cannot be nullable")
 
 
-_KEY = "this property is in x-kubernetes-list-map-keys"
+def duplicate_items(value: Any, schema: StructuralSchema | None, path: str = "") -> Iterator[Cause]:
+    """Every item that has been there before, each the first time that happens."""
+    if schema is None or not schema.unique:
+        return
+    if isinstance(value, dict):
+        for name, child in value.items():
+            below = schema.child(name)
+            if below is None or not below.unique:
+                continue
+            dot = f".{name}" if path else name
+            step = dot if name in schema.properties else f"[{name}]"
+            yield from duplicate_items(child, below, path + step)
+    elif isinstance(value, list):
+        yield from _list(value, schema, path)
+        if schema.items is not None and schema.items.unique:
+            for at, item in enumerate(value):
+                yield from duplicate_items(item, schema.items, f"{path}[{at}]")
+
+
+def _list(values: list[Any], schema: StructuralSchema, path: str) -> Iterator[Cause]:
+    if schema.listing == "set":
+        yield from (duplicate(f"{path}[{at}]", values[at]) for at in _again(values))
+    elif schema.listing == "map":
+        for at, item in enumerate(values):
+            if item is not None and not isinstance(item, dict):
+                text = "must be an object for an array of list-type map"
+                yield invalid(f"{path}[{at}]", item, text)
+                return
+        keys = [_key(item or {}, schema.keys) for item in values]
+        yield from (duplicate(f"{path}[{at}]", keys[at]) for at in _again(keys))
+
+
+def _key(item: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: item[name] for name in names if name in item}
+
+
+def _again(values: Sequence[Any]) -> Iterator[int]:
+    """Where a value occurs for the second time."""
+    seen: Counter[bytes] = Counter()
+    for at, value in enumerate(values):
+        mark = _sorted.encode(value)
+        seen[mark] += 1
+        if seen[mark] == 2:
+            yield at

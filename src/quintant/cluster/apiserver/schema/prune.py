@@ -1,4 +1,4 @@
-"""Structural schemas at work: unknown fields go, then nulls, defaults come.
+"""pruning.Prune, defaulting.Default: unknown fields go, then nulls, then defaults come.
 
 A custom resource is pruned and defaulted whenever it is written, and when it is read if its schema
 changed since. `StructuralSchema` is a schema reduced to what this needs, built once per version.
@@ -87,91 +87,91 @@ def resource_schema(schema: Schema) -> StructuralSchema:
     return replace(structural_schema(schema), embedded=True)
 
 
-def prune(value: Any, place: StructuralSchema | None) -> list[str]:
+def prune(value: Any, schema: StructuralSchema | None) -> list[str]:
     """Drop, in place, fields a structure does not know; their paths, sorted."""
     unknown: list[str] = []
-    _prune(value, place, "", unknown)
+    _prune(value, schema, "", unknown)
     return sorted(unknown)
 
 
-def drop_nulls(value: Any, place: StructuralSchema | None) -> None:
+def drop_nulls(value: Any, schema: StructuralSchema | None) -> None:
     """Drop, in place, nulls that are not allowed and will not be replaced by a default."""
-    if place is None:
+    if schema is None:
         return
     if type(value) is dict:
         for name in [*value]:
-            child, below = value[name], place.child(name)
+            child, below = value[name], schema.child(name)
             if type(child) in _NESTS:
                 drop_nulls(child, below)
             elif child is None and below is not None and not (below.nullable or below.default):
                 del value[name]
     elif type(value) is list:
         for item in value:
-            drop_nulls(item, place.items)
+            drop_nulls(item, schema.items)
 
 
-def default(value: Any, place: StructuralSchema | None) -> None:
+def default(value: Any, schema: StructuralSchema | None) -> None:
     """Put defaults, in place, where a structure has them and the value has nothing."""
-    if place is None or not place.defaulting:
+    if schema is None or not schema.defaulting:
         return
     if type(value) is dict:
-        for name in place.defaults:
-            below = place.properties[name]
+        for name in schema.defaults:
+            below = schema.properties[name]
             if name not in value or (value[name] is None and not below.nullable):
                 value[name] = msgspec.json.decode(below.default)
         for name, child in value.items():
-            found = place.child(name)
-            if child is None and found is place.rest and name not in place.properties:
+            found = schema.child(name)
+            if child is None and found is schema.rest and name not in schema.properties:
                 value[name] = _replaced(found)
             default(value[name], found)
-    elif type(value) is list and place.items is not None:
+    elif type(value) is list and schema.items is not None:
         for at, item in enumerate(value):
             if item is None:
-                value[at] = _replaced(place.items)
-            default(value[at], place.items)
+                value[at] = _replaced(schema.items)
+            default(value[at], schema.items)
 
 
-def _replaced(place: StructuralSchema | None) -> Any:
+def _replaced(schema: StructuralSchema | None) -> Any:
     """What a null is, after defaulting."""
-    if place is None or place.nullable or not place.default:
+    if schema is None or schema.nullable or not schema.default:
         return None
-    return msgspec.json.decode(place.default)
+    return msgspec.json.decode(schema.default)
 
 
-def _prune(value: Any, place: StructuralSchema | None, path: str, unknown: list[str]) -> None:
-    if place is not None and place.preserve:
-        _spare(value, place, path, unknown)
+def _prune(value: Any, schema: StructuralSchema | None, path: str, unknown: list[str]) -> None:
+    if schema is not None and schema.preserve:
+        _spare(value, schema, path, unknown)
     elif type(value) is dict:
         for name in [*value]:
-            _prune_field(value, name, place, f"{path}.{name}" if path else name, unknown)
+            _prune_field(value, name, schema, f"{path}.{name}" if path else name, unknown)
     elif type(value) is list:
         for at, item in enumerate(value):
-            below = place.items if place is not None else None
+            below = schema.items if schema is not None else None
             _prune(item, below, f"{path}[{at}]", unknown)
 
 
 def _prune_field(
-    value: dict[str, Any], name: str, place: StructuralSchema | None, path: str, unknown: list[str]
+    value: dict[str, Any], name: str, schema: StructuralSchema | None, path: str, unknown: list[str]
 ) -> None:
-    if place is not None:
-        if place.embedded and name in META:
+    if schema is not None:
+        if schema.embedded and name in META:
             return
-        if name in place.properties or place.open:
+        if name in schema.properties or schema.open:
             if type(value[name]) in _NESTS:
-                _prune(value[name], place.child(name), path, unknown)
+                _prune(value[name], schema.child(name), path, unknown)
             return
     del value[name]
     unknown.append(path)
 
 
-def _spare(value: Any, place: StructuralSchema, path: str, unknown: list[str]) -> None:
+def _spare(value: Any, schema: StructuralSchema, path: str, unknown: list[str]) -> None:
     """Prune only what is declared: the rest is to be kept."""
     if type(value) is dict:
         for name, child in value.items():
-            declared = name in place.properties or place.open
-            if declared and not (place.embedded and name in META):
-                where = f"{path}.{name}" if path else name
-                _prune(child, place.child(name), where, unknown)
-    elif type(value) is list and place.items is not None:
+            declared = name in schema.properties or schema.open
+            if declared and not (schema.embedded and name in META):
+                field_path = f"{path}.{name}" if path else name
+                _prune(child, schema.child(name), field_path, unknown)
+    elif type(value) is list and schema.items is not None:
         for at, item in enumerate(value):
-            _spare(item, place.items, f"{path}[{at}]", unknown)
+            _spare(item, schema.items, f"{path}[{at}]", unknown)

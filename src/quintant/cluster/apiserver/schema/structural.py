@@ -1,4 +1,4 @@
-"""What makes a schema structural: every field has a type, and logic only narrows what is typed.
+"""ValidateStructural: every field has a type, and logic only narrows what is typed.
 
 The complaints about a schema come sorted, as a real server sorts them.
 """
@@ -108,16 +108,16 @@ def _invariants(schema: Schema, level: _Level, path: str) -> Iterator[Cause]:
 
 
 def _additional(schema: Schema, level: _Level, path: str) -> Iterator[Cause]:
-    additional, where = schema.get("additionalProperties"), f"{path}.additionalProperties"
+    additional, field_path = schema.get("additionalProperties"), f"{path}.additionalProperties"
     if additional is None:
         return
     if level is _Level.ROOT:
-        yield forbidden(where, "must not be used at the root")
+        yield forbidden(field_path, "must not be used at the root")
     if isinstance(additional, dict):
-        yield from _invariants(additional, _Level.FIELD, where)
+        yield from _invariants(additional, _Level.FIELD, field_path)
     if schema.get(EMBEDDED):
         text = "must not be used if x-kubernetes-embedded-resource is set"
-        yield forbidden(where, text)
+        yield forbidden(field_path, text)
 
 
 def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
@@ -129,14 +129,14 @@ def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
 
 
 def _type(schema: Schema, level: _Level, path: str) -> Iterator[Cause]:
-    found, where = schema.get("type") or "", f"{path}.type"
+    found, field_path = schema.get("type") or "", f"{path}.type"
     if schema.get(EMBEDDED) and found != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
-        yield invalid(where, found, text) if found else required(where, text)
+        yield invalid(field_path, found, text) if found else required(field_path, text)
     elif not found and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
-        yield required(where, level.value)
+        yield required(field_path, level.value)
     if level is _Level.ROOT and found and found != "object":
-        yield invalid(where, found, "must be object at the root")
+        yield invalid(field_path, found, "must be object at the root")
 
 
 def _meta(properties: Schema, path: str) -> Iterator[Cause]:
@@ -196,29 +196,29 @@ def _nested(schema: Schema, path: str, *, either: bool = False) -> Iterator[Caus
         yield forbidden(f"{path}.properties[metadata]", text)
 
 
-def _complete(schema: Schema, spine: Schema | None, where: str, path: str) -> Iterator[Cause]:
+def _complete(schema: Schema, spine: Schema | None, field_path: str, path: str) -> Iterator[Cause]:
     """What logic is about must also be said outside of it."""
     if spine is None:
-        yield required(where, f"because it is defined in {path}")
+        yield required(field_path, f"because it is defined in {path}")
         return
     for keyword in ("not", "allOf", "anyOf", "oneOf"):
         found = schema.get(keyword) or ()
         for at, each in enumerate([found] if isinstance(found, dict) else found):
             index = "" if isinstance(found, dict) else f"[{at}]"
-            yield from _complete_nested(each, spine, where, f"{path}.{keyword}{index}")
+            yield from _complete_nested(each, spine, field_path, f"{path}.{keyword}{index}")
 
 
 def _complete_nested(
-    schema: Schema, spine: Schema | None, where: str, path: str
+    schema: Schema, spine: Schema | None, field_path: str, path: str
 ) -> Iterator[Cause]:
     if spine is None:
-        yield required(where, f"because it is defined in {path}")
+        yield required(field_path, f"because it is defined in {path}")
         return
-    yield from _complete(schema, spine, where, path)
+    yield from _complete(schema, spine, field_path, path)
     if isinstance(schema.get("items"), dict):
         items = spine.get("items")
-        yield from _complete_nested(schema["items"], items, f"{where}.items", f"{path}.items")
+        yield from _complete_nested(schema["items"], items, f"{field_path}.items", f"{path}.items")
     properties = spine.get("properties") or {}
     for name, each in (schema.get("properties") or {}).items():
         step = f".properties[{name}]"
-        yield from _complete_nested(each, properties.get(name), where + step, path + step)
+        yield from _complete_nested(each, properties.get(name), field_path + step, path + step)

@@ -1,4 +1,4 @@
-"""Values against schemas: a schema becomes closures once, and every write runs them.
+"""ValidateCustomResource, SchemaValidator: a schema becomes closures once; every write runs them.
 
 A check is called with a value, its path and the value it replaces; it answers with causes, in the
 order and the words of a real server. What is wrong but was so before, at the same place, is let
@@ -80,9 +80,9 @@ class _Parts(dict[type, tuple[Part, ...]]):
         super().__init__()
         self._schema = schema
 
-    def __missing__(self, found: type) -> tuple[Part, ...]:
-        self[found] = tuple(_parts(self._schema, JSON_TYPES[found]))
-        return self[found]
+    def __missing__(self, python_type: type) -> tuple[Part, ...]:
+        self[python_type] = tuple(_parts(self._schema, JSON_TYPES[python_type]))
+        return self[python_type]
 
 
 def _parts(schema: Schema, sort: JsonType) -> Iterator[Part]:
@@ -129,14 +129,14 @@ def _sized(schema: Schema, what: str) -> Iterator[Part]:
 def _items(check: Check, keyed: MapListKeys | None) -> Part:
     def part(value: list[Any], path: str, old: Any) -> Sequence[Cause]:
         found: list[Cause] = []
-        told = 0
+        message_bytes = 0
         known = keyed.index(old) if keyed is not None and old is not ABSENT else None
         for at, item in enumerate(value):
             before = known.get(keyed.key(item), ABSENT) if known and keyed else ABSENT
             complaints = check(item, f"{path}[{at}]", before)
             found += complaints
-            told += sum(len(cause.message) for cause in complaints)
-            if told > ERRORS_BYTES:
+            message_bytes += sum(len(cause.message) for cause in complaints)
+            if message_bytes > ERRORS_BYTES:
                 break
         return found
 
@@ -174,9 +174,9 @@ def _field_part(known: Mapping[str, Check], rest: Check | None) -> Part:
         for name, child in value.items():
             check = known.get(name, rest)
             if check is not None:
-                where = f"{path}.{name}" if path or name not in known else name
+                field_path = f"{path}.{name}" if path or name not in known else name
                 hidden = not path and name in _HIDDEN
-                found += check(child, where, ABSENT if hidden else before.get(name, ABSENT))
+                found += check(child, field_path, ABSENT if hidden else before.get(name, ABSENT))
         return found
 
     return part

@@ -1,4 +1,4 @@
-"""Combined schemas: anyOf, oneOf, allOf, not.
+"""schemaPropsValidator: combined schemas: anyOf, oneOf, allOf, not.
 
 Where no alternative fits, a real server tells what is wrong with the one that fits best: the one
 with most checks made, of equals the first. `check_count` counts as it counts.

@@ -1,6 +1,7 @@
-"""Numbers against a schema: the range of their format, bounds, multiples.
+"""numberValidator: numbers against a schema: the range of their format, bounds, multiples.
 
-A bound is compared in the number's own type, as in Go: for a whole number it is cut to one.
+A bound is a float64, as in Go, and compared in the number's own type: for a whole number it is cut
+to one.
 """
 
 from __future__ import annotations
@@ -74,17 +75,17 @@ def _bounds(schema: Schema, sort: JsonType, only: str, form: str) -> Iterator[Pa
     tests = (_multiple, _minimum, _maximum)
     words = ("MultipleOf", "Minimum boundary", "Maximum boundary")
     for name, test, word in zip(names, tests, words, strict=True):
-        bound = schema.get(name)
-        if bound is None:
+        if schema.get(name) is None:
             continue
+        bound = float(schema[name])
         exclusive = bool(schema.get(f"exclusive{name.capitalize()}"))
         if only == "integer" and not _holds(form, bound):
             yield _misfit(word, form)
-            yield test(float(bound), exclusive)
+            yield test(bound, exclusive)
         elif sort is JsonType.INTEGER:
             yield test(_truncated(bound), exclusive)
         else:
-            yield test(float(bound), exclusive)
+            yield test(bound, exclusive)
 
 
 def _holds(form: str, bound: float) -> bool:

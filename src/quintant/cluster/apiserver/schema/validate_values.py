@@ -1,4 +1,4 @@
-"""Single values against a schema: type, format, length, pattern, enumeration.
+"""typeValidator, stringValidator, formatValidator: single values: type, format, length, enum.
 
 Each function yields what has to be checked of a value of one sort, and nothing if the schema says
 nothing about it: most values of most objects then cost one look-up.
@@ -111,9 +111,9 @@ def _refusal(types: tuple[str, ...], form: str, sort: JsonType) -> Part | None:
     return None if fits else _mistyped(",".join(types), sort.value)
 
 
-def _mistyped(wanted: str, found: str) -> Part:
-    text = f'must be of type {wanted}: "{found}"'
-    return lambda value, path, old: [type_invalid(path, found, in_body(path, text))]
+def _mistyped(wanted: str, received: str) -> Part:
+    text = f'must be of type {wanted}: "{received}"'
+    return lambda value, path, old: [type_invalid(path, received, in_body(path, text))]
 
 
 def _whole(refusal: Part | None) -> Part:

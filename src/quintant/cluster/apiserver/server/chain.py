@@ -1,4 +1,4 @@
-"""The handler chain: everything between an authorised request and the store, put together.
+"""DefaultBuildHandlerChain: everything between an authorised request and the store, put together.
 
 Reads, writes with their admission, create-only resources, and the reconcilers, which draw the
 consequences of every write before the next request is answered.
@@ -7,14 +7,18 @@ consequences of every write before the next request is answered.
 from __future__ import annotations
 
 from quintant.client.transport import ApiRequest, ApiResponse
+from quintant.cluster.apiserver.admission.plugin_names import default_off
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
+from quintant.cluster.apiserver.admission.plugins.namespace_lifecycle import (
+    check_namespace,
+    check_namespace_delete,
+)
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
 from quintant.cluster.apiserver.handlers.create_only import CreateOnlyResources
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads
-from quintant.cluster.apiserver.handlers.parse import WriteRequests
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import is_create_only
 from quintant.cluster.apiserver.handlers.verbs import ResourceHandlers
@@ -29,7 +33,6 @@ from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import ClusterRoleAggregation
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLifecycle
 from quintant.cluster.apiserver.reconcilers.event_ttl import EventTtl
-from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import NamespaceLifecycle
 from quintant.cluster.apiserver.reconcilers.quota_status import QuotaStatus
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import ListStream
@@ -59,16 +62,17 @@ class HandlerChain:
         random: Random,
         dialer: WebhookDialer | None,
         managed: bool,
+        disabled_plugins: frozenset[str] | None,
     ) -> None:
         self._catalog, self._access = catalog, access
         self._event_ttl = EventTtl(store)
         self._webhook_client = WebhookClient(store, dialer)
         self._aggregation = ClusterRoleAggregation(store, catalog)
         self._quotas = QuotaStatus(store, catalog) if managed else None
-        self._namespaces = NamespaceLifecycle(store, catalog)
         self._crds = CrdLifecycle(store, catalog, hub, clock, self._webhook_client, random)
-        context, self._objects = AdmissionContext(store, random), ObjectStore(store)
-        admission = AdmissionChain(self._namespaces, self._crds, access, context, managed)
+        self._context, self._objects = AdmissionContext(store, random), ObjectStore(store)
+        disabled = default_off(managed) if disabled_plugins is None else disabled_plugins
+        admission = AdmissionChain(self._crds, access, self._context, disabled)
         self._writes = Writes(self._objects, clock, random, admission)
         self._deletes = Deletes(self._objects, clock)
         self._webhooks = WebhookRegistry(store, catalog)
@@ -80,23 +84,22 @@ class HandlerChain:
         self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._objects, self._deletes, budgets)
-        reads, requests = Reads(store, random), WriteRequests(self._writes)
         self._handlers = ResourceHandlers(
-            self._objects, hub, reads, requests, admitted, evictions, clock, offload
+            self._objects, hub, Reads(store, random), admitted, evictions, clock, offload
         )
 
     async def handle(
-        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+        self, call: ApiRequest, request_info: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse | Watcher | ListStream:
         """What comes of a request about a kind."""
-        if kind.create_only or is_create_only(kind, asked.subresource):
-            return await self._create_only(call, asked, kind, user)
-        if asked.verb == "watch":
-            return await self._handlers.watch(call, asked, kind)
-        if asked.verb == "delete":
-            self._namespaces.check_delete(ObjectRef(kind, name=asked.name))
+        if kind.create_only or is_create_only(kind, request_info.subresource):
+            return await self._create_only(call, request_info, kind, user)
+        if request_info.verb == "watch":
+            return await self._handlers.watch(call, request_info, kind)
+        if request_info.verb == "delete":
+            check_namespace_delete(ObjectRef(kind, name=request_info.name))
         try:
-            return await self._handlers.handle(call, asked, kind, user)
+            return await self._handlers.handle(call, request_info, kind, user)
         finally:
             self._run_reconcilers()
 
@@ -125,15 +128,16 @@ class HandlerChain:
         self._webhook_client.close()
 
     async def _create_only(
-        self, call: ApiRequest, asked: RequestInfo, kind: Kind, user: User
+        self, call: ApiRequest, request_info: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         if not kind.create_only:
-            self._namespaces.check_create(ObjectRef(kind, asked.namespace, asked.name))
-        elif asked.name:
+            target = ObjectRef(kind, request_info.namespace, request_info.name)
+            check_namespace(target, self._context)
+        elif request_info.name:
             raise resource_not_found()
-        elif asked.verb != "create":
+        elif request_info.verb != "create":
             raise method_not_supported()
-        return await self._create_only_resources.answer(call, asked, kind, user)
+        return await self._create_only_resources.answer(call, request_info, kind, user)
 
     def _run_reconcilers(self) -> None:
         """Do what follows from the last write, until nothing does."""

@@ -1,4 +1,4 @@
-"""The HTTP edge: an `ApiServer` on a socket.
+"""SecureServingInfo: the HTTP edge: an `ApiServer` on a socket.
 
 It turns a request into a `ApiRequest` and an answer into bytes on a connection, and holds no other
 knowledge. While it is served, the server has threads for what takes long
@@ -27,8 +27,8 @@ from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
 from quintant.cluster.apiserver.response.list_stream import ListStream
+from quintant.cluster.apiserver.server.replies import Flow as Ongoing
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
 from quintant.core.address import BindAddress
 from quintant.http.connection import Connection, Disconnected
@@ -138,7 +138,7 @@ class _Edge:
         return self._peers[connection]
 
     def _flow(self, call: ApiRequest, flow: Ongoing) -> StreamingResponse:
-        headers, pieces = self._server.flow_headers(flow), flow.chunks()
+        headers, pieces = self._server.replies.flow_headers(flow), flow.chunks()
         if isinstance(flow, ListStream):
             return _packed(StreamingResponse(pieces, headers=headers), call)
         # Changes queue up for who does not read them; what a program prints waits in its file.
@@ -151,11 +151,11 @@ def _call(request: Request) -> ApiRequest:
     """The head of a request. What is no text in it is shown as such, and is nobody's name."""
     headers: dict[str, str] = {}
     for raw, value in request.head.fields:
-        key, said = raw.decode("ascii").lower(), value.decode("utf-8", "replace")
+        key, text = raw.decode("ascii").lower(), value.decode("utf-8", "replace")
         if key.startswith(_IMPERSONATE):
             _check_text(value)
         between = SEPARATOR if key.startswith(_IMPERSONATE) else ","
-        headers[key] = f"{headers[key]}{between}{said}" if key in headers else said
+        headers[key] = f"{headers[key]}{between}{text}" if key in headers else text
     return ApiRequest(request.method, _path(request), read_pairs(request.query), headers, None)
 
 

@@ -1,4 +1,4 @@
-"""The embedded API server: who asks, whether they may, what they ask for, and the answer.
+"""GenericAPIServer: the embedded API server: from an HTTP request to its answer.
 
 `ApiServer` is called in process (`InProcessTransport`) or behind HTTP
 (quintant.cluster.apiserver.server.https); both see the same bytes. It needs a running event loop
@@ -20,13 +20,12 @@ from ipaddress import IPv4Network
 from msgspec.structs import replace
 
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
-from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.authentication.service_accounts import ISSUER
 from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.handlers.metrics import MetricsApi
-from quintant.cluster.apiserver.handlers.pod_logs import HEADERS as TEXT
-from quintant.cluster.apiserver.handlers.pod_logs import LogStream, PodLogs
+from quintant.cluster.apiserver.handlers.pod_logs import PodLogs
 from quintant.cluster.apiserver.handlers.resource import (
     authorization_attributes,
     kind_of,
@@ -34,7 +33,6 @@ from quintant.cluster.apiserver.handlers.resource import (
 )
 from quintant.cluster.apiserver.handlers.subresources import is_log_stream
 from quintant.cluster.apiserver.kinds.catalog import Catalog
-from quintant.cluster.apiserver.kinds.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
     REQUEST_LIMIT,
@@ -46,9 +44,10 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.offload.timeouts import request_timeout, timeout_seconds
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
+from quintant.cluster.apiserver.registry.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.response.list_stream import ListStream
-from quintant.cluster.apiserver.response.negotiate import encode_reply, list_reply
 from quintant.cluster.apiserver.server.chain import HandlerChain
+from quintant.cluster.apiserver.server.replies import Flow, Replies
 from quintant.cluster.apiserver.storage.revision_log import NotDurable, RevisionStore, Snapshot
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
@@ -56,22 +55,18 @@ from quintant.core.clock import Clock, Random, SystemClock
 from quintant.extras import CLUSTER, require_extra
 from quintant.keys.sensitive import Sensitive
 
-HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 Receive = Callable[[], Awaitable[bytes]]
 """Waits for the body of a request."""
-Flow = Watcher | LogStream | ListStream
-"""An answer that goes on."""
 
 
 class ApiServer:
     """A Kubernetes-compatible API server in this process.
 
     With `rbac`, what a request may do follows from the roles in the store; without it everything
-    is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds. A `store`
-    that holds objects already goes on from there. `key` (PEM, P-256) signs the tokens of service
-    accounts; without one, tokens end with the server. `dialer` reaches webhooks, over HTTPS unless
-    told otherwise. `managed` says that controllers run beside the server: then pods need service
-    accounts, and volumes are held while they are in use. `services` has the addresses of services.
+    is allowed to everybody. `bookmarks` is their interval in seconds. It goes on from a `store`.
+    `key` (PEM) signs tokens of service accounts for `issuers`; without it they end with the
+    server. `dialer` reaches webhooks. `managed`: controllers run beside it, so that pods need
+    accounts and volumes are held; `disabled_plugins` says it by name. `services` is their network.
     """
 
     def __init__(
@@ -84,7 +79,9 @@ class ApiServer:
         store: RevisionStore | None = None,
         key: Sensitive[bytes] | None = None,
         dialer: WebhookDialer | None = None,
+        issuers: tuple[str, ...] = (ISSUER,),
         managed: bool = False,
+        disabled_plugins: frozenset[str] | None = None,
         services: IPv4Network = NETWORK,
     ) -> None:
         require_extra(CLUSTER, "the embedded API server")
@@ -93,14 +90,16 @@ class ApiServer:
         self.store = store or RevisionStore()
         self.catalog = Catalog(with_service_network(builtin_kinds(), services))
         self._hub = WatchHub(self.store, bookmarks)
-        self._access = Access(self.store, clock, rbac=rbac, key=key)
+        self._access = Access(self.store, clock, rbac=rbac, key=key, issuers=issuers)
         self.tokens, self.audit = self._access.tokens, self._access.audit
         self.logs = PodLogs(self.store, clock)
         """Whoever runs pods adds itself to its providers."""
         self.metrics = MetricsApi(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._offload = Offload()
-        self._machinery = HandlerChain(
+        self.replies = Replies(self._random, self._offload)
+        """What gives answers their headers and their form."""
+        self._chain = HandlerChain(
             self.store,
             self.catalog,
             self._hub,
@@ -110,8 +109,9 @@ class ApiServer:
             random=self._random,
             dialer=dialer,
             managed=managed,
+            disabled_plugins=disabled_plugins,
         )
-        self._machinery.bootstrap()
+        self._chain.bootstrap()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Answer a request; a watch is answered when it ends."""
@@ -120,7 +120,7 @@ class ApiServer:
             return answer
         try:
             body = b"".join([chunk async for chunk in answer.chunks()])
-            return ApiResponse(200, body, self.flow_headers(answer))
+            return ApiResponse(200, body, self.replies.flow_headers(answer))
         finally:
             self.leave(answer)
 
@@ -133,7 +133,7 @@ class ApiServer:
             return
         try:
             async with aclosing(answer.chunks()) as chunks:
-                yield ApiStream(200, chunks, self.flow_headers(answer))
+                yield ApiStream(200, chunks, self.replies.flow_headers(answer))
         finally:
             self.leave(answer)
 
@@ -147,16 +147,16 @@ class ApiServer:
         the request may take.
         """
         call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
-        asked = request_info(call)
+        info = request_info(call)
         user: User | None = None
         try:
-            user = self._access.authenticate(call, asked, peer)
-            answer = await self._answer(call, asked, user, receive)
+            user = self._access.authenticate(call, info, peer)
+            answer = await self._answer(call, info, user, receive)
         except StatusError as error:
-            answer = await self._refusal(call, error)
+            answer = await self.replies.refusal(call, error)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, ApiResponse) else 200
-        self.audit.record(user.name if user else "", asked, code)
+        self.audit.record(user.name if user else "", info, code)
         return answer
 
     @property
@@ -179,7 +179,7 @@ class ApiServer:
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
         self._hub.close()
-        self._machinery.close()
+        self._chain.close()
 
     def compact(self) -> None:
         """Forget all history: a watch from an older revision is answered with 410."""
@@ -193,40 +193,44 @@ class ApiServer:
         """Return to a snapshot's objects. Watches end, and clients have to list again."""
         self._hub.close()
         self.store.restore(snapshot)
-        self._machinery.reload()
+        self._chain.reload()
 
     async def _answer(
-        self, call: ApiRequest, asked: RequestInfo, user: User, receive: Receive | None
+        self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
     ) -> ApiResponse | Flow:
-        if asked.verb == "watch":
+        if request_info.verb == "watch":
             # It has no end, and so its body would have none.
-            return await self._allowed(call, asked, user, None)
+            return await self._allowed(call, request_info, user, None)
         async with request_timeout(timeout_seconds(call.query)):
-            return await self._allowed(call, asked, user, receive)
+            return await self._allowed(call, request_info, user, receive)
 
     async def _allowed(
-        self, call: ApiRequest, asked: RequestInfo, user: User, receive: Receive | None
+        self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
     ) -> ApiResponse | Flow:
-        self._access.authorize(user, authorization_attributes(call, asked))
+        self._access.authorize(user, authorization_attributes(call, request_info))
         if receive is not None:
             call = replace(call, body=await receive())
         if len(call.body or b"") > REQUEST_LIMIT:
             raise request_entity_too_large()
-        answer = await self._found(call, asked, user)
+        answer = await self._found(call, request_info, user)
         if isinstance(answer, ListStream):
-            return await self._listed(call, answer)
-        return await self._dressed(call, answer) if isinstance(answer, ApiResponse) else answer
+            return await self.replies.listed(call, answer)
+        if isinstance(answer, ApiResponse):
+            return await self.replies.complete(call, answer)
+        return answer
 
-    async def _found(self, call: ApiRequest, asked: RequestInfo, user: User) -> ApiResponse | Flow:
-        if not asked.resource:
+    async def _found(
+        self, call: ApiRequest, request_info: RequestInfo, user: User
+    ) -> ApiResponse | Flow:
+        if not request_info.resource:
             return await discover(self.catalog, call, self._offload)
-        kind = kind_of(self.catalog, asked)
-        refuse_websocket(call, asked)
+        kind = kind_of(self.catalog, request_info)
+        refuse_websocket(call, request_info)
         if kind.computed:
-            return self.metrics.answer(call, asked, kind)
-        if is_log_stream(kind, asked.subresource):
-            return self.logs.answer(call, asked, kind)
-        return await self._machinery.handle(call, asked, kind, user)
+            return self.metrics.answer(call, request_info, kind)
+        if is_log_stream(kind, request_info.subresource):
+            return self.logs.answer(call, request_info, kind)
+        return await self._chain.handle(call, request_info, kind, user)
 
     async def _safe(self, call: ApiRequest, answer: ApiResponse | Flow) -> ApiResponse | Flow:
         """The answer, as soon as no crash can undo what it tells."""
@@ -235,41 +239,11 @@ class ApiServer:
             await self.store.durable()
             safe = True
         except NotDurable:
-            return await self._refusal(call, internal_error("the storage has failed"))
+            return await self.replies.refusal(call, internal_error("the storage has failed"))
         finally:
             if not safe and isinstance(answer, Watcher):
                 self.leave(answer)
         return answer
-
-    async def _refusal(self, call: ApiRequest, error: StatusError) -> ApiResponse:
-        headers = self.headers() | error.headers
-        return await encode_reply(
-            call, ApiResponse(error.code, error.encode(), headers), self._offload
-        )
-
-    async def _listed(self, call: ApiRequest, listing: ListStream) -> ApiResponse | ListStream:
-        """A large list in the form that is wanted, which may have to be written first."""
-        found = list_reply(call, listing)
-        if found is not None:
-            return found
-        body = b"".join([chunk async for chunk in listing.chunks()])
-        return await self._dressed(call, ApiResponse(200, body, listing.headers))
-
-    async def _dressed(self, call: ApiRequest, reply: ApiResponse) -> ApiResponse:
-        headers = {**self.headers(), **reply.headers}
-        if not reply.body and "content-type" not in reply.headers:
-            # What a client keeps would be taken for something else than it is.
-            del headers["content-type"]
-        return await encode_reply(call, replace(reply, headers=headers), self._offload)
-
-    def flow_headers(self, flow: Flow) -> dict[str, str]:
-        """What an answer that goes on carries."""
-        more = flow.headers if isinstance(flow, ListStream) else {}
-        return {**self.headers(), **more, **(TEXT if isinstance(flow, LogStream) else {})}
-
-    def headers(self) -> dict[str, str]:
-        """What every answer carries, this one with an id of its own."""
-        return {**HEADERS, "audit-id": self._random.id()}
 
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:

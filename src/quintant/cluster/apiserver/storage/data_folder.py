@@ -1,4 +1,4 @@
-"""The folder that a cluster is kept in: nobody but its owner may enter it.
+"""The folder that a cluster is kept in: only its owner may enter it.
 
 Below it are the objects, the keys, and the files of volumes: what pods write there has whatever
 mode they like, and only the folder keeps other users out.

@@ -1,4 +1,4 @@
-"""A store that outlives its process: nothing acknowledged is lost, nothing told is undone.
+"""etcd WAL: a store that outlives its process: no acknowledged write is lost or undone.
 
     write ─► head, staged ─► one commit at a time, in a thread ─► followers told ─► answers leave
 

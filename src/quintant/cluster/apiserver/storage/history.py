@@ -1,4 +1,4 @@
-"""The recent history of one table: its changes in revision order, oldest first.
+"""watchCache: recent changes of one table in revision order, and where they are compacted.
 
 A watch resumes from it, and a read of an older revision is the current table with later changes
 undone. Changes leave by age and by count; `floor` is the invariant: every change with a revision

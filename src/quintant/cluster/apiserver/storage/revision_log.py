@@ -1,4 +1,4 @@
-"""The revision log: tables of opaque entries under one global revision.
+"""etcd mvcc: tables of opaque entries under one global revision.
 
 The core of the embedded cluster; it knows neither HTTP nor Kubernetes. Every call is synchronous,
 so a caller that does not await sees and makes one consistent state. Each write moves the revision

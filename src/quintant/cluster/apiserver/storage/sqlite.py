@@ -1,4 +1,4 @@
-"""The file of a durable store: rows by key and a revision, in SQLite.
+"""etcd backend.Backend: the file of a durable store: rows by key and a revision, in SQLite.
 
     kv(key, rv, val)    a row per object: "<table>/<key>", and its bytes with what selects it
     meta(revision)      the revision of the last commit, deletions included, or of the last start

@@ -1,4 +1,4 @@
-"""What a place in an object may hold, as server-side apply checks it before anything else.
+"""typed.AsTyped: whether a value fits the type of its field, which server-side apply checks first.
 
 Every configuration that is applied must fit the sorts of its kind's shape; the complaints about
 one that does not are Go's. Null fits everywhere.

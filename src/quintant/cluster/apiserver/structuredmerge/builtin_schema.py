@@ -1,4 +1,4 @@
-"""The shapes of built-in kinds: what the tables say, as merging and field ownership ask for it.
+"""typed.Parser: the schemas of built-in kinds for merging, from the tables.
 
 A structure may have its declared fields only; a map merges key by key unless the table calls it one
 value; a list is one value, a set, or a map of its items by their keys.
@@ -7,18 +7,18 @@ value; a list is one value, a set, or a map of its items by their keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.go_types import FieldKind, FieldTraits, FieldType, MessageType
 from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind as Holds
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, ListType, MergeSchema
-from quintant.cluster.apiserver.tables import FieldKind, FieldTraits, FieldType, MessageType
 
 
-class BuiltinSchema(Struct, frozen=True, eq=False):
-    """A place in a built-in object."""
+class BuiltinSchema(Struct, frozen=True, eq=False, dict=True):
+    """A place in a built-in object; what is below it is looked up once."""
 
     type: FieldType
     atom: Holds
@@ -27,16 +27,29 @@ class BuiltinSchema(Struct, frozen=True, eq=False):
     list_type: ListType
     keys: Mapping[str, Any]
 
+    @cached_property
+    def fields(self) -> Mapping[str, MergeSchema]:
+        """The declared fields."""
+        return _children(self.type.message) if self.closed else {}
+
+    @cached_property
+    def rest(self) -> MergeSchema:
+        """What is below any other key."""
+        return self.items if self.type.kind is FieldKind.MAP else DEDUCED
+
+    @cached_property
+    def items(self) -> MergeSchema:
+        """What a map or list holds."""
+        return _schema(self.type.item, _PLAIN) if self.type.of is not None else DEDUCED
+
     def declares(self, name: str) -> bool:
-        return self.closed and name in self.type.message.fields
+        return name in self.fields
 
     def child(self, name: str) -> MergeSchema:
-        if self.closed:
-            return _children(self.type.message).get(name, DEDUCED)
-        return _place(self.type.item, _PLAIN) if self.type.kind is FieldKind.MAP else DEDUCED
+        return self.fields.get(name) or self.rest
 
     def item(self) -> MergeSchema:
-        return _place(self.type.item, _PLAIN) if self.type.of is not None else DEDUCED
+        return self.items
 
 
 _PLAIN = FieldTraits()
@@ -54,16 +67,16 @@ _SORTS = {
 
 def builtin_schema(message: MessageType) -> MergeSchema:
     """The shape of a built-in kind."""
-    return _place(FieldType(FieldKind.MESSAGE, name=message.name), _PLAIN)
+    return _schema(FieldType(FieldKind.MESSAGE, name=message.name), _PLAIN)
 
 
 @cache
 def _children(message: MessageType) -> Mapping[str, MergeSchema]:
-    return {name: _place(field.type, field.traits) for name, field in message.fields.items()}
+    return {name: _schema(field.type, field.traits) for name, field in message.fields.items()}
 
 
 @cache
-def _place(kind: FieldType, traits: FieldTraits) -> BuiltinSchema:
+def _schema(kind: FieldType, traits: FieldTraits) -> BuiltinSchema:
     structure = kind.message if kind.kind is FieldKind.MESSAGE else None
     return BuiltinSchema(
         kind,

@@ -1,4 +1,4 @@
-"""Sets of fields: who owns what in an object, as managedFields record it.
+"""fieldpath.Set, FieldsV1: sets of fields: what a manager owns, as managedFields record it.
 
 A `FieldSet` is a tree. At each node some elements are members (owned themselves) and some have
 children (places below them are owned); an element may be both. Elements are spelt as in FieldsV1:
@@ -57,6 +57,8 @@ class FieldSet:
         return self._document
 
     def _encoded(self) -> dict[str, Any]:
+        if not self.children:
+            return dict.fromkeys(_ordered([*self.members]), _LEAF)
         document: dict[str, Any] = {}
         for element in _ordered([*self.members | self.children.keys()]):
             below = self.children.get(element)

@@ -1,4 +1,4 @@
-"""Items of lists, through their shape: what tells them apart, and two lists in one order.
+"""listItemToPathElement: what identifies an item of a list, and two lists in one order.
 
 The part of merging (quintant.cluster.apiserver.structuredmerge.typed) that knows lists. An item is
 known by an element, as in a set of fields (quintant.cluster.apiserver.structuredmerge.fieldset):
@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.structuredmerge.fieldset import key_element, shown, value_element
 from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSchema, TypingError
 
@@ -34,7 +35,7 @@ def list_elements(values: list[Any], schema: MergeSchema) -> Iterator[tuple[str,
         if schema.list_type is ListType.MAP and not isinstance(value, dict):
             text = "associative list with keys may not have non-map elements"
             raise TypingError(f"element {at}: {text}")
-        yield _element(value, schema), value
+        yield _element(at, value, schema), value
 
 
 def unique_elements(values: list[Any], schema: MergeSchema) -> Iterator[tuple[str, Any]]:
@@ -60,27 +61,28 @@ def align_items(
     Configured items come in the configuration's order. An item that only the live list has comes
     as early as its place there allows: before the next configured item that both lists have.
     """
-    found, asked = list(list_elements(live, schema)), list(list_elements(config, schema))
-    before, wanted = dict(found), dict(asked)
-    waiting = deque(element for element, _ in found)
-    for element, value in asked:
-        yield from _ahead(waiting, _shared(asked, element, before), wanted, before)
+    existing, configured = list(list_elements(live, schema)), list(list_elements(config, schema))
+    before, wanted = dict(existing), dict(configured)
+    waiting = deque(element for element, _ in existing)
+    for element, value in configured:
+        yield from _ahead(waiting, _shared(configured, element, before), wanted, before)
         if waiting and waiting[0] == element:
             waiting.popleft()
         yield before.get(element, MISSING), value
     yield from _ahead(waiting, None, wanted, before)
 
 
-def _element(value: Any, schema: MergeSchema) -> str:
+def _element(at: int, value: Any, schema: MergeSchema) -> str:
     if schema.list_type is ListType.SET:
         return value_element(value)
-    keys = {name: value.get(name, default) for name, default in schema.keys.items()}
-    for name, found in keys.items():
-        if found is None:
-            raise TypingError(
-                f'associative list with keys has an element that omits key field "{name}" '
-                "(and doesn't have default value)"
-            )
+    named = {name: value.get(name, default) for name, default in schema.keys.items()}
+    keys = {name: found for name, found in named.items() if name in value or found is not None}
+    if not keys:
+        omitted = " ".join(map(quoted, named))
+        raise TypingError(
+            f"element {at}: associative list with keys has an element that omits all key fields "
+            f"[{omitted}] (and doesn't have default values for any key fields)"
+        )
     return key_element(keys)
 
 

@@ -1,4 +1,4 @@
-"""The structure of objects, as far as merging and field ownership care.
+"""schema.TypeDef, schema.Atom: the structure of objects, as merging and ownership need it.
 
 A `MergeSchema` says of one place in an object whether a map there is merged key by key, whether a
 list is one value, a set or a map of its items, and which names are declared fields. Ownership
@@ -47,8 +47,8 @@ class TypingError(Exception):
         return self
 
     def __str__(self) -> str:
-        told = [f"{shown(path)}: {why}" for path, why in self.faults]
-        return told[0] if len(told) == 1 else "\n  ".join(("errors:", *told))
+        messages = [f"{shown(path)}: {why}" for path, why in self.faults]
+        return messages[0] if len(messages) == 1 else "\n  ".join(("errors:", *messages))
 
 
 class MergeSchema(Protocol):

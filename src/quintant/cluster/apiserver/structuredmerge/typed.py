@@ -1,4 +1,4 @@
-"""Objects through their shape: which fields they have, how two differ, merging and removing.
+"""TypedValue: the fields of an object, how two objects differ, merging and removing.
 
 These are the four operations server-side apply is made of. All are pure; they never change their
 arguments and may share parts of them with their results.
@@ -6,6 +6,7 @@ arguments and may share parts of them with their results.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +21,12 @@ from quintant.cluster.apiserver.structuredmerge.list_items import (
     list_elements,
     unique_elements,
 )
-from quintant.cluster.apiserver.structuredmerge.schema import MergeSchema, TypingError
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema, TypingError
+
+UNDECLARED = "field not declared in schema"
+_NESTED = (dict, list)
+_NOTHING = FieldSet()
+_FINE: Sequence[TypingError] = ()
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -52,12 +58,12 @@ def field_set_of(value: Any, schema: MergeSchema) -> FieldSet:
     found, errors = FieldSet(), list[TypingError]()
     if isinstance(value, dict):
         for name, child in value.items():
-            element, below = field_element(name), schema.child(name)
-            if schema.closed and not schema.declares(name):
-                errors.append(TypingError("field not declared in schema", (element,)))
+            element, declared = field_element(name), schema.declares(name)
+            if schema.closed and not declared:
+                errors.append(TypingError(UNDECLARED, (element,)))
                 continue
-            errors += _claim(found, element, child, below)
-            if child is None or child == {} or not schema.declares(name):
+            errors += _claim(found, element, child, schema.child(name))
+            if child is None or child == {} or not declared:
                 found.members.add(element)
     else:
         for element, child in unique_elements(value, schema):
@@ -83,6 +89,21 @@ def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
         one, other = before.get(name, MISSING), after.get(name, MISSING)
         if one is not other and one != other:
             _difference(found, field_element(name), one, other, schema.child(name))
+    return found
+
+
+def all_fields(value: Any, schema: MergeSchema) -> FieldSet:
+    """Every field of a map and every item of a list, with all that is below."""
+    found = FieldSet()
+    if isinstance(value, list):
+        children, item = index_items(value, schema), schema.item()
+        below = ((element, child, item) for element, child in children.items())
+    else:
+        below = ((field_element(name), value[name], schema.child(name)) for name in value)
+    for element, child, shape in below:
+        found.members.add(element)
+        if not _flat(child, shape):
+            found.attach(element, all_fields(child, shape))
     return found
 
 
@@ -136,42 +157,80 @@ def ensure_named_members(fields: FieldSet, schema: MergeSchema) -> FieldSet:
     return full
 
 
-def _claim(found: FieldSet, element: str, value: Any, schema: MergeSchema) -> list[TypingError]:
+def _claim(
+    fields: FieldSet, element: str, value: Any, schema: MergeSchema
+) -> Sequence[TypingError]:
     """Claim a value, in place; what is wrong with it."""
     if complaint := atom_error(value, schema.atom):
         return [TypingError(complaint, (element,))]
+    if not isinstance(value, _NESTED):
+        fields.members.add(element)
+        return _FINE
     if _leaf(value, schema):
-        found.members.add(element)
-    elif value:
+        fields.members.add(element)
+        return [error.below(element) for error in _errors_within(value, schema)]
+    if value:
         try:
-            found.attach(element, field_set_of(value, schema))
+            fields.attach(element, field_set_of(value, schema))
         except TypingError as error:
             return [error.below(element)]
-    return []
+    return _FINE
 
 
-def _difference(found: Comparison, element: str, old: Any, new: Any, schema: MergeSchema) -> None:
+def _errors_within(value: Any, schema: MergeSchema) -> Sequence[TypingError]:
+    """What is wrong in a map or list that is owned as a whole, and has to fit its type as well.
+
+    Nothing is, where nothing is known.
+    """
+    if schema is DEDUCED:
+        return _FINE
+    if isinstance(value, dict):
+        return _errors_of(value, schema)
+    items = ((f"i:{at}", child) for at, child in enumerate(value))
+    return [
+        error for element, child in items for error in _errors_at(element, child, schema.item())
+    ]
+
+
+def _errors_of(value: dict[str, Any], schema: MergeSchema) -> list[TypingError]:
+    errors: list[TypingError] = []
+    for name, child in value.items():
+        element = field_element(name)
+        if schema.closed and not schema.declares(name):
+            errors.append(TypingError(UNDECLARED, (element,)))
+        else:
+            errors += _errors_at(element, child, schema.child(name))
+    return errors
+
+
+def _errors_at(element: str, value: Any, schema: MergeSchema) -> Sequence[TypingError]:
+    return _claim(FieldSet(), element, value, schema)
+
+
+def _difference(
+    comparison: Comparison, element: str, old: Any, new: Any, schema: MergeSchema
+) -> None:
     """Note how two values differ that are not equal."""
-    if not (_flat(old, schema) and _flat(new, schema)) and _alike(old, new):
-        one, other = _present(old), _present(new)
-        found.attach(element, compare(one, other, schema))
-        if old is not MISSING and new is not MISSING:
-            return
+    if old is MISSING:
+        comparison.added.members.add(element)
+        comparison.added.attach(element, _below(new, schema))
+    elif new is MISSING:
+        comparison.removed.members.add(element)
+        comparison.removed.attach(element, _below(old, schema))
     elif not _alike(old, new):
         # One sort of value took the place of another: nothing below the old one is left.
-        found.removed.attach(element, _below(old, schema))
-        found.added.attach(element, _below(new, schema))
-    if old is MISSING:
-        found.added.members.add(element)
-    elif new is MISSING:
-        found.removed.members.add(element)
+        comparison.removed.attach(element, _below(old, schema))
+        comparison.added.attach(element, _below(new, schema))
+        comparison.modified.members.add(element)
+    elif _flat(old, schema) and _flat(new, schema):
+        comparison.modified.members.add(element)
     else:
-        found.modified.members.add(element)
+        comparison.attach(element, compare(old, new, schema))
 
 
 def _below(value: Any, schema: MergeSchema) -> FieldSet:
     """The fields of a value, if it has any."""
-    return FieldSet() if _flat(value, schema) else compare(None, value, schema).added
+    return _NOTHING if _flat(value, schema) else all_fields(value, schema)
 
 
 def _remove_below(value: Any, gone: FieldSet, element: str, schema: MergeSchema) -> Any:
@@ -194,11 +253,5 @@ def _flat(value: Any, schema: MergeSchema) -> bool:
 
 
 def _alike(old: Any, new: Any) -> bool:
-    """Whether both are maps or both are lists; nothing goes with either."""
-    if old is None or old is MISSING:
-        return not (new is None or new is MISSING)
-    return new is None or new is MISSING or type(old) is type(new)
-
-
-def _present(value: Any) -> Any:
-    return None if value is MISSING else value
+    """Whether both are maps or both are lists; null goes with either."""
+    return old is None or new is None or type(old) is type(new)

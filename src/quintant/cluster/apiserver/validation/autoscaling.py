@@ -1,4 +1,4 @@
-"""What is wrong with HorizontalPodAutoscalers: what they scale, how far, by what, how fast.
+"""ValidateHorizontalPodAutoscaler: its target, bounds, metrics and behavior.
 
 Objects of version 1 are looked at as those of version 2, whose fields are named.
 """
@@ -89,147 +89,147 @@ def _size_causes(spec: JsonObject) -> Iterator[Cause]:
         yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
-def _reference_causes(where: str, target: JsonObject) -> Iterator[Cause]:
+def _reference_causes(path: str, target: JsonObject) -> Iterator[Cause]:
     for name in ("kind", "name"):
-        yield from validate_required_name(f"{where}.{name}", target.get(name), path_segment_errors)
+        yield from validate_required_name(f"{path}.{name}", target.get(name), path_segment_errors)
 
 
-def _version_causes(where: str, target: JsonObject, *, grouped: bool) -> Iterator[Cause]:
+def _version_causes(path: str, target: JsonObject, *, grouped: bool) -> Iterator[Cause]:
     version = target.get("apiVersion") or ""
     if version.count("/") > 1:
         text = f"unexpected GroupVersion string: {version}"
-        yield invalid(f"{where}.apiVersion", version, text)
+        yield invalid(f"{path}.apiVersion", version, text)
     elif grouped and not version.rpartition("/")[0]:
-        yield invalid(f"{where}.apiVersion", version, "apiVersion must specify API group")
+        yield invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
-def _metric_causes(where: str, metric: JsonObject) -> Iterator[Cause]:
+def _metric_causes(path: str, metric: JsonObject) -> Iterator[Cause]:
     kind, known = metric.get("type") or "", sorted(_SOURCES)
     given = [name for name in _SOURCES.values() if metric.get(name) is not None]
     if not kind:
-        yield required(f"{where}.type", "must specify a metric source type")
-    yield from validate_enum(f"{where}.type", kind, known)
+        yield required(f"{path}.type", "must specify a metric source type")
+    yield from validate_enum(f"{path}.type", kind, known)
     for name in given[:1]:
-        yield from _SOURCE_CAUSES[name](f"{where}.{name}", metric[name])
+        yield from _SOURCE_CAUSES[name](f"{path}.{name}", metric[name])
     expected = _SOURCES.get(kind)
     if expected is None:
-        yield not_supported(f"{where}.type", kind, known)
+        yield not_supported(f"{path}.type", kind, known)
     elif expected not in given:
         text = "must populate information for the given metric source"
-        yield required(f"{where}.{expected}", text)
+        yield required(f"{path}.{expected}", text)
     for name in given if len(given) > 1 else ():
         if name != expected:
-            yield forbidden(f"{where}.{name}", "must populate the given metric source only")
+            yield forbidden(f"{path}.{name}", "must populate the given metric source only")
 
 
-def _object_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _object_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     described = source.get("describedObject") or {}
-    yield from _reference_causes(f"{where}.describedObject", described)
-    yield from _version_causes(f"{where}.describedObject", described, grouped=False)
+    yield from _reference_causes(f"{path}.describedObject", described)
+    yield from _version_causes(f"{path}.describedObject", described, grouped=False)
     aim = source.get("target") or {}
-    yield from _named_target(where, source)
+    yield from _named_target(path, source)
     if not {"value", "averageValue"} & aim.keys():
         text = "must set either a target value or averageValue"
-        yield required(f"{where}.target.averageValue", text)
+        yield required(f"{path}.target.averageValue", text)
 
 
-def _external_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _external_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
-    yield from _named_target(where, source)
+    yield from _named_target(path, source)
     given = {"value", "averageValue"} & aim.keys()
     if not given:
         text = "must set either a target value for metric or a per-pod target"
-        yield required(f"{where}.target.averageValue", text)
+        yield required(f"{path}.target.averageValue", text)
     elif len(given) > 1:
         text = "may not set both a target value for metric and a per-pod target"
-        yield forbidden(f"{where}.target.value", text)
+        yield forbidden(f"{path}.target.value", text)
 
 
-def _pods_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _pods_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
-    yield from _named_target(where, source)
+    yield from _named_target(path, source)
     if "averageValue" not in aim:
         text = "must specify a positive target averageValue"
-        yield required(f"{where}.target.averageValue", text)
+        yield required(f"{path}.target.averageValue", text)
 
 
-def _named_target(where: str, source: JsonObject) -> Iterator[Cause]:
+def _named_target(path: str, source: JsonObject) -> Iterator[Cause]:
     name = (source.get("metric") or {}).get("name")
     if not name:
-        yield required(f"{where}.metric.name", "must specify a metric name")
+        yield required(f"{path}.metric.name", "must specify a metric name")
     else:
-        yield from invalid_each(f"{where}.metric.name", name, path_segment_errors(name))
-    yield from _target_causes(f"{where}.target", source.get("target") or {})
+        yield from invalid_each(f"{path}.metric.name", name, path_segment_errors(name))
+    yield from _target_causes(f"{path}.target", source.get("target") or {})
 
 
-def _container_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _container_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     if not source.get("name"):
-        yield required(f"{where}.name", "must specify a resource name")
+        yield required(f"{path}.name", "must specify a resource name")
     container = source.get("container")
     if not container:
-        yield required(f"{where}.container", "must specify a container")
+        yield required(f"{path}.container", "must specify a container")
     else:
-        yield from invalid_each(f"{where}.container", container, dns1123_label_errors(container))
-    yield from _utilization_causes(where, source)
+        yield from invalid_each(f"{path}.container", container, dns1123_label_errors(container))
+    yield from _utilization_causes(path, source)
 
 
-def _resource_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _resource_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     if not source.get("name"):
-        yield required(f"{where}.name", "must specify a resource name")
-    yield from _utilization_causes(where, source)
+        yield required(f"{path}.name", "must specify a resource name")
+    yield from _utilization_causes(path, source)
 
 
-def _utilization_causes(where: str, source: JsonObject) -> Iterator[Cause]:
+def _utilization_causes(path: str, source: JsonObject) -> Iterator[Cause]:
     aim = source.get("target") or {}
-    yield from _target_causes(f"{where}.target", aim)
+    yield from _target_causes(f"{path}.target", aim)
     given = {"averageUtilization", "averageValue"} & aim.keys()
     if not given:
-        yield required(f"{where}.target.averageUtilization", _EITHER)
+        yield required(f"{path}.target.averageUtilization", _EITHER)
     elif len(given) > 1:
-        yield forbidden(f"{where}.target.averageValue", _NOT_BOTH)
+        yield forbidden(f"{path}.target.averageValue", _NOT_BOTH)
 
 
-def _target_causes(where: str, aim: JsonObject) -> Iterator[Cause]:
+def _target_causes(path: str, aim: JsonObject) -> Iterator[Cause]:
     kind = aim.get("type") or ""
     if not kind:
-        yield required(f"{where}.type", "must specify a metric target type")
+        yield required(f"{path}.type", "must specify a metric target type")
     if kind not in _AIMS:
-        yield invalid(f"{where}.type", kind, "must be either Utilization, Value, or AverageValue")
+        yield invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         if name in aim and parse_quantity(aim[name]) <= 0:
-            yield invalid(f"{where}.{name}", aim[name], "must be positive")
+            yield invalid(f"{path}.{name}", aim[name], "must be positive")
     share = aim.get("averageUtilization")
     if share is not None and share < 1:
-        yield invalid(f"{where}.averageUtilization", share, "must be greater than 0")
+        yield invalid(f"{path}.averageUtilization", share, "must be greater than 0")
 
 
-def _speed_causes(where: str, rules: JsonObject) -> Iterator[Cause]:
+def _speed_causes(path: str, rules: JsonObject) -> Iterator[Cause]:
     window = rules.get("stabilizationWindowSeconds")
     if window is not None and window < 0:
         text = "must be greater than or equal to zero"
-        yield invalid(f"{where}.stabilizationWindowSeconds", window, text)
+        yield invalid(f"{path}.stabilizationWindowSeconds", window, text)
     elif window is not None and window > LONGEST_WINDOW:
         text = f"must be less than or equal to {LONGEST_WINDOW}"
-        yield invalid(f"{where}.stabilizationWindowSeconds", window, text)
-    yield from validate_enum(f"{where}.selectPolicy", rules.get("selectPolicy"), _SELECT)
+        yield invalid(f"{path}.stabilizationWindowSeconds", window, text)
+    yield from validate_enum(f"{path}.selectPolicy", rules.get("selectPolicy"), _SELECT)
     if not rules.get("policies"):
-        yield required(f"{where}.policies", "must specify at least one Policy")
+        yield required(f"{path}.policies", "must specify at least one Policy")
     for at, policy in enumerate(rules.get("policies") or ()):
-        yield from _policy_causes(f"{where}.policies[{at}]", policy)
+        yield from _policy_causes(f"{path}.policies[{at}]", policy)
     if rules.get("tolerance") is not None:
-        yield from validate_quantity(f"{where}.tolerance", rules["tolerance"])
+        yield from validate_quantity(f"{path}.tolerance", rules["tolerance"])
 
 
-def _policy_causes(where: str, policy: JsonObject) -> Iterator[Cause]:
+def _policy_causes(path: str, policy: JsonObject) -> Iterator[Cause]:
     value, seconds = policy.get("value") or 0, policy.get("periodSeconds") or 0
-    yield from validate_enum(f"{where}.type", policy.get("type") or "", _POLICIES)
+    yield from validate_enum(f"{path}.type", policy.get("type") or "", _POLICIES)
     if value <= 0:
-        yield invalid(f"{where}.value", value, "must be greater than zero")
+        yield invalid(f"{path}.value", value, "must be greater than zero")
     if seconds <= 0:
-        yield invalid(f"{where}.periodSeconds", seconds, "must be greater than zero")
+        yield invalid(f"{path}.periodSeconds", seconds, "must be greater than zero")
     if seconds > LONGEST_PERIOD:
         text = f"must be less than or equal to {LONGEST_PERIOD}"
-        yield invalid(f"{where}.periodSeconds", seconds, text)
+        yield invalid(f"{path}.periodSeconds", seconds, text)
 
 
 _SOURCE_CAUSES: Mapping[str, Callable[[str, JsonObject], Iterator[Cause]]] = {

@@ -1,4 +1,4 @@
-"""The checks that many kinds share: ranges, choices, names, what may not change."""
+"""ValidateImmutableField, ValidateNonnegativeField: checks that many kinds share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a PodDisruptionBudget."""
+"""ValidatePodDisruptionBudget: its selector, minAvailable and maxUnavailable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with events.
+"""ValidateEventCreate, ValidateEventUpdate: by the rules of core/v1 and of events.k8s.io/v1.
 
 Requests to core/v1 are held to little, to more if the event has a time of its own; those to
 events.k8s.io/v1 to everything that group promises. Fields are named as core/v1 names them.
@@ -52,13 +52,17 @@ def validate_event(event: JsonObject, live: JsonObject | None) -> Iterator[Cause
 
 def _always(event: JsonObject, *, core: bool) -> Iterator[Cause]:
     namespace = event["metadata"]["namespace"]
-    said = (event.get("involvedObject") or {}).get("namespace", "")
+    involved_namespace = (event.get("involvedObject") or {}).get("namespace", "")
     if not event.get("eventTime"):
-        if said != namespace and (said or namespace not in _ANYWHERE):
-            yield invalid("involvedObject.namespace", said, "does not match event.namespace")
+        if involved_namespace != namespace and (involved_namespace or namespace not in _ANYWHERE):
+            yield invalid(
+                "involvedObject.namespace", involved_namespace, "does not match event.namespace"
+            )
         return
-    if not said and namespace not in _ANYWHERE:
-        yield invalid("involvedObject.namespace", said, "does not match event.namespace")
+    if not involved_namespace and namespace not in _ANYWHERE:
+        yield invalid(
+            "involvedObject.namespace", involved_namespace, "does not match event.namespace"
+        )
     yield from _controller(event, "reportingComponent" if core else "reportingController")
     for name in ("reportingInstance", "action", "reason"):
         yield from _word(name, event.get(name) or "")

@@ -1,4 +1,4 @@
-"""What is wrong with Ingresses and their classes: hosts, paths, backends, controllers."""
+"""ValidateIngressCreate, ValidateIngressClass: hosts, paths, backends, controllers."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def validate_ingress(ingress: JsonObject, live: JsonObject | None) -> Iterator[C
     name = spec.get("ingressClassName")
     if name is not None:
         yield from invalid_each("spec.ingressClassName", name, dns1123_subdomain_errors(name))
-    said = (ingress["metadata"].get("annotations") or {}).get(_CLASS)
-    if live is None and None not in (name, said) and name != said:
+    annotation = (ingress["metadata"].get("annotations") or {}).get(_CLASS)
+    if live is None and None not in (name, annotation) and name != annotation:
         text = "must match `ingressClassName` when both are specified"
-        yield invalid(f"annotations.{_CLASS}", said, text)
+        yield invalid(f"annotations.{_CLASS}", annotation, text)
 
 
 def validate_ingress_class(kind: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
@@ -73,18 +73,18 @@ def validate_ingress_class(kind: JsonObject, live: JsonObject | None) -> Iterato
         yield from _parameter_causes("spec.parameters", spec["parameters"])
 
 
-def _rule_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
+def _rule_causes(field_path: str, rule: JsonObject) -> Iterator[Cause]:
     host, http = rule.get("host") or "", rule.get("http")
     if _is_address(host):
-        yield invalid(f"{where}.host", host, "must be a DNS name, not an IP address")
+        yield invalid(f"{field_path}.host", host, "must be a DNS name, not an IP address")
     if host:
-        yield from _host_causes(f"{where}.host", host)
+        yield from _host_causes(f"{field_path}.host", host)
     if http is None:
         return
     if not http.get("paths"):
-        yield required(f"{where}.http.paths")
+        yield required(f"{field_path}.http.paths")
     for at, path in enumerate(http.get("paths") or ()):
-        yield from _path_causes(f"{where}.http.paths[{at}]", path)
+        yield from _path_causes(f"{field_path}.http.paths[{at}]", path)
 
 
 def _is_address(text: str) -> bool:
@@ -94,80 +94,80 @@ def _is_address(text: str) -> bool:
         return False
 
 
-def _host_causes(where: str, host: str) -> Iterator[Cause]:
+def _host_causes(path: str, host: str) -> Iterator[Cause]:
     naming = wildcard_dns1123_subdomain_errors if "*" in host else dns1123_subdomain_errors
-    yield from invalid_each(where, host, naming(host))
+    yield from invalid_each(path, host, naming(host))
 
 
-def _path_causes(where: str, each: JsonObject) -> Iterator[Cause]:
+def _path_causes(field_path: str, each: JsonObject) -> Iterator[Cause]:
     kind, path = each.get("pathType"), each.get("path") or ""
     if kind is None:
-        yield required(f"{where}.pathType", "pathType must be specified")
+        yield required(f"{field_path}.pathType", "pathType must be specified")
         return
-    yield from validate_enum(f"{where}.pathType", kind, _PATH_TYPES)
+    yield from validate_enum(f"{field_path}.pathType", kind, _PATH_TYPES)
     exact = kind in ("Exact", "Prefix")
     if kind in _PATH_TYPES and not path.startswith("/") and (path or exact):
-        yield invalid(f"{where}.path", path, "must be an absolute path")
+        yield invalid(f"{field_path}.path", path, "must be an absolute path")
     odd = [f"must not contain '{part}'" for part in _ODD_PARTS if part in path]
     odd += [f"cannot end with '{end}'" for end in _ODD_ENDS if path.endswith(end)]
-    yield from invalid_each(f"{where}.path", path, odd if exact else [])
-    yield from _backend_causes(f"{where}.backend", each.get("backend") or {})
+    yield from invalid_each(f"{field_path}.path", path, odd if exact else [])
+    yield from _backend_causes(f"{field_path}.backend", each.get("backend") or {})
 
 
-def _backend_causes(where: str, backend: JsonObject) -> Iterator[Cause]:
+def _backend_causes(path: str, backend: JsonObject) -> Iterator[Cause]:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
-        yield invalid(where, "", "cannot set both resource and service backends")
+        yield invalid(path, "", "cannot set both resource and service backends")
     elif resource is not None:
-        yield from _reference_causes(f"{where}.resource", resource)
+        yield from _reference_causes(f"{path}.resource", resource)
     elif service is not None:
         yield from validate_required_name(
-            f"{where}.service.name", service.get("name"), dns1123_label_errors
+            f"{path}.service.name", service.get("name"), dns1123_label_errors
         )
-        yield from _port_causes(where, service.get("port") or {})
+        yield from _port_causes(path, service.get("port") or {})
     else:
-        yield invalid(where, "", "resource or service backend is required")
+        yield invalid(path, "", "resource or service backend is required")
 
 
-def _port_causes(where: str, port: JsonObject) -> Iterator[Cause]:
+def _port_causes(path: str, port: JsonObject) -> Iterator[Cause]:
     name, number = port.get("name"), port.get("number")
     if name and number:
-        yield invalid(where, "", "cannot set both port name & port number")
+        yield invalid(path, "", "cannot set both port name & port number")
     elif name:
-        yield from validate_port_name(f"{where}.service.port.name", name)
+        yield from validate_port_name(f"{path}.service.port.name", name)
     elif number:
-        yield from validate_range(f"{where}.service.port.number", number, PORTS)
+        yield from validate_range(f"{path}.service.port.number", number, PORTS)
     else:
-        yield required(where, "port name or number is required")
+        yield required(path, "port name or number is required")
 
 
-def _tls_causes(where: str, tls: JsonObject) -> Iterator[Cause]:
+def _tls_causes(path: str, tls: JsonObject) -> Iterator[Cause]:
     for at, host in enumerate(tls.get("hosts") or ()):
-        yield from _host_causes(f"{where}.hosts[{at}]", host)
+        yield from _host_causes(f"{path}.hosts[{at}]", host)
     if name := tls.get("secretName"):
-        yield from invalid_each(f"{where}.secretName", name, dns1123_subdomain_errors(name))
+        yield from invalid_each(f"{path}.secretName", name, dns1123_subdomain_errors(name))
 
 
-def _reference_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
+def _reference_causes(path: str, reference: JsonObject) -> Iterator[Cause]:
     group = reference.get("apiGroup")
     if group is not None:
-        yield from invalid_each(f"{where}.apiGroup", group, dns1123_subdomain_errors(group))
+        yield from invalid_each(f"{path}.apiGroup", group, dns1123_subdomain_errors(group))
     for name in ("kind", "name"):
         yield from validate_required_name(
-            f"{where}.{name}", reference.get(name), path_segment_errors
+            f"{path}.{name}", reference.get(name), path_segment_errors
         )
 
 
-def _parameter_causes(where: str, reference: JsonObject) -> Iterator[Cause]:
-    yield from _reference_causes(where, reference)
+def _parameter_causes(path: str, reference: JsonObject) -> Iterator[Cause]:
+    yield from _reference_causes(path, reference)
     scope, namespace = reference.get("scope"), reference.get("namespace")
-    yield from validate_enum(f"{where}.scope", scope, _SCOPES)
+    yield from validate_enum(f"{path}.scope", scope, _SCOPES)
     if scope == "Namespace" and namespace is None:
-        yield required(f"{where}.namespace", "`parameters.scope` is set to 'Namespace'")
+        yield required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == "Namespace" and namespace is not None:
-        yield from invalid_each(f"{where}.namespace", namespace, dns1123_label_errors(namespace))
+        yield from invalid_each(f"{path}.namespace", namespace, dns1123_label_errors(namespace))
     elif scope == "Cluster" and namespace is not None:
-        yield forbidden(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
+        yield forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
 
 
 INGRESSES = {"ingresses": validate_ingress, "ingressclasses": validate_ingress_class}

@@ -1,4 +1,4 @@
-"""What is wrong with Jobs and CronJobs: how often, how many, when, and what becomes of failures."""
+"""ValidateJob, ValidateCronJobCreate: completions, indexes, policies of failure, schedules."""
 
 from __future__ import annotations
 
@@ -164,29 +164,29 @@ def _policies(path: str, spec: JsonObject) -> Iterator[Cause]:
         yield from validate_enum(f"{path}.podReplacementPolicy", replaced, allowed)
 
 
-def _action_causes(where: str, rule: JsonObject) -> Iterator[Cause]:
+def _action_causes(path: str, rule: JsonObject) -> Iterator[Cause]:
     action = rule.get("action")
     if not action:
         listed = " ".join(f'"{each}"' for each in _ACTIONS)
-        yield required(f"{where}.action", f"valid values: [{listed}]")
+        yield required(f"{path}.action", f"valid values: [{listed}]")
     else:
-        yield from validate_enum(f"{where}.action", action, _ACTIONS)
+        yield from validate_enum(f"{path}.action", action, _ACTIONS)
     codes = rule.get("onExitCodes")
     if codes is not None:
-        yield from _code_causes(f"{where}.onExitCodes", codes)
+        yield from _code_causes(f"{path}.onExitCodes", codes)
     if codes is None and not rule.get("onPodConditions"):
         text = "specifying one of OnExitCodes and OnPodConditions is required"
-        yield invalid_without_value(where, text)
+        yield invalid_without_value(path, text)
 
 
-def _code_causes(where: str, codes: JsonObject) -> Iterator[Cause]:
+def _code_causes(path: str, codes: JsonObject) -> Iterator[Cause]:
     operator, values = codes.get("operator") or "", codes.get("values") or []
-    yield from validate_enum(f"{where}.operator", operator, ("In", "NotIn"))
+    yield from validate_enum(f"{path}.operator", operator, ("In", "NotIn"))
     for at, value in enumerate(values):
         if operator == "In" and value == 0:
-            yield invalid(f"{where}.values[{at}]", value, "must not be 0 for the In operator")
+            yield invalid(f"{path}.values[{at}]", value, "must not be 0 for the In operator")
     if not values:
-        yield invalid(f"{where}.values", values, "at least one value is required")
+        yield invalid(f"{path}.values", values, "at least one value is required")
 
 
 def _generated(job: JsonObject) -> Iterator[Cause]:

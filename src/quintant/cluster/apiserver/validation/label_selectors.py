@@ -1,4 +1,4 @@
-"""What is wrong with label selectors, wherever they are."""
+"""ValidateLabelSelector: matchLabels and matchExpressions, in every kind."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
         yield from _expression_causes(f"{path}.matchExpressions[{at}]", expression)
 
 
-def _expression_causes(where: str, expression: Plain) -> Iterator[Cause]:
+def _expression_causes(path: str, expression: Plain) -> Iterator[Cause]:
     operator, key = expression.get("operator") or "", expression.get("key") or ""
     values = expression.get("values") or []
     if operator not in (*_SETS, *_PRESENCE):
-        yield invalid(f"{where}.operator", operator, "not a valid selector operator")
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
     elif operator in _SETS and not values:
         text = "must be specified when `operator` is 'In' or 'NotIn'"
-        yield required(f"{where}.values", text)
+        yield required(f"{path}.values", text)
     elif operator in _PRESENCE and values:
         text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        yield forbidden(f"{where}.values", text)
-    yield from invalid_each(f"{where}.key", key, qualified_name_errors(key))
+        yield forbidden(f"{path}.values", text)
+    yield from invalid_each(f"{path}.key", key, qualified_name_errors(key))
     for at, value in enumerate(values):
-        yield from invalid_each(f"{where}.values[{at}]", value, label_value_errors(value))
+        yield from invalid_each(f"{path}.values[{at}]", value, label_value_errors(value))

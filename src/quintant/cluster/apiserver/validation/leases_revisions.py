@@ -1,4 +1,4 @@
-"""What is wrong with Leases and ControllerRevisions: records that programs keep for themselves."""
+"""ValidateLease, ValidateControllerRevisionCreate: records of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with LimitRanges and ResourceQuotas: which resources, and how much of them."""
+"""ValidateLimitRange, ValidateResourceQuota: names of resources, and amounts."""
 
 from __future__ import annotations
 
@@ -66,33 +66,33 @@ def validate_limit_range(limits: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a LimitRange."""
     kinds: set[str] = set()
     for at, item in enumerate(limits["spec"].get("limits") or ()):
-        where, kind = f"spec.limits[{at}]", item.get("type") or ""
+        item_path, kind = f"spec.limits[{at}]", item.get("type") or ""
         complaints = qualified_name_errors(kind)
-        yield from invalid_each(f"{where}.type", kind, complaints)
+        yield from invalid_each(f"{item_path}.type", kind, complaints)
         if not complaints and "/" not in kind and kind not in _TYPES:
             text = "must be a standard limit type or fully qualified"
-            yield invalid(f"{where}.type", kind, text)
+            yield invalid(f"{item_path}.type", kind, text)
         if kind in kinds:
-            yield duplicate(f"{where}.type", kind)
+            yield duplicate(f"{item_path}.type", kind)
         kinds.add(kind)
-        yield from _item_causes(where, item, kind)
+        yield from _item_causes(item_path, item, kind)
 
 
-def _item_causes(where: str, item: Plain, kind: str) -> Iterator[Cause]:
+def _item_causes(path: str, item: Plain, kind: str) -> Iterator[Cause]:
     for name in _AMOUNTS:
         if kind == "Pod" and name in _NOT_OF_PODS:
             if item.get(name):
                 text = "may not be specified when `type` is 'Pod'"
-                yield forbidden(f"{where}.{name}", text)
+                yield forbidden(f"{path}.{name}", text)
             continue
         for resource in item.get(name) or {}:
-            yield from _resource_causes(f"{where}.{name}[{resource}]", resource, kind)
+            yield from _resource_causes(f"{path}.{name}[{resource}]", resource, kind)
     bounds = {*(item.get("max") or ()), *(item.get("min") or ())}
     if kind == "PersistentVolumeClaim" and "storage" not in bounds:
         text = "either minimum or maximum storage value is required, but neither was provided"
-        yield required(f"{where}.limits", text)
+        yield required(f"{path}.limits", text)
     for resource in sorted({key for name in _AMOUNTS for key in item.get(name) or ()}):
-        yield from _order_causes(where, item, resource)
+        yield from _order_causes(path, item, resource)
 
 
 def _resource_causes(path: str, resource: str, kind: str) -> Iterator[Cause]:
@@ -104,17 +104,17 @@ def _resource_causes(path: str, resource: str, kind: str) -> Iterator[Cause]:
             yield invalid(path, resource, "must be a standard resource for containers")
 
 
-def _order_causes(where: str, item: Plain, resource: str) -> Iterator[Cause]:
+def _order_causes(field_path: str, item: Plain, resource: str) -> Iterator[Cause]:
     found = {name: item[name][resource] for name in _AMOUNTS if resource in (item.get(name) or {})}
     for low, high, field, shown, text in _COMPARED:
         if low in found and high in found:
             less, more = found[low], found[high]
             if parse_quantity(less) > parse_quantity(more):
-                path = f"{where}.{field}[{resource}]"
+                path = f"{field_path}.{field}[{resource}]"
                 yield invalid(path, found[shown], text.format(less, more))
     ratio = found.get("maxLimitRequestRatio")
     if ratio is not None and parse_quantity(ratio) < 1:
-        path = f"{where}.maxLimitRequestRatio[{resource}]"
+        path = f"{field_path}.maxLimitRequestRatio[{resource}]"
         yield invalid(path, ratio, f"ratio {ratio} is less than 1")
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a Namespace."""
+"""ValidateNamespace: its finalizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with NetworkPolicies: whom they select, which peers and ports they let through."""
+"""ValidateNetworkPolicy: its selectors, peers and ports."""
 
 from __future__ import annotations
 
@@ -38,48 +38,48 @@ def validate_network_policy(policy: JsonObject, live: JsonObject | None) -> Iter
         yield from validate_enum(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
 
 
-def _rule_causes(where: str, rule: JsonObject, peers: str) -> Iterator[Cause]:
+def _rule_causes(path: str, rule: JsonObject, peers: str) -> Iterator[Cause]:
     for at, each in enumerate(rule.get("ports") or ()):
-        yield from _port_causes(f"{where}.ports[{at}]", each)
+        yield from _port_causes(f"{path}.ports[{at}]", each)
     for at, peer in enumerate(rule.get(peers) or ()):
-        yield from _peer_causes(f"{where}.{peers}[{at}]", peer)
+        yield from _peer_causes(f"{path}.{peers}[{at}]", peer)
 
 
-def _port_causes(where: str, each: JsonObject) -> Iterator[Cause]:
-    yield from validate_enum(f"{where}.protocol", each.get("protocol"), _PROTOCOLS)
+def _port_causes(path: str, each: JsonObject) -> Iterator[Cause]:
+    yield from validate_enum(f"{path}.protocol", each.get("protocol"), _PROTOCOLS)
     first, last = each.get("port"), each.get("endPort")
     if last is not None and not isinstance(first, int):
         why = "not specified" if first is None else "non-numeric"
-        yield invalid(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
+        yield invalid(f"{path}.endPort", last, f"may not be specified when `port` is {why}")
     if first is not None:
-        yield from validate_port(f"{where}.port", first)
+        yield from validate_port(f"{path}.port", first)
     if last is not None and isinstance(first, int):
         if last < first:
-            yield invalid(f"{where}.endPort", first, "must be greater than or equal to `port`")
-        yield from validate_range(f"{where}.endPort", last, PORTS)
+            yield invalid(f"{path}.endPort", first, "must be greater than or equal to `port`")
+        yield from validate_range(f"{path}.endPort", last, PORTS)
 
 
-def _peer_causes(where: str, peer: JsonObject) -> Iterator[Cause]:
+def _peer_causes(path: str, peer: JsonObject) -> Iterator[Cause]:
     selectors = [name for name in _SELECTORS if peer.get(name) is not None]
     for name in selectors:
-        yield from selector_causes(f"{where}.{name}", peer[name])
+        yield from selector_causes(f"{path}.{name}", peer[name])
     block = peer.get("ipBlock")
     if block is not None:
-        yield from _block_causes(f"{where}.ipBlock", block)
+        yield from _block_causes(f"{path}.ipBlock", block)
     if block is not None and selectors:
-        yield forbidden(where, "may not specify both ipBlock and another peer")
+        yield forbidden(path, "may not specify both ipBlock and another peer")
     elif block is None and not selectors:
-        yield required(where, "must specify a peer")
+        yield required(path, "must specify a peer")
 
 
-def _block_causes(where: str, block: JsonObject) -> Iterator[Cause]:
+def _block_causes(field_path: str, block: JsonObject) -> Iterator[Cause]:
     if not block.get("cidr"):
-        yield required(f"{where}.cidr")
+        yield required(f"{field_path}.cidr")
         return
-    yield from validate_cidr(f"{where}.cidr", block["cidr"])
+    yield from validate_cidr(f"{field_path}.cidr", block["cidr"])
     whole = parse_cidr(block["cidr"])
     for at, text in enumerate(block.get("except") or () if whole is not None else ()):
-        path = f"{where}.except[{at}]"
+        path = f"{field_path}.except[{at}]"
         yield from validate_cidr(path, text)
         if parse_cidr(text) is not None and not _inside(text, block["cidr"]):
             yield invalid(path, text, "must be a strict subset of `cidr`")

@@ -1,4 +1,4 @@
-"""What is wrong with Nodes: taints, and the addresses of their pods."""
+"""ValidateNode: taints, and the podCIDRs."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
     """What is wrong with taints; a real server looks for them in the metadata, too."""
     seen: set[tuple[str, str]] = set()
     for at, taint in enumerate(taints):
-        where, key, value = f"{path}[{at}]", taint.get("key") or "", taint.get("value") or ""
+        item_path, key, value = f"{path}[{at}]", taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from invalid_each(f"{where}.key", key, qualified_name_errors(key))
+        yield from invalid_each(f"{item_path}.key", key, qualified_name_errors(key))
         if complaints := label_value_errors(value):
-            yield invalid(f"{where}.value", value, ";".join(complaints))
+            yield invalid(f"{item_path}.value", value, ";".join(complaints))
         if not effect:
-            yield required(f"{where}.effect")
+            yield required(f"{item_path}.effect")
         else:
-            yield from validate_enum(f"{where}.effect", effect, EFFECTS)
+            yield from validate_enum(f"{item_path}.effect", effect, EFFECTS)
         if (key, effect) in seen:
             shown = GoStruct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
             text = "taints must be unique by key and effect pair"
-            yield Cause(DUPLICATE, f"Duplicate value: {encoded(shown)}: {text}", where)
+            yield Cause(DUPLICATE, f"Duplicate value: {encoded(shown)}: {text}", item_path)
         seen.add((key, effect))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with PriorityClasses and RuntimeClasses."""
+"""ValidatePriorityClass, ValidateRuntimeClass: values, handlers, overhead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles and bindings as objects: what is filled in, what they may say, and what stays.
+"""ValidateRole, ValidateRoleBinding: rules, subjects, and the role reference that stays.
 
 What they allow is read elsewhere (quintant.cluster.apiserver.authorization.rbac).
 """

@@ -1,4 +1,4 @@
-"""What is wrong with Secrets and ConfigMaps: keys, and what a type or `immutable` asks for."""
+"""ValidateSecret, ValidateConfigMap: keys, what a type needs, and `immutable`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with how a Service is reached: from outside, by balancers, by whom again."""
+"""ValidateServiceClusterIPsRelatedFields: families, traffic policies, balancers of a Service."""
 
 from __future__ import annotations
 

@@ -1,16 +1,10 @@
-"""What is wrong with services and with the endpoints behind them."""
+"""ValidateServiceCreate, ValidateEndpointsCreate, ValidateEndpointSliceCreate: ports and names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver.golang.printing import GoStruct
-from quintant.cluster.apiserver.kinds.service_allocation import (
-    HEADLESS,
-    NODE_PORTS,
-    PORT_RANGE_ERROR,
-)
-from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden,
@@ -22,6 +16,12 @@ from quintant.cluster.apiserver.meta.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
     qualified_name_errors,
+)
+from quintant.cluster.apiserver.meta.service_ranges import (
+    HEADLESS,
+    NODE_PORTS,
+    PORT_RANGE_ERROR,
+    family_of,
 )
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import (
@@ -70,19 +70,19 @@ def validate_service(service: JsonObject, live: JsonObject | None) -> Iterator[C
 def validate_endpoints(endpoints: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What is wrong with Endpoints."""
     for at, subset in enumerate(endpoints.get("subsets") or ()):
-        where, kinds = f"subsets[{at}]", ("addresses", "notReadyAddresses")
+        item_path, kinds = f"subsets[{at}]", ("addresses", "notReadyAddresses")
         if not any(subset.get(kind) for kind in kinds):
-            yield required(where, "must specify `addresses` or `notReadyAddresses`")
+            yield required(item_path, "must specify `addresses` or `notReadyAddresses`")
         for kind in kinds:
             for index, each in enumerate(subset.get(kind) or ()):
-                path = f"{where}.{kind}[{index}].ip"
+                path = f"{item_path}.{kind}[{index}].ip"
                 for cause in validate_ip(path, each.get("ip", "")):
                     yield cause
                     yield invalid(path, each.get("ip", ""), "must be a valid IP address")
                 if name := each.get("hostname"):
-                    host = f"{where}.{kind}[{index}].hostname"
+                    host = f"{item_path}.{kind}[{index}].hostname"
                     yield from invalid_each(host, name, dns1123_label_errors(name))
-        yield from _subset_port_causes(f"{where}.ports", subset.get("ports") or [])
+        yield from _subset_port_causes(f"{item_path}.ports", subset.get("ports") or [])
 
 
 def _subset_port_causes(path: str, ports: list[JsonObject]) -> Iterator[Cause]:
@@ -104,11 +104,11 @@ def validate_endpoint_slice(endpoints: JsonObject, live: JsonObject | None) -> I
     else:
         yield from validate_enum("addressType", family, _FAMILIES)
     for at, each in enumerate(endpoints.get("endpoints") or ()):
-        where = f"endpoints[{at}].addresses"
+        item_path = f"endpoints[{at}].addresses"
         if not each.get("addresses"):
-            yield required(where, "must contain at least 1 address")
+            yield required(item_path, "must contain at least 1 address")
         for index, value in enumerate(each.get("addresses") or ()):
-            yield from _family_causes(where, index, value, family)
+            yield from _family_causes(item_path, index, value, family)
         if name := each.get("hostname"):
             yield from invalid_each(f"endpoints[{at}].hostname", name, dns1123_label_errors(name))
     yield from _slice_port_causes(endpoints.get("ports") or [])
@@ -116,15 +116,15 @@ def validate_endpoint_slice(endpoints: JsonObject, live: JsonObject | None) -> I
         yield from validate_immutable("addressType", family, live.get("addressType"))
 
 
-def _family_causes(where: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
+def _family_causes(path: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
     """What is wrong with an address of a kind."""
     if family == "FQDN":
-        yield from invalid_each(f"{where}[{index}]", value, dns1123_subdomain_errors(value))
+        yield from invalid_each(f"{path}[{index}]", value, dns1123_subdomain_errors(value))
     elif family in ("IPv4", "IPv6"):
-        bad = [*validate_ip(f"{where}[{index}]", value)]
+        bad = [*validate_ip(f"{path}[{index}]", value)]
         yield from bad
         if not bad and family_of(value) != family:
-            yield invalid(where, value, f"must be an {family} address")
+            yield invalid(path, value, f"must be an {family} address")
 
 
 def _slice_port_causes(ports: list[JsonObject]) -> Iterator[Cause]:
@@ -142,24 +142,24 @@ def _slice_port_causes(ports: list[JsonObject]) -> Iterator[Cause]:
 def _port_causes(spec: JsonObject) -> Iterator[Cause]:
     ports, names = spec.get("ports") or [], set[str]()
     for at, each in enumerate(ports):
-        where, name = f"spec.ports[{at}]", each.get("name")
+        item_path, name = f"spec.ports[{at}]", each.get("name")
         if name:
-            yield from invalid_each(f"{where}.name", name, dns1123_label_errors(name))
+            yield from invalid_each(f"{item_path}.name", name, dns1123_label_errors(name))
             if name in names:
-                yield duplicate(f"{where}.name", name)
+                yield duplicate(f"{item_path}.name", name)
             names.add(name)
         elif len(ports) > 1:
-            yield required(f"{where}.name")
-        yield from validate_range(f"{where}.port", each.get("port", 0), PORTS)
+            yield required(f"{item_path}.name")
+        yield from validate_range(f"{item_path}.port", each.get("port", 0), PORTS)
         protocol = each.get("appProtocol")
         if protocol is not None:
             yield from invalid_each(
-                f"{where}.appProtocol", protocol, qualified_name_errors(protocol)
+                f"{item_path}.appProtocol", protocol, qualified_name_errors(protocol)
             )
-        yield from validate_enum(f"{where}.protocol", each["protocol"], PROTOCOLS)
+        yield from validate_enum(f"{item_path}.protocol", each["protocol"], PROTOCOLS)
         if spec.get("clusterIP") != HEADLESS:
-            yield from validate_port(f"{where}.targetPort", each["targetPort"])
-        yield from _node_port_causes(where, each, spec["type"])
+            yield from validate_port(f"{item_path}.targetPort", each["targetPort"])
+        yield from _node_port_causes(item_path, each, spec["type"])
     places: dict[tuple[str, int], int] = {}
     for at, each in enumerate(ports):
         protocol, number = each["protocol"], each.get("port", 0)
@@ -169,13 +169,13 @@ def _port_causes(spec: JsonObject) -> Iterator[Cause]:
             yield duplicate(f"spec.ports[{at}]", seen)
 
 
-def _node_port_causes(where: str, each: JsonObject, kind: str) -> Iterator[Cause]:
+def _node_port_causes(path: str, each: JsonObject, kind: str) -> Iterator[Cause]:
     number = each.get("nodePort")
     if number and kind == "ClusterIP":
         text = "may not be used when `type` is 'ClusterIP'"
-        yield forbidden(f"{where}.nodePort", text)
+        yield forbidden(f"{path}.nodePort", text)
     elif number and number not in NODE_PORTS:
-        yield invalid(f"{where}.nodePort", number, PORT_RANGE_ERROR)
+        yield invalid(f"{path}.nodePort", number, PORT_RANGE_ERROR)
 
 
 def _address_causes(spec: JsonObject) -> Iterator[Cause]:

@@ -1,4 +1,4 @@
-"""What is wrong with StatefulSets, beyond what is wrong with whatever keeps pods running."""
+"""ValidateStatefulSet: beyond what holds for every workload: claims, ordinals, retention."""
 
 from __future__ import annotations
 

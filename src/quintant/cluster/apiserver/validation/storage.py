@@ -1,4 +1,4 @@
-"""What is wrong with claims, volumes and storage classes, and what of them may change."""
+"""ValidatePersistentVolumeClaim, ValidatePersistentVolume, ValidateStorageClass: also updates."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""What is wrong with what keeps pods running: Deployments, ReplicaSets, DaemonSets."""
+"""ValidateDeployment, ValidateReplicaSet, ValidateDaemonSet: replicas, selector, strategy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from quintant.cluster.apiserver.go_types import FieldKind, FieldType
+from quintant.cluster.apiserver.go_types.go_struct import struct
 from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
@@ -13,8 +15,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import FieldKind, FieldType
-from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.cluster.apiserver.validation.common import (
     int_or_percent_value,
     validate_at_most_whole,
@@ -28,7 +28,7 @@ from quintant.cluster.apiserver.validation.pods.pods import template_causes
 from quintant.core.errors import Cause
 
 _UPDATES = ("Recreate", "RollingUpdate")
-_SEEN = (
+_COUNTS = (
     *("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
     "unavailableReplicas",
 )
@@ -75,7 +75,7 @@ def validate_daemon_set(obj: JsonObject, live: JsonObject | None) -> Iterator[Ca
 
 def _progress_causes(status: JsonObject) -> Iterator[Cause]:
     """What cannot be, in a Deployment's status."""
-    counts = {name: status.get(name, 0) for name in ("observedGeneration", *_SEEN)}
+    counts = {name: status.get(name, 0) for name in ("observedGeneration", *_COUNTS)}
     for name, count in counts.items():
         yield from validate_nonnegative(f"status.{name}", count)
     whole, text = counts["replicas"], "cannot be greater than status.replicas"

@@ -1,4 +1,4 @@
-"""The lines of a watch: which changes are told to whom, and how they are written.
+"""WatchEvent: the lines of a watch: which changes a selector lets through, bookmarks, errors.
 
 A line is bytes, written once for all who watch the same selection; where an object has to be
 converted by a webhook first, the change itself stands for its line until then.

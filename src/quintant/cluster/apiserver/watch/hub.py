@@ -1,4 +1,4 @@
-"""Watch streams: every change, once, in revision order, to whoever asked.
+"""Cacher, cacheWatcher: the watch cache: every change once, in revision order, and bookmarks.
 
 The hub follows the store: it hears of what no crash can undo. Watchers of the same selection
 (namespace, selectors, form) share a `WatcherGroup`: a change is matched and written out once per
@@ -112,10 +112,10 @@ class Watcher:
         except StatusError as error:
             self.close()
             return error_event(error)
-        told = (
+        lines = (
             selection.encode_event(each) if isinstance(each, Change) else each for each in frames
         )
-        return b"".join(line for line in told if line is not None)
+        return b"".join(line for line in lines if line is not None)
 
     def _begun(self, chunk: bytes) -> bytes:
         """A chunk, with what the first one says beside."""
@@ -138,8 +138,8 @@ class Watcher:
         self._timers[-1] = loop.call_later(self._hub.every, self._tick)
 
     def _bookmark(self) -> None:
-        told = max(self.since, self._hub.revision)
-        self.push(bookmark_event(self.group.selection.encoder, told))
+        revision = max(self.since, self._hub.revision)
+        self.push(bookmark_event(self.group.selection.encoder, revision))
 
 
 class WatcherGroup(Struct, eq=False):
@@ -165,7 +165,7 @@ class WatchHub:
         self.every = every
         self._store = store
         self._groups: dict[tuple[str, str], dict[WatchFilter, WatcherGroup]] = {}
-        store.follow(self._told)
+        store.follow(self._on_change)
 
     def __len__(self) -> int:
         """How many streams are open."""
@@ -178,7 +178,7 @@ class WatchHub:
 
     def open(self, selection: WatchFilter, options: WatchOptions) -> Watcher:
         """Join: from now on every change reaches the watcher, which `leave` must end."""
-        groups = self._groups.setdefault(_place(selection), {})
+        groups = self._groups.setdefault(_group_key(selection), {})
         group = groups.setdefault(selection, WatcherGroup(selection))
         watcher = Watcher(self, group, options, self._store.revision)
         group.members[watcher] = None
@@ -190,11 +190,11 @@ class WatchHub:
         group = watcher.group
         group.members.pop(watcher, None)
         if not group.members:
-            place = _place(group.selection)
-            groups = self._groups.get(place, {})
+            key = _group_key(group.selection)
+            groups = self._groups.get(key, {})
             groups.pop(group.selection, None)
             if not groups:
-                self._groups.pop(place, None)
+                self._groups.pop(key, None)
 
     def close(self, table: str = "") -> None:
         """End every stream now, or those of a table after what was written so far."""
@@ -212,7 +212,7 @@ class WatchHub:
     def _all(self) -> list[WatcherGroup]:
         return [group for groups in self._groups.values() for group in groups.values()]
 
-    def _told(self, table: Table, change: Change) -> None:
+    def _on_change(self, table: Table, change: Change) -> None:
         for group in self._groups.get((table.name, ""), {}).values():
             group.send(change)
         namespace = change.key.rpartition("/")[0]
@@ -221,5 +221,5 @@ class WatchHub:
                 group.send(change)
 
 
-def _place(selection: WatchFilter) -> tuple[str, str]:
+def _group_key(selection: WatchFilter) -> tuple[str, str]:
     return selection.encoder.kind.table, selection.namespace

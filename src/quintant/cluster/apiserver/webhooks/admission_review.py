@@ -1,4 +1,4 @@
-"""The review: the document that a webhook is sent."""
+"""AdmissionReview: the document that an admission webhook is sent."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def encode_review(
     version: str, request: JsonObject, obj: JsonObject | None, old: JsonObject | None
 ) -> bytes:
     """The document that a webhook is sent."""
-    asked = {**request, "object": obj, "oldObject": old}
+    whole = {**request, "object": obj, "oldObject": old}
     head = {"kind": KIND, "apiVersion": f"{GROUP}/{version}"}
-    return msgspec.json.encode({**head, "request": asked})
+    return msgspec.json.encode({**head, "request": whole})
 
 
 def _gvk(resource: Resource) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""What admission is asked about: one change, by whom, of what to what."""
+"""admission.Attributes: the change that admission decides about: user, operation, old and new."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Attributes(Struct, frozen=True):
     @property
     def about_namespace(self) -> bool:
         """Whether the resource is that of namespaces themselves."""
-        where = self.kind.resource
-        return where.plural == NAMESPACES and not where.group
+        resource = self.kind.resource
+        return resource.plural == NAMESPACES and not resource.group
 
     @property
     def scoped(self) -> bool:

@@ -1,4 +1,4 @@
-"""One webhook, asked once: within its time, and believed only if it answers what was asked."""
+"""callAttrMutatingHook, callHook: one call of a webhook within its timeout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A webhook as its configuration declares it, read once and ready to be asked."""
+"""WebhookAccessor: a webhook of a configuration: rules, selectors, failurePolicy, timeout."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.match_conditions import CompiledCondition
 
 ANY = "*"
+FAIL, IGNORE = "Fail", "Ignore"
+"""The failure policies: a webhook that cannot be asked refuses the change, or is left out."""
 _PORT = 443
 
 
@@ -31,14 +33,14 @@ class WebhookRule(Struct, frozen=True):
 
     def covers(self, kind: Kind, sub: str, operation: str) -> bool:
         """Whether it is for an operation on a resource or one of its subresources."""
-        where = kind.resource
+        resource = kind.resource
         return (
             _listed(operation, self.operations)
-            and _listed(where.group, self.groups)
-            and _listed(where.version, self.versions)
-            and self.scope in (ANY, "Namespaced" if where.namespaced else "Cluster")
+            and _listed(resource.group, self.groups)
+            and _listed(resource.version, self.versions)
+            and self.scope in (ANY, "Namespaced" if resource.namespaced else "Cluster")
             and any(
-                name in (ANY, where.plural) and below in (ANY, sub)
+                name in (ANY, resource.plural) and below in (ANY, sub)
                 for name, below in self.resources
             )
         )
@@ -73,8 +75,7 @@ class ConfiguredWebhook:
     namespaces: Selector = EVERYTHING
     objects: Selector = EVERYTHING
     conditions: tuple[CompiledCondition, ...] = field(default=(), repr=False)
-    ignorable: bool = False
-    """A webhook that cannot be asked does not stand in the way."""
+    failure_policy: str = FAIL
     timeout: int = 10
     """Seconds."""
     review: str = ""
@@ -97,7 +98,7 @@ def read_webhooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Conf
             conditions=tuple(
                 CompiledCondition(each["expression"]) for each in entry.get("matchConditions") or ()
             ),
-            ignorable=entry.get("failurePolicy") == "Ignore",
+            failure_policy=entry.get("failurePolicy") or FAIL,
             timeout=entry["timeoutSeconds"],
             review=next((each for each in versions if each in REVIEWS), ""),
             reinvoked=entry.get("reinvocationPolicy") == "IfNeeded",
@@ -111,8 +112,8 @@ def read_target(config: Mapping[str, Any]) -> WebhookTarget:
     if service is None:
         return WebhookTarget(config.get("url") or "", bundle)
     port = service.get("port", _PORT)
-    where = f"https://{service['name']}.{service['namespace']}.svc:{port}"
-    url = f"{where}/{(service.get('path') or '').lstrip('/')}"
+    origin = f"https://{service['name']}.{service['namespace']}.svc:{port}"
+    url = f"{origin}/{(service.get('path') or '').lstrip('/')}"
     return WebhookTarget(url, bundle, WebhookService(service["name"], service["namespace"], port))
 
 

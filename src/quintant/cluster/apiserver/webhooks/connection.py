@@ -1,4 +1,8 @@
-"""The way to one webhook server: TLS to where it is, verified by its name and its own authorities.
+"""ClientManager: TLS to one webhook server, verified by its name and the caBundle.
+
+The authorities of a bundle are believed by Go's rules, which are not OpenSSL's: OpenSSL proves that
+the server has the key of the certificate it shows, and nothing is sent before that certificate is
+verified (`golang.x509_verify`). Without a bundle the machine's authorities count, for OpenSSL.
 
 Connections are kept between reviews, and only reviews for the very same place share them: another
 address, name or set of authorities is another place, so that a changed configuration counts at
@@ -9,16 +13,22 @@ from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from quintant.client.http.dial import Dialer
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import Hop, ServerRoute
 from quintant.client.transport import JSON, ApiResponse
+from quintant.cluster.apiserver.golang.x509_errors import UntrustedCertificate
 from quintant.core.clock import monotonic
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
 
 BUNDLES = 64
 """Sets of authorities kept ready: more than there are webhook servers in a cluster."""
@@ -26,6 +36,9 @@ ANSWER_BYTES = 64 * 1024 * 1024
 """Of an answer: a conversion may carry a whole list."""
 LONGEST_SECONDS = 60.0
 """For a connection or an answer: webhooks get 30 s at most, and whoever asks counts them."""
+
+# How a certificate is asked for in its binary form, of Python's own wrapper of OpenSSL.
+_DER = 2
 
 _LINES = "".join(
     header_line(name, value)
@@ -52,15 +65,20 @@ class WebhookAddress:
     """The authorities to trust (PEM); the machine's own if empty."""
 
 
-class WebhookConnections(IdleConnections):
-    """Connections to one place; ssl.SSLError if its authorities are none."""
+class InvalidBundle(Exception):
+    """There is no certificate in a bundle."""
 
-    def __init__(self, place: WebhookAddress) -> None:
+
+class WebhookConnections(IdleConnections):
+    """Connections to one place; InvalidBundle if its authorities are none."""
+
+    def __init__(self, address: WebhookAddress) -> None:
         super().__init__()
-        hop = Hop(place.host, place.port, secure=True)
-        route = ServerRoute(hop, None, place.authority, "", Sensitive(""))
-        self._dialer = Dialer(route, _context(place.bundle), place.name)
-        self._lines = header_line("Host", place.authority) + _LINES
+        self._address = address
+        hop = Hop(address.host, address.port, secure=True)
+        route = ServerRoute(hop, None, address.authority, "", Sensitive(""))
+        self._dialer = Dialer(route, _context(address.bundle), address.name)
+        self._lines = header_line("Host", address.authority) + _LINES
 
     async def post(self, target: str, body: bytes) -> ApiResponse:
         """Post, and wait for the answer.
@@ -76,7 +94,22 @@ class WebhookConnections(IdleConnections):
             except ConnectionBroken as error:
                 if error.begun:
                     raise
-        return await self._ask(await self._dialer.dial(LONGEST_SECONDS, _ignore), data)
+        connection = await self._dialer.dial(LONGEST_SECONDS, _ignore)
+        self._verify(connection)
+        return await self._ask(connection, data)
+
+    def _verify(self, connection: ClientConnection) -> None:
+        """UntrustedCertificate, and no connection, unless the bundle vouches for who is there."""
+        if not self._address.bundle:
+            return
+        from quintant.cluster.apiserver.golang.x509_verify import verify_server
+
+        try:
+            roots = _pool(self._address.bundle)
+            verify_server(_presented(connection), roots, self._address.name, datetime.now(UTC))
+        except UntrustedCertificate:
+            connection.close()
+            raise
 
     async def _ask(self, connection: ClientConnection, data: bytes) -> ApiResponse:
         head, body = await connection.request(
@@ -87,10 +120,39 @@ class WebhookConnections(IdleConnections):
 
 
 @lru_cache(BUNDLES)
+def _pool(bundle: bytes) -> tuple[Certificate, ...]:
+    from quintant.cluster.apiserver.golang.x509_verify import read_pool
+
+    return read_pool(bundle)
+
+
+@lru_cache(BUNDLES)
 def _context(bundle: bytes) -> ssl.SSLContext:
     if not bundle:
-        return ssl.create_default_context()
-    return ssl.create_default_context(cadata=bundle.decode(errors="replace"))
+        return _machine_context()
+    if not _pool(bundle):
+        raise InvalidBundle
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _machine_context() -> ssl.SSLContext:
+    """The machine's authorities, as near to Go's rules as OpenSSL comes."""
+    context = ssl.create_default_context()
+    context.hostname_checks_common_name = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _presented(connection: ClientConnection) -> list[bytes]:
+    """The certificates that a server shows, its own first (DER)."""
+    shown = connection.transport.get_extra_info("ssl_object")
+    if hasattr(shown, "get_unverified_chain"):  # from Python 3.13 on
+        return list(shown.get_unverified_chain())
+    return [each.public_bytes(_DER) for each in shown._sslobj.get_unverified_chain() or ()]
 
 
 def _ignore(connection: ClientConnection) -> None:

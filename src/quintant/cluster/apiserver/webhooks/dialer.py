@@ -1,4 +1,4 @@
-"""How a webhook is reached: over HTTPS, or in this process under virtual time.
+"""HookClient: how a webhook is reached: over HTTPS, or in this process under virtual time.
 
 A `WebhookDialer` is given to the server. What it raises when nobody answers is
 `WebhookUnreachable`, in the words of a real server, for they are shown to whoever asked for the

@@ -1,4 +1,4 @@
-"""Webhooks in their order: mutating ones one after the other, validating ones all at once.
+"""mutatingDispatcher, validatingDispatcher: webhooks in order, and their failurePolicy.
 
 A mutating webhook that asks for it is asked once more when another changed the object after it.
 What a webhook says beside its verdict is kept for the author of the change, allowed or not.
@@ -14,17 +14,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.go_types.coerce import CoercionError
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error, unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.patch.json_patch import apply_patch
-from quintant.cluster.apiserver.tables.coerce import CoercionError
+from quintant.cluster.apiserver.patch.json_patch import InapplicableOperation, apply_operations
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.call import WebhookCallError, WebhookClient
-from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook
+from quintant.cluster.apiserver.webhooks.configuration import IGNORE, ConfiguredWebhook
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook
 from quintant.cluster.apiserver.webhooks.response import ReviewResponse, denied_by_webhook
@@ -73,8 +73,8 @@ class WebhookDispatcher:
     ) -> list[str]:
         """What validating webhooks tell a change's author; StatusError if one does not allow it."""
         warnings: list[str] = []
-        asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in matched)
-        outcomes = await asyncio.gather(*asked, return_exceptions=True)
+        calls = (self._call(each.hook, each.kind, attributes, warnings) for each in matched)
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, StatusError):
                 raise outcome.with_warnings(*warnings)
@@ -94,10 +94,10 @@ class WebhookDispatcher:
         due: list[MatchedWebhook] = []
         for webhook in matched:
             before = attributes.obj
-            attributes, asked = await self._mutated(webhook, attributes, revise, warnings)
+            attributes, called = await self._mutated(webhook, attributes, revise, warnings)
             if attributes.obj is not before:
                 due = list(seen)
-            if asked and webhook.hook.reinvoked:
+            if called and webhook.hook.reinvoked:
                 seen.append(webhook)
         return attributes, seen, due
 
@@ -107,7 +107,7 @@ class WebhookDispatcher:
         """The change after a webhook has seen it, and whether it was asked."""
         hook, kind = webhook.hook, webhook.kind
         try:
-            answer = await self._asked(hook, kind, attributes, warnings)
+            answer = await self._call(hook, kind, attributes, warnings)
             if answer is None or not answer.patch or attributes.obj is None:
                 return attributes, answer is not None
             obj = await self._revised(kind, attributes, answer.patch, revise)
@@ -129,7 +129,7 @@ class WebhookDispatcher:
             changed = await _convert_version(kind, attributes.kind, changed)
         return await self._offload.run(partial(revise, changed), len(written))
 
-    async def _asked(
+    async def _call(
         self, hook: ConfiguredWebhook, kind: Kind, attributes: Attributes, warnings: list[str]
     ) -> ReviewResponse | None:
         """A webhook's word, if it allows the change; None if it was not asked or may fail."""
@@ -143,7 +143,7 @@ class WebhookDispatcher:
         try:
             answer = await self._caller.call(hook, request, *shown)
         except WebhookCallError as failed:
-            if hook.ignorable:
+            if hook.failure_policy == IGNORE:
                 return None
             raise failed.status_error from None
         warnings += [text for text in answer.warnings if text.isprintable()]
@@ -152,27 +152,25 @@ class WebhookDispatcher:
         return answer
 
 
-def _patched(shown: JsonObject, written: bytes, patch: Sequence[JsonObject]) -> Any:
+def _patched(document: JsonObject, written: bytes, patch: Sequence[JsonObject]) -> Any:
     """An object after a webhook's patch."""
-    changed: Any = msgspec.json.decode(written)
-    for operation in patch:
-        try:
-            changed = apply_patch(changed, [operation])
-        except StatusError:
-            raise internal_error(_inapplicable(operation)) from None
-    _check_kind(changed, shown)
+    try:
+        changed = apply_operations(msgspec.json.decode(written), patch)
+    except InapplicableOperation as error:
+        raise internal_error(_inapplicable(error.operation)) from None
+    _check_kind(changed, document)
     return changed
 
 
 def _inapplicable(operation: JsonObject) -> str:
     """Why an operation cannot be applied, as a real server's engine says it."""
     name, path = operation.get("op"), operation.get("path")
-    if name not in OPERATIONS:
+    if not isinstance(name, str) or name not in OPERATIONS:
         return f"Unexpected kind: {name}"
     if name == "test":
         return f"testing value {path} failed: test failed"
-    where = f'"{path}"' if name in ("add", "remove") else path
-    return f"{name} operation does not apply: doc is missing path: {where}: missing value"
+    quoted_path = f'"{path}"' if name in ("add", "remove") else path
+    return f"{name} operation does not apply: doc is missing path: {quoted_path}: missing value"
 
 
 def _copy(obj: JsonObject) -> JsonObject:
@@ -181,10 +179,12 @@ def _copy(obj: JsonObject) -> JsonObject:
 
 
 def _check_kind(changed: Any, before: JsonObject) -> None:
-    said = changed if isinstance(changed, dict) else {}
-    wrong = [name for name in ("apiVersion", "kind") if said.get(name) != before.get(name)]
+    document = changed if isinstance(changed, dict) else {}
+    wrong = [name for name in ("apiVersion", "kind") if document.get(name) != before.get(name)]
     if wrong:
-        here, there = (f"({each.get('apiVersion')}.{each.get('kind')})" for each in (said, before))
+        here, there = (
+            f"({each.get('apiVersion')}.{each.get('kind')})" for each in (document, before)
+        )
         raise unknown_error(f"converting {here} to {there}: unknown conversion")
 
 

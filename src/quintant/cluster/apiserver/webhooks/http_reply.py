@@ -1,12 +1,16 @@
-"""The document in a webhook's reply, or why there is none, as a client of Go would say it."""
+"""transformResponse: the document in a webhook's reply, or client-go's error."""
 
 from __future__ import annotations
 
 import msgspec
 
 from quintant.client.transport import ApiResponse
+from quintant.cluster.apiserver.golang import json
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.core.text import one_line
 
+MESSAGE_CHARACTERS = 4096
+"""What is repeated of a reply that is no document: it may have megabytes."""
 _NO_OBJECT = (
     "json: cannot unmarshal string into Go value of type struct { APIVersion string "
     '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -36,8 +40,8 @@ def read_document(reply: ApiResponse) -> JsonObject:
         text = f"0-length response with status code: {reply.status} and content type: {media}"
         raise NoDocument(text)
     try:
-        document = msgspec.json.decode(reply.body)
-    except (msgspec.DecodeError, RecursionError):
+        document = json.decode(reply.body)
+    except json.NotJson:
         # A real server takes what is no JSON for YAML, and most texts are a string there.
         document = None
     if not isinstance(document, dict):
@@ -47,13 +51,13 @@ def read_document(reply: ApiResponse) -> JsonObject:
 
 def _refusal(reply: ApiResponse) -> str:
     try:
-        status = msgspec.json.decode(reply.body)
-    except (msgspec.DecodeError, RecursionError):
+        status = json.decode(reply.body)
+    except json.NotJson:
         status = None
     if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
-        return str(status["message"])
+        return one_line(str(status["message"]), MESSAGE_CHARACTERS)
     if reply.status in _STATUS_TEXTS:
         return _STATUS_TEXTS[reply.status]
-    text = reply.body.decode(errors="replace").strip()
+    text = reply.body[:MESSAGE_CHARACTERS].decode(errors="replace").strip()
     shown = msgspec.json.encode(text).decode() if text else '"unknown"'
     return f"an error on the server ({shown}) has prevented the request from succeeding"

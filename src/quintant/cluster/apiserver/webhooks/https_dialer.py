@@ -1,4 +1,4 @@
-"""Webhooks over HTTPS: a line to each place, kept between reviews and closed with the server.
+"""HookClient, ClientManager: webhooks over HTTPS: a connection to each server, kept between calls.
 
 What is not used for a while is closed, so that a webhook that moved, or whose configuration is
 gone, does not hold a connection; nothing outlives `close`.
@@ -7,17 +7,20 @@ gone, does not hold a connection; nothing outlives `close`.
 from __future__ import annotations
 
 import asyncio
-import ssl
 from urllib.parse import SplitResult, urlsplit
 
 from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import ApiResponse
-from quintant.cluster.apiserver.webhooks.connection import WebhookAddress, WebhookConnections
+from quintant.cluster.apiserver.webhooks.connection import (
+    InvalidBundle,
+    WebhookAddress,
+    WebhookConnections,
+)
 from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explain_dial_error
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.core.clock import monotonic
 
-PLACES = 64
+MOST_ADDRESSES = 64
 """Places with a line of their own: more than there are webhook servers in a cluster."""
 _PORT = 443
 
@@ -33,17 +36,17 @@ class HttpsDialer:
     async def post(self, webhook_request: WebhookRequest) -> ApiResponse:
         """Post and wait; whoever calls limits the time."""
         url = urlsplit(webhook_request.url)
-        place = _place(webhook_request, url)
+        address = _address(webhook_request, url)
         try:
-            line = self._connections_to(place)
-        except ssl.SSLError:
+            line = self._connections_to(address)
+        except InvalidBundle:
             raise WebhookUnreachable(NO_BUNDLE) from None
         target = url._replace(scheme="", netloc="", path=url.path or "/").geturl()
         try:
             return await line.post(target, webhook_request.body)
         except FAILURES as error:
             raise WebhookUnreachable(
-                explain_dial_error(error, webhook_request.url, place)
+                explain_dial_error(error, webhook_request.url, address)
             ) from None
         finally:
             self._schedule_cleanup()
@@ -56,13 +59,13 @@ class HttpsDialer:
         if self._tidying is not None:
             self._tidying.cancel()
 
-    def _connections_to(self, place: WebhookAddress) -> WebhookConnections:
+    def _connections_to(self, address: WebhookAddress) -> WebhookConnections:
         """The line to a place, which is then the last one to be given up for others."""
-        line = self._lines.pop(place, None) or WebhookConnections(place)
-        self._lines[place] = line
+        line = self._lines.pop(address, None) or WebhookConnections(address)
+        self._lines[address] = line
         if self._closed:
             line.retire()
-        if len(self._lines) > PLACES:
+        if len(self._lines) > MOST_ADDRESSES:
             self._lines.pop(next(iter(self._lines))).retire()
         return line
 
@@ -79,7 +82,7 @@ class HttpsDialer:
             self._schedule_cleanup()
 
 
-def _place(webhook_request: WebhookRequest, url: SplitResult) -> WebhookAddress:
+def _address(webhook_request: WebhookRequest, url: SplitResult) -> WebhookAddress:
     """Where to connect, and as whom the server proves itself; WebhookUnreachable if nowhere."""
     name = url.hostname or ""
     if webhook_request.locate is None:

@@ -1,4 +1,4 @@
-"""Match conditions: expressions that say whether a webhook wants to be asked.
+"""matchconditions.Matcher: CEL expressions that decide whether a webhook is called.
 
 They see the new and the old object as they are, the request as a review tells of it, and can ask
 what the user may do. CEL is loaded with the first condition.
@@ -74,13 +74,13 @@ def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str
     )
     from quintant.cluster.apiserver.cel.schemas import convert
 
-    def ruled(asked: AuthorizerCheck) -> CheckDecision:
-        found = decide(_asker(attributes.user, asked.account), _route(asked))
+    def ruled(check: AuthorizerCheck) -> CheckDecision:
+        found = decide(_asker(attributes.user, check.account), _route(check))
         return CheckDecision(found.allowed, found.reason)
 
-    where = attributes.kind.resource
+    resource = attributes.kind.resource
     own = AuthorizerCheck(
-        ruled, group=where.group, resource=where.plural, sub=attributes.sub,
+        ruled, group=resource.group, resource=resource.plural, sub=attributes.sub,
         namespace=attributes.namespace, name=attributes.name,
     )  # fmt: skip
     return {
@@ -98,8 +98,8 @@ def _asker(user: User, account: str) -> User:
     return service_account(namespace, name).among(AUTHENTICATED)
 
 
-def _route(asked: AuthorizerCheck) -> RequestInfo:
-    if asked.path:
-        return RequestInfo(asked.verb, asked.path)
-    place = (asked.resource, asked.namespace, asked.name, asked.sub)
-    return RequestInfo(asked.verb, "", asked.group, "*", *place)
+def _route(check: AuthorizerCheck) -> RequestInfo:
+    if check.path:
+        return RequestInfo(check.verb, check.path)
+    names = (check.resource, check.namespace, check.name, check.sub)
+    return RequestInfo(check.verb, "", check.group, "*", *names)

@@ -1,4 +1,4 @@
-"""Whether a webhook whose rules cover a change is to be asked about this one.
+"""ShouldCallHook: whether a webhook whose rules cover a change is called about it.
 
 Its selectors look at the labels of the namespace and of the object, old or new; its conditions at
 everything. A condition that cannot be evaluated counts as the failure policy says.
@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.meta.status import StatusError, forbidden, not_f
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
-from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook
+from quintant.cluster.apiserver.webhooks.configuration import IGNORE, ConfiguredWebhook
 from quintant.cluster.apiserver.webhooks.match_conditions import (
     Decide,
     MatchConditionError,
@@ -44,7 +44,7 @@ class Matcher:
                 hook.conditions, attributes, request, self._decide
             )
         except MatchConditionError as error:
-            if hook.ignorable:
+            if hook.failure_policy == IGNORE:
                 return False
             raise _forbidden(attributes, str(error)) from None
 

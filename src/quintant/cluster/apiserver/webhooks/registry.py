@@ -1,4 +1,4 @@
-"""The webhooks that configurations declare, kept in step with the store.
+"""NewValidatingWebhookConfigurationManager: the webhooks of all configurations, kept up to date.
 
 Configurations are asked in the order of their names, and their webhooks in the order in which they
 are listed. What concerns a resource is remembered until a configuration changes, so that the usual

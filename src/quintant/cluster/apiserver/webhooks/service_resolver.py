@@ -1,4 +1,4 @@
-"""Where a Service really is: the address of one of its endpoints.
+"""ServiceResolver, ResolveEndpoint: the address of one of the endpoints of a Service.
 
 There is no network of the cluster's own, so a Service's address is not dialled: what stands behind
 it is. The texts of refusals are those of a real server that looks at endpoints, too.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quintant.api.batch import CronJob, Job
 from quintant.cluster.controllers.cronjob.reconcile import reconcile
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.runtime.manager.manager import Manager
 
 NAME = "cronjob-controller"
@@ -11,4 +12,4 @@ NAME = "cronjob-controller"
 
 def declare(manager: Manager) -> None:
     """Add the controller to a manager."""
-    manager.controls(CronJob, name=NAME).owns(Job).reconcile(reconcile)
+    manager.controls(CronJob, name=NAME).owns(Job).reconcile(unless_terminating(reconcile))

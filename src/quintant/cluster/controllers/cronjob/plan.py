@@ -1,4 +1,4 @@
-"""Whether it is time for another job, and which old ones to delete. Pure."""
+"""mostRecentScheduleTime, nextScheduleTimeDuration: whether a job is due, and old jobs. Pure."""
 
 from __future__ import annotations
 

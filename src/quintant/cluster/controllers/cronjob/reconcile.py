@@ -1,4 +1,4 @@
-"""One turn of a CronJob: note what became of its jobs, delete old ones, make the next in time."""
+"""syncCronJob: notes what became of its Jobs, deletes old ones, and creates the next in time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from datetime import datetime
 from quintant.api.batch import CronJob, CronJobStatus, Job
 from quintant.api.meta import ObjectReference
 from quintant.cluster.controllers.cronjob.plan import job_name, jobs_to_remove, next_due, too_late
+from quintant.cluster.controllers.pods.control import namespace_terminating
 from quintant.core.clock import timestamp
 from quintant.core.cron import Schedule, parse
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import has_owner, owned
 from quintant.core.resource import projection, resource_of
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """The annotation of a job that says for which time it was made, in the schedule's zone."""
@@ -167,12 +168,12 @@ async def _create_job(
     """The job for a time, made now or by an earlier turn that could not tell of it."""
     template, name = cron.spec.job_template, job_name(cron, at)
     local = at.astimezone(schedule.zone)
-    told = timestamp(at) if local.utcoffset() == at.utcoffset() else local.isoformat()
+    scheduled_at = timestamp(at) if local.utcoffset() == at.utcoffset() else local.isoformat()
     meta = ObjectMeta(
         name=name,
         namespace=cron.metadata.namespace,
         labels=template.metadata.labels,
-        annotations={**template.metadata.annotations, SCHEDULED: told},
+        annotations={**template.metadata.annotations, SCHEDULED: scheduled_at},
     )
     try:
         made = await ctx.client.create(owned(NewJob(metadata=meta, spec=template.spec), by=cron))
@@ -180,7 +181,8 @@ async def _create_job(
         there = await ctx.client.get(Job, name, cron.metadata.namespace, live=True)
         return there if has_owner(there, cron) else None
     except ApiError as error:
-        ctx.event("FailedCreate", f"Error creating job: {error.message}", type="Warning")
+        if not namespace_terminating(error):
+            ctx.event("FailedCreate", f"Error creating job: {error.message}", type="Warning")
         raise
     ctx.event("SuccessfulCreate", f"Created job {name}", action=name)
     return made
@@ -193,10 +195,10 @@ async def _delete(job: Job, ctx: Context[CronJob]) -> None:
 
 
 def _reference(job: Object) -> ObjectReference:
-    where, meta = resource_of(Job), job.metadata
+    resource, meta = resource_of(Job), job.metadata
     return ObjectReference(
-        api_version=where.api_version,
-        kind=where.kind,
+        api_version=resource.api_version,
+        kind=resource.kind,
         name=meta.name,
         namespace=meta.namespace,
         uid=meta.uid,

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from quintant.api.apps import ControllerRevision, DaemonSet
 from quintant.cluster.controllers.daemonset.reconcile import DaemonSetReconciler
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
@@ -42,7 +43,7 @@ def declare(manager: Manager) -> None:
         .watches(PodState, to=by_index(SELECTORS, adopters_of))
         .watches(NodeState, to=by_index(ALL, _all), when=_matters)
         .on_deleted(reconciler.backoff.forget)
-        .reconcile(reconciler)
+        .reconcile(unless_terminating(reconciler))
     )
 
 

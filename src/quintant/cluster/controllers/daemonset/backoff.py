@@ -1,4 +1,4 @@
-"""How long a node waits for another pod after one that failed: longer with each failure."""
+"""failedPodsBackoff: how long a node waits for another pod after one that failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the pods of a DaemonSet belong, and what a pod for a certain node looks like.
+"""NodeShouldRunDaemonPod: the nodes of a DaemonSet, and the pod for one of them.
 
 A pod is bound to its node by affinity, and lives with whatever befalls a node: it tolerates that
 the node is not ready, out of reach, short of something, or closed to others.
@@ -14,7 +14,7 @@ import msgspec
 
 from quintant.api.apps import DaemonSet
 from quintant.api.core import Toleration
-from quintant.cluster.apiserver.registry.generation import TEMPLATE_GENERATION
+from quintant.cluster.apiserver.registry.prepare import TEMPLATE_GENERATION
 from quintant.cluster.common.taints import (
     HARD,
     NO_EXECUTE,

@@ -1,4 +1,4 @@
-"""Which pods of a DaemonSet are made and deleted next.
+"""podsShouldBeOnNode, rollingUpdate: which pods of a DaemonSet are created and deleted next.
 
 First every node gets the pod it should have, and loses those it should not. Then, if nothing of
 that is left to do, a rollout replaces outdated pods: without surge by deleting as many as may be

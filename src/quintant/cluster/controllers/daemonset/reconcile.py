@@ -1,4 +1,4 @@
-"""One turn of a DaemonSet: claim pods, record the revision, act on the plan, report.
+"""syncDaemonSet: claims pods, records the revision, acts on the plan, reports.
 
 A pod that failed is deleted and made anew, on each node with growing patience.
 """
@@ -27,8 +27,8 @@ from quintant.cluster.controllers.pods.views import PodState, next_available, po
 from quintant.cluster.controllers.ref_manager import claim_children
 from quintant.cluster.controllers.slow_start import BURST, run_all, slow_start
 from quintant.core.errors import ApiError
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 RETRY_SECONDS = 5.0
 """Before pods that were refused are tried again."""

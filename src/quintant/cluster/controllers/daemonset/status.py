@@ -1,4 +1,4 @@
-"""What a DaemonSet says of its pods: on how many nodes they are, and how they are."""
+"""updateDaemonSetStatus: on how many nodes its pods are, and how they are."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from quintant.api.apps import Deployment, ReplicaSet
 from quintant.cluster.controllers.deployment.reconcile import reconcile
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
@@ -31,5 +32,5 @@ def declare(manager: Manager) -> None:
         .index(SELECTORS, selector_index)
         .owns(ReplicaSet, index={ORPHANS: orphan_index})
         .watches(ReplicaSet, to=by_index(SELECTORS, adopters_of))
-        .reconcile(reconcile)
+        .reconcile(unless_terminating(reconcile))
     )

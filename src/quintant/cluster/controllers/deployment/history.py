@@ -1,4 +1,4 @@
-"""The revisions of a Deployment: each is a ReplicaSet, numbered by an annotation.
+"""SetNewReplicaSetAnnotations: revisions of a Deployment: ReplicaSets, numbered by annotation.
 
 A set that becomes the new one again gets the next number and remembers its earlier ones. Sets
 without pods beyond the history limit are forgotten, the oldest revision first.

@@ -1,4 +1,4 @@
-"""One turn of a Deployment: claim sets, take one step of the rollout, report.
+"""syncDeployment: claims ReplicaSets, takes one step of the rollout, reports.
 
 Each step is decided from the sets as they are; the changes it makes wake the Deployment again.
 """
@@ -28,14 +28,14 @@ from quintant.cluster.controllers.deployment.status import (
     with_found_condition,
     with_paused_condition,
 )
-from quintant.cluster.controllers.pods.control import retry_delay
+from quintant.cluster.controllers.pods.control import namespace_terminating, retry_delay
 from quintant.cluster.controllers.pods.templates import canonical_template
 from quintant.cluster.controllers.ref_manager import claim_children
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import replace
 from quintant.core.owner import controller_of
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 SCALING = "ScalingReplicaSet"
 
@@ -53,6 +53,8 @@ async def reconcile(deployment: Deployment, ctx: Context[Deployment]) -> Result 
             await _count_collision(deployment, ctx)
             return None
         except ApiError as error:
+            if namespace_terminating(error):
+                raise
             return await _report_create_failure(rollout, error, ctx, now)
     for scale in next_.scales:
         await _scale(rollout, scale, ctx)

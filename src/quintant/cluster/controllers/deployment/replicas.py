@@ -1,4 +1,4 @@
-"""How many pods each set of a Deployment should have next: one step, decided from what is there.
+"""NewRSNewReplicas, reconcileOldReplicaSets: the next size of each set of a Deployment.
 
 While a rollout moves, the new set grows as far as the surge allows, and else old ones shrink as far
 as availability allows, those with broken pods first. When the size of the whole changes meanwhile,

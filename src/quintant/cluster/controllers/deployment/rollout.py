@@ -1,4 +1,4 @@
-"""A Deployment and its ReplicaSets: which is new, which are old, and how far they may differ."""
+"""FindNewReplicaSet, FindOldReplicaSets: the sets of a Deployment, and its bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Deployment says of itself: counts, and the conditions Available and Progressing.
+"""syncRolloutStatus, calculateStatus: counts, and the conditions Available and Progressing.
 
 A condition that changes its status or reason moves to the end of the list, as on a real cluster.
 Progressing tells when a rollout last moved; past its deadline without progress it is False.
@@ -200,12 +200,12 @@ def _failures(rollout: Rollout, conditions: Conditions) -> Conditions:
     for each in reversed(rollout.sets):
         failed = condition_of(each.status.conditions, FAILURE)
         if failed is not None:
-            told = WorkloadCondition(
+            condition = WorkloadCondition(
                 type=failed.type, status=failed.status, reason=failed.reason,
                 message=failed.message, last_update_time=failed.last_transition_time,
                 last_transition_time=failed.last_transition_time,
             )  # fmt: skip
-            return set_condition(conditions, told)
+            return set_condition(conditions, condition)
     return remove_condition(conditions, FAILURE)
 
 

@@ -1,4 +1,4 @@
-"""The pods behind a service: which they are, their ports, and what is known of each. Pure.
+"""podToEndpoint, ShouldPodBeInEndpoints: the pods behind a Service, and their ports. Pure.
 
 Shared by the controllers of Endpoints and EndpointSlices, which differ only in how they write it
 down. A service selects pods of its namespace that have an address and have not ended.
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
-from quintant.cluster.apiserver.kinds.service_ips import family_of
+from quintant.cluster.apiserver.meta.service_ranges import family_of
 from quintant.cluster.controllers.pods.views import (
     ALWAYS,
     PodState,
@@ -21,12 +21,15 @@ from quintant.cluster.controllers.pods.views import (
     pod_finished,
     pod_ready,
 )
+from quintant.runtime.cache.reader import Reader
 
 HEADLESS = "None"
 HEADLESS_LABEL = "service.kubernetes.io/headless"
 EXTERNAL_NAME = "ExternalName"
 SELECTOR_INDEX = "selector"
 """The index of services by one of the labels they select by."""
+LABEL_INDEX = "label"
+"""The index of pods by each of their labels."""
 _TCP = "TCP"
 
 
@@ -76,6 +79,12 @@ def is_headless(service: Service) -> bool:
     return service.spec.cluster_ip == HEADLESS
 
 
+async def find_service_pods(service: Service, client: Reader) -> list[ServicePod]:
+    """The pods behind a service, by name: only those with one of its labels are looked at."""
+    (value,) = selector_values(service)
+    return service_pods(service, await client.list(PodState, index=(LABEL_INDEX, value)))
+
+
 def service_pods(service: Service, pods: Iterable[PodState]) -> list[ServicePod]:
     """The pods behind a service, by name."""
     found = [ServicePod(pod, tuple(_ports(service, pod)), _hostname(service, pod))
@@ -98,7 +107,7 @@ def selector_values(service: Service) -> Iterator[str]:
 
 
 def label_values(pod: PodState) -> Iterator[str]:
-    """Where the index has the services that may select a pod: under any of its labels."""
+    """Where indexes have a pod, and the services that may select it: under any of its labels."""
     for name, value in pod.metadata.labels.items():
         yield f"{pod.metadata.namespace}/{name}={value}"
 

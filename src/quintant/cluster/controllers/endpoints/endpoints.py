@@ -1,4 +1,4 @@
-"""Endpoints follow the pods behind services, for clients that do not read EndpointSlices.
+"""endpoint.Controller: Endpoints, for clients that do not read EndpointSlices.
 
 They have the service's name, and go with it: they are deleted here, not by the garbage collector,
 because Endpoints that a user made for a service without a selector go the same way.
@@ -18,23 +18,24 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers.endpoints.backends import (
+    LABEL_INDEX,
     SELECTOR_INDEX,
     ServicePod,
     ServicePodPort,
+    find_service_pods,
     has_selector,
     is_headless,
     label_values,
     labels,
     selector_values,
-    service_pods,
 )
 from quintant.cluster.controllers.namespaces.terminating import ignore_terminating
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
-from quintant.runtime.controller import predicates
-from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context, KeyContext
+from quintant.runtime.source import predicates
 
 NAME = "endpoint-controller"
 CLEANUP = "endpoint-cleanup"
@@ -49,7 +50,11 @@ def declare(manager: Manager) -> None:
     (
         manager.controls(Service, name=NAME)
         .index(SELECTOR_INDEX, selector_values)
-        .watches(PodState, to=by_index(SELECTOR_INDEX, label_values))
+        .watches(
+            PodState,
+            to=by_index(SELECTOR_INDEX, label_values),
+            index={LABEL_INDEX: label_values},
+        )
         .watches(Endpoints, to=lambda obj: (obj.key,))
         .uses(Endpoints, "create", "patch")
         .reconcile(reconcile)
@@ -69,7 +74,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> None:
     """Make the Endpoints of a service list the pods behind it."""
     if not has_selector(service):
         return
-    found = service_pods(service, await ctx.client.list(PodState, service.metadata.namespace))
+    found = await find_service_pods(service, ctx.client)
     with ignore_terminating():
         await ctx.apply(endpoints(service, found))
 
@@ -82,13 +87,13 @@ async def remove_stale(request: Request, ctx: KeyContext) -> None:
             await ctx.client.delete(left)
 
 
-def endpoints(service: Service, found: Iterable[ServicePod]) -> Endpoints:
+def endpoints(service: Service, backends: Iterable[ServicePod]) -> Endpoints:
     """What the Endpoints of a service should be."""
     early = service.spec.publish_not_ready_addresses
     # Services without an address may do without ports; others have nothing to offer then.
     able = [
         each
-        for each in found
+        for each in backends
         if (early or not each.terminating)
         and (each.ports or is_headless(service))
         and each.address(service.spec.ip_families[0])
@@ -104,16 +109,16 @@ def _ours(obj: Endpoints) -> bool:
     return obj.metadata.labels.get(MANAGER_LABEL) == NAME
 
 
-def _subsets(service: Service, found: Sequence[ServicePod]) -> Iterator[EndpointSubset]:
+def _subsets(service: Service, backends: Sequence[ServicePod]) -> Iterator[EndpointSubset]:
     """Backends by port: ports of the same backends share a subset."""
     alike: dict[tuple[int, ...], list[ServicePodPort]] = {}
-    for port in sorted({port for backend in found for port in backend.ports}):
-        members = tuple(at for at, each in enumerate(found) if port in each.ports)
+    for port in sorted({port for backend in backends for port in backend.ports}):
+        members = tuple(at for at, each in enumerate(backends) if port in each.ports)
         alike.setdefault(members, []).append(port)
-    if found and not alike:
-        alike[tuple(range(len(found)))] = []
+    if backends and not alike:
+        alike[tuple(range(len(backends)))] = []
     for places, ports in alike.items():
-        yield _subset(service, [found[at] for at in places], ports)
+        yield _subset(service, [backends[at] for at in places], ports)
 
 
 def _subset(

@@ -1,4 +1,4 @@
-"""EndpointSlices for the pods behind a service: which to write, which to delete. Pure.
+"""reconcileByPortMapping: which EndpointSlices of a Service to write, and which to delete. Pure.
 
 Slices hold backends with the same ports and addresses of the same family, at most `MOST` of them.
 A backend stays in the slice it is in; new ones fill the fullest slice that has room. A service
@@ -44,17 +44,17 @@ class SlicePlan(Struct, frozen=True):
 
 def plan(
     service: Service,
-    found: Iterable[ServicePod],
+    backends: Iterable[ServicePod],
     nodes: Mapping[str, NodeState],
     existing: Sequence[EndpointSlice],
 ) -> SlicePlan:
     """What brings the slices of a service in line with the pods behind it."""
-    found, families = list(found), service.spec.ip_families
+    backends, families = list(backends), service.spec.ip_families
     write: list[EndpointSlice] = []
     kept: set[str] = set()
     for family in families:
         mine = [each for each in existing if each.address_type == family]
-        for made in _packed(service, family, _wanted(service, found, nodes, family), mine):
+        for made in _packed(service, family, _wanted(service, backends, nodes, family), mine):
             kept.add(made.metadata.name)
             write.append(made)
     known = {each.metadata.name: each for each in existing}
@@ -63,20 +63,20 @@ def plan(
 
 
 def pods_without_node(
-    service: Service, found: Iterable[ServicePod], nodes: Mapping[str, NodeState]
+    service: Service, backends: Iterable[ServicePod], nodes: Mapping[str, NodeState]
 ) -> list[ServicePod]:
     """The backends that cannot be listed because nobody knows their node."""
     if service.spec.publish_not_ready_addresses:
         return []
-    return [each for each in found if (name := each.pod.spec.node_name) and name not in nodes]
+    return [each for each in backends if (name := each.pod.spec.node_name) and name not in nodes]
 
 
 def _wanted(
-    service: Service, found: Iterable[ServicePod], nodes: Mapping[str, NodeState], family: str
+    service: Service, backends: Iterable[ServicePod], nodes: Mapping[str, NodeState], family: str
 ) -> dict[_Ports, _Wanted]:
     """The endpoints of one family by their ports, each by its address and pod."""
     groups: dict[_Ports, _Wanted] = {}
-    for backend in found:
+    for backend in backends:
         if address := backend.address(family):
             ports = tuple(
                 SlicePort(name=port.name, port=port.number, protocol=port.protocol,
@@ -133,11 +133,11 @@ def _refilled(
 
     Whoever finds a place is taken from `left`; a slice that nobody stays in is left out.
     """
-    places = []
+    kept_endpoints = []
     for each in slices:
         known = (_identity(old) for old in each.endpoints or ())
-        places.append((each, [left.pop(key) for key in known if key in left]))
-    for each, stay in sorted(places, key=lambda place: -len(place[1])):
+        kept_endpoints.append((each, [left.pop(key) for key in known if key in left]))
+    for each, stay in sorted(kept_endpoints, key=lambda kept: -len(kept[1])):
         filled = [*stay, *(left.pop(key) for key in list(left)[: MOST - len(stay)])]
         if filled:
             yield each, filled

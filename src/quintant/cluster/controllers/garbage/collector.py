@@ -1,4 +1,4 @@
-"""The collector: what the graph says may have to go is checked with the server, and then goes.
+"""attemptToDeleteItem: owner reference GC: what has no owner left, by the server, is deleted.
 
     watches ──> graph ──uids──> queue ──> read the object and its owners ──> plan ──> act
 
@@ -30,10 +30,10 @@ from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import finalizer
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
-from quintant.runtime.controller.sources import SourceContext
+from quintant.runtime.reconcile import finalizer
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
+from quintant.runtime.source.sources import SourceContext
 
 KINDS = Request("kinds")
 """The key under which the watched resources are compared with those that are served."""
@@ -126,20 +126,20 @@ class GarbageCollector:
         resource = self._kinds.get((ref.api_version, ref.kind))
         if resource is None or (resource.namespaced and not node.key.namespace):
             return None
-        place = node.key.namespace if resource.namespaced else ""
-        where = (ref.api_version, ref.kind, place, ref.name, ref.uid)
-        if where in self._absent:
+        namespace = node.key.namespace if resource.namespaced else ""
+        owner_key = (ref.api_version, ref.kind, namespace, ref.name, ref.uid)
+        if owner_key in self._absent:
             return OwnerState.ABSENT
-        owner = await ctx.client.find(metadata_of(resource), ref.name, place, live=True)
+        owner = await ctx.client.find(metadata_of(resource), ref.name, namespace, live=True)
         if owner is None or owner.metadata.uid != ref.uid:
-            self._remember(where)
+            self._remember(owner_key)
             return OwnerState.ABSENT
         going = owner.deleting and FOREGROUND in owner.metadata.finalizers
         return OwnerState.WAITING if going else OwnerState.SOLID
 
-    def _remember(self, where: tuple[str, ...]) -> None:
+    def _remember(self, owner_key: tuple[str, ...]) -> None:
         """Note where nobody is: a uid never comes back."""
-        self._absent[where] = None
+        self._absent[owner_key] = None
         if len(self._absent) > ABSENT_LIMIT:
             del self._absent[next(iter(self._absent))]
 
@@ -150,12 +150,12 @@ class GarbageCollector:
     def _warn_cross_namespace(self, node: GraphNode, obj: Object, ctx: KeyContext) -> None:
         """Tell the user of owners that cannot be any: they live in another namespace."""
         for ref in self._graph.cross_namespace_refs(node):
-            place = node.key.namespace
+            namespace = node.key.namespace
             owner = (
-                f"[{ref.api_version}/{ref.kind}, namespace: {place}, name: {ref.name}, "
+                f"[{ref.api_version}/{ref.kind}, namespace: {namespace}, name: {ref.name}, "
                 f"uid: {ref.uid}]"
             )
-            note = f'ownerRef {owner} does not exist in namespace "{place}"'
+            note = f'ownerRef {owner} does not exist in namespace "{namespace}"'
             ctx.event(obj, "OwnerRefInvalidNamespace", note, type="Warning", action="Collect")
 
     @property

@@ -1,4 +1,4 @@
-"""Who owns whom: every object of the cluster by uid, and the dependents of each.
+"""concurrentUIDToNode: the owner graph: every object by uid, and the dependents of each.
 
 Fed by watches, asked by the collector. An owner that no watch has shown yet is known only by the
 references to it. Every change answers with the uids that have to be looked at because of it; what
@@ -79,12 +79,12 @@ class OwnerGraph:
     def get(self, uid: str) -> GraphNode | None:
         return self._nodes.get(uid)
 
-    def is_gone(self, uid: str, place: str) -> bool:
+    def is_gone(self, uid: str, namespace: str) -> bool:
         """Whether an owner was there for those in a namespace, and is not any more.
 
         A uid never comes back, so this needs no second look.
         """
-        return self._gone.get(uid) in (place, "")
+        return self._gone.get(uid) in (namespace, "")
 
     def dependents(self, uid: str) -> list[GraphNode]:
         """Every node that refers to an owner."""
@@ -180,8 +180,8 @@ class OwnerGraph:
         if owner is None:
             return False
         group = ref.api_version.rpartition("/")[0]
-        place = dependent.key.namespace if owner.resource.namespaced else ""
-        return (ref.kind, group, ref.name, place) == (
+        namespace = dependent.key.namespace if owner.resource.namespaced else ""
+        return (ref.kind, group, ref.name, namespace) == (
             owner.resource.kind,
             owner.resource.group,
             *owner.key,

@@ -1,4 +1,4 @@
-"""The watches behind the graph: one per resource, begun and ended as resources come and go.
+"""GraphBuilder: the watches behind the owner graph, as resources come and go.
 
 Only metadata is asked for, and of it only what ownership needs is kept. Until every resource was
 read once, nothing is looked at: an owner that is merely read later would seem to be missing.
@@ -16,12 +16,12 @@ from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
-from quintant.runtime.cache.reflector import Reflector
-from quintant.runtime.cache.reflector_target import InitialState
-from quintant.runtime.cache.scope import WatchScope
-from quintant.runtime.cache.watch_states import WatchOutcome
-from quintant.runtime.controller.workqueue import Workqueue
 from quintant.runtime.observe import logs
+from quintant.runtime.watch.reflector import Reflector
+from quintant.runtime.watch.reflector_target import InitialState
+from quintant.runtime.watch.scope import WatchScope
+from quintant.runtime.watch.watch_states import WatchOutcome
+from quintant.runtime.workqueue.workqueue import Workqueue
 
 log = logs.get_logger()
 
@@ -115,5 +115,6 @@ class _Ledger:
     def report_undecodable(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
         """Metadata that is none is nobody's owner."""
 
-    def report_restart(self, outcome: WatchOutcome) -> None:
+    def report_restart(self, outcome: WatchOutcome) -> bool:
         """The watch goes on where it was."""
+        return False

@@ -1,4 +1,4 @@
-"""What becomes of an object, from what the server says about it and its owners. Pure.
+"""classifyReferences: what becomes of an object, from its owner references and its owners. Pure.
 
     an owner is   SOLID    it is there: whoever it owns stays
                   WAITING  it is there, and goes when its dependents have gone

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from quintant.api.batch import Job
 from quintant.cluster.controllers.job import tracking
 from quintant.cluster.controllers.job.reconcile import reconcile
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import ORPHANS, orphan_index
 from quintant.core.object import Request
@@ -28,7 +29,7 @@ def declare(manager: Manager) -> None:
         manager.controls(Job, name=NAME)
         .owns(PodState, index={ORPHANS: orphan_index})
         .watches(PodState, to=_adopters)
-        .reconcile(reconcile)
+        .reconcile(unless_terminating(reconcile))
     )
     (
         manager.keyed(f"{NAME}-tracking")

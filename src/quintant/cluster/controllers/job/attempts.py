@@ -1,4 +1,4 @@
-"""Indexes that fail one by one: how often each has, which have for good, and who is next. Pure.
+"""backoffLimitPerIndex: failures per index: how often, which are final, which is next. Pure.
 
 With `backoffLimitPerIndex`, a pod carries the number of failures of its index before it. The last
 failed pod of an index is held until another has taken over its number.
@@ -83,9 +83,9 @@ def _failed(spec: JobSpec, pods: Iterable[PodState]) -> list[PodState]:
 
 
 def _final(spec: JobSpec, pod: PodState) -> bool:
-    told = match_pod_failure_policy(spec, pod)
+    action = match_pod_failure_policy(spec, pod)
     limit = spec.backoff_limit_per_index or 0
-    return told.dooms or (told.counts and _number(pod, FAILURES) >= limit)
+    return action.dooms or (action.counts and _number(pod, FAILURES) >= limit)
 
 
 def _count(pod: PodState) -> int:

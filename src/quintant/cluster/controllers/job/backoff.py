@@ -1,4 +1,4 @@
-"""How long a job waits after failures: ten seconds, doubling with each since the last success.
+"""newBackoffRecord: how long a Job waits after failures: ten seconds, doubled by each.
 
 It follows from the pods that are there, so that a restart of the controller forgets nothing.
 """

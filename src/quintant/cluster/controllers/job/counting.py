@@ -1,4 +1,4 @@
-"""Counting pods that ended, each exactly once, although pods and job cannot change together.
+"""trackJobStatusAndRemoveFinalizers: every pod that ended is counted exactly once.
 
 Every pod of a job has a finalizer. An ended pod is first noted in the job's status by its uid,
 then loses its finalizer, and then, no longer to be mistaken for one that was not counted, becomes

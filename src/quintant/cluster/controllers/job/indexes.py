@@ -1,4 +1,4 @@
-"""Completion indexes: sets of small numbers, written as `0-2,5`, and how pods carry theirs."""
+"""orderedIntervals: completion indexes: sets of numbers, written as `0-2,5`, and a pod's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job needs now: pods to make, pods to delete, or to come to its end. Pure.
+"""manageJob: what a Job needs now: pods to create or to delete, or its end. Pure.
 
 An end is announced by a condition (SuccessCriteriaMet, FailureTarget) and comes later, when every
 pod is counted and gone (`report`). Once announced, it does not change any more.
@@ -105,9 +105,9 @@ def _ending(
 ) -> JobCondition | None:
     """How a job ends that has not come to its completions: as it was said before, or by failure."""
     for type in (CRITERIA_MET, FAILURE_TARGET):
-        said = condition_of(job.status.conditions, type)
-        if isinstance(said, JobCondition) and said.status == "True":
-            return said
+        known = condition_of(job.status.conditions, type)
+        if isinstance(known, JobCondition) and known.status == "True":
+            return known
     spec = job.spec
     reasons = (
         match_pod_failure_policy(spec, pod).failure for pod in pods if is_pod_failed(spec, pod)

@@ -1,4 +1,4 @@
-"""The pods of a job, made from its template: held until they are counted, and perhaps numbered."""
+"""addCompletionIndexEnvVariables: pods from a Job's template, with finalizer and index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What failed pods and succeeded indexes mean for a job, by the rules it states. Pure."""
+"""matchPodFailurePolicy, matchSuccessPolicy: what failed pods and indexes mean. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def match_pod_failure_policy(spec: JobSpec, pod: PodState) -> PodFailureAction:
     """What a failed pod means for its job: the first rule that fits says so."""
     rules = spec.pod_failure_policy.rules if spec.pod_failure_policy else ()
     for number, rule in enumerate(rules):
-        told = _fits(rule, pod)
-        if told:
-            failure = f"{told} matching {rule.action} rule at index {number}"
+        reason = _fits(rule, pod)
+        if reason:
+            failure = f"{reason} matching {rule.action} rule at index {number}"
             failure = failure if rule.action == FAIL_JOB else ""
             return PodFailureAction(rule.action != IGNORE, failure, rule.action == FAIL_INDEX)
     return PodFailureAction()
@@ -55,17 +55,17 @@ def match_success_policy(spec: JobSpec, succeeded: Collection[int]) -> str:
 def _fits(rule: PodFailurePolicyRule, pod: PodState) -> str:
     """How a rule fits a pod, in the words of the failure it may become."""
     meta = pod.metadata
-    where = f"{meta.namespace}/{meta.name}"
+    key = f"{meta.namespace}/{meta.name}"
     if rule.on_exit_codes is not None:
         ended = _ended(rule.on_exit_codes, pod)
         if ended is None or ended.state.terminated is None:
             return ""
         code = ended.state.terminated.exit_code
-        return f"Container {ended.name} for pod {where} failed with exit code {code}"
+        return f"Container {ended.name} for pod {key} failed with exit code {code}"
     for condition in pod.status.conditions:
         for pattern in rule.on_pod_conditions:
             if (condition.type, condition.status) == (pattern.type, pattern.status or "True"):
-                return f"Pod {where} has condition {condition.type}"
+                return f"Pod {key} has condition {condition.type}"
     return ""
 
 

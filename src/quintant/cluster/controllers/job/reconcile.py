@@ -1,4 +1,4 @@
-"""One turn of a job: claim its pods, make or delete some, note what ended, and let that go.
+"""syncJob: claims pods, creates or deletes some, counts what ended, and releases it.
 
 Each step is safe to be the last one: what a turn did not come to, the next one finds undone.
 """
@@ -19,9 +19,9 @@ from quintant.cluster.controllers.ref_manager import ORPHANS, claim_children, ma
 from quintant.cluster.controllers.slow_start import run_all, slow_start
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import finalizer
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile import finalizer
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 OURS = "kubernetes.io/job-controller"
 """The controller of jobs that name none."""
@@ -36,14 +36,14 @@ async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
     pods = await _claimed(job, ctx)
     plan = plan_job(job, pods, ctx.clock.now())
     refusal = await _act(job, plan, ctx)
-    told = report(job, await ctx.owned(PodState), plan, ctx.clock.now())
-    await ctx.client.set_status(job, told.status)
-    _write_status(told, ctx)
-    for pod in told.release:
+    job_report = report(job, await ctx.owned(PodState), plan, ctx.clock.now())
+    await ctx.client.set_status(job, job_report.status)
+    _write_status(job_report, ctx)
+    for pod in job_report.release:
         await remove_tracking_finalizer(ctx.client, pod)
     if refusal is not None:
         return Result(after=REFUSED_SECONDS)
-    return Result(after=0.0 if told.release else plan.after)
+    return Result(after=0.0 if job_report.release else plan.after)
 
 
 async def remove_tracking_finalizer(client: Client, pod: PodState) -> None:
@@ -78,13 +78,13 @@ async def _act(job: Job, plan: JobPlan, ctx: Context[Job]) -> ApiError | None:
     return refusal or await slow_start(len(plan.create), make)
 
 
-def _write_status(told: JobReport, ctx: Context[Job]) -> None:
-    if told.turned is not None:
-        word = "suspended" if told.turned else "resumed"
+def _write_status(report: JobReport, ctx: Context[Job]) -> None:
+    if report.turned is not None:
+        word = "suspended" if report.turned else "resumed"
         ctx.event(word.capitalize(), f"Job {word}")
-    if told.ended is None:
+    if report.ended is None:
         return
-    if told.ended.type == COMPLETE:
+    if report.ended.type == COMPLETE:
         ctx.event("Completed", "Job completed")
     else:
-        ctx.event(told.ended.reason, told.ended.message, type="Warning")
+        ctx.event(report.ended.reason, report.ended.message, type="Warning")

@@ -1,4 +1,4 @@
-"""What is told of a job after a turn: numbers, conditions, and its end, once it has come. Pure."""
+"""enactJobFinished: the status of a Job after a reconcile: numbers, conditions, its end. Pure."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def report(job: Job, pods: Sequence[PodState], plan: JobPlan, now: datetime) -> 
     return _ended(job, JobReport(status, entry.release), ending, now)
 
 
-def _ended(job: Job, told: JobReport, ending: JobCondition, now: datetime) -> JobReport:
+def _ended(job: Job, report: JobReport, ending: JobCondition, now: datetime) -> JobReport:
     """The report of a job that has come to its end, if nothing keeps it any more."""
-    status = told.status
+    status = report.status
     # What was noted is counted in a write of its own: a field that is emptied by an apply vanishes,
     # and everybody expects an ended job to say that nothing is left to be counted.
-    if told.release or status.active or status.terminating or _has_uncounted_pods(job.status):
-        return told
+    if report.release or status.active or status.terminating or _has_uncounted_pods(job.status):
+        return report
     end = condition(_ENDS[ending.type], ending.reason, ending.message, now)
     status = replace(
         status,
         conditions=(*status.conditions, end),
         completion_time=end.last_transition_time if end.type == COMPLETE else None,
     )
-    return msgspec.structs.replace(told, status=status, ended=end)
+    return msgspec.structs.replace(report, status=status, ended=end)
 
 
 def _has_uncounted_pods(status: JobStatus) -> bool:
@@ -87,12 +87,12 @@ def _has_uncounted_pods(status: JobStatus) -> bool:
     ) != UncountedTerminatedPods()
 
 
-def _with_suspended_condition(job: Job, told: JobReport, now: datetime) -> JobReport:
+def _with_suspended_condition(job: Job, report: JobReport, now: datetime) -> JobReport:
     """The report of a job, with word of whether it is suspended."""
-    status, was = told.status, condition_of(job.status.conditions, SUSPENDED)
+    status, was = report.status, condition_of(job.status.conditions, SUSPENDED)
     held = was is not None and was.status == "True"
     if bool(job.spec.suspend) == held:
-        return told
+        return report
     if job.spec.suspend:
         new, start = condition(SUSPENDED, "JobSuspended", "Job suspended", now), None
     else:
@@ -100,4 +100,4 @@ def _with_suspended_condition(job: Job, told: JobReport, now: datetime) -> JobRe
         start = timestamp(now)
     kept = tuple(new if each.type == SUSPENDED else each for each in status.conditions)
     status = replace(status, conditions=kept if was else (*kept, new), start_time=start)
-    return msgspec.structs.replace(told, status=status, turned=bool(job.spec.suspend))
+    return msgspec.structs.replace(report, status=status, turned=bool(job.spec.suspend))

@@ -1,4 +1,4 @@
-"""Pods that nobody will count any more: their job is gone, or finished, or has let them go.
+"""syncOrphanPod: finalizer removal from pods whose Job is gone, finished or another.
 
 The finalizer by which pods are counted must not outlive the interest in the count. Keys are jobs by
 name, whether they exist or not; pods are found by the labels that a job gives them.
@@ -15,7 +15,7 @@ from quintant.cluster.controllers.job.traits import has_tracking_finalizer
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
-from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.reconcile.context import KeyContext
 
 TRACKED = "job-tracked"
 """The index of pods that are held for a job, by namespace and name of that job."""

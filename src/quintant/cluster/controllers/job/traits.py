@@ -1,4 +1,4 @@
-"""What a pod is to its job: held until counted, failed, valid. Pure, and asked everywhere."""
+"""isPodFailed, hasJobTrackingFinalizer: what a pod is to its Job. Pure."""
 
 from __future__ import annotations
 

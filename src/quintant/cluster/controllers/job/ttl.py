@@ -1,4 +1,4 @@
-"""Jobs that ask to be tidied away some time after they ended, with their pods."""
+"""ttlSecondsAfterFinished: Jobs are deleted some time after they ended, with their pods."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from quintant.api.batch import Job
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.pods.views import parse_time
 from quintant.core.object import Request
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "ttl-after-finished-controller"
 

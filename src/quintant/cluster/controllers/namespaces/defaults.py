@@ -1,4 +1,4 @@
-"""What every namespace has: a service account for its pods, and the certificate to trust.
+"""ServiceAccountsController, RootCACertPublisher: `default` and kube-root-ca.crt.
 
 Both are made as soon as a namespace is there, and made again, or made right, when somebody deletes
 or changes them.
@@ -12,8 +12,8 @@ from contextlib import suppress
 from quintant.api.core import ConfigMap, Namespace, ServiceAccount
 from quintant.core.errors import AlreadyExists, Forbidden, NotFound
 from quintant.core.object import Metadata, Object, ObjectMeta, Request, replace
-from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
 
 ACCOUNT = "default"
 """The service account of pods that name none."""

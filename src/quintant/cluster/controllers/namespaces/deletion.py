@@ -1,4 +1,4 @@
-"""Namespaces that are being deleted: emptied, pods first, and then let go.
+"""namespacedResourcesDeleter: namespace termination: emptied, pods first, then finalized.
 
 Every deletable resource is deleted as a collection and listed again. What remains (pods that take
 their time, whatever has finalizers) is named in the namespace's conditions, and looked at again.
@@ -19,7 +19,7 @@ from quintant.api.core import Namespace
 from quintant.api.meta import Condition, set_condition
 from quintant.api.node import NamespaceStatus
 from quintant.client.discovery import ServedResource, discover
-from quintant.cluster.apiserver.registry.prepare_create import NAMESPACE_FINALIZER
+from quintant.cluster.apiserver.registry.prepare import NAMESPACE_FINALIZER
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.served_kinds import AllKinds, metadata_of
 from quintant.core import codec
@@ -28,9 +28,9 @@ from quintant.core.errors import ApiError
 from quintant.core.object import Object, Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "namespace-controller"
 TERMINATING = "Terminating"
@@ -97,10 +97,10 @@ async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
     since = namespace.metadata.deletion_timestamp
     if since is None:
         return None
-    left, told = await _empty(request.name, ctx.client)
+    left, findings = await _empty(request.name, ctx.client)
     now = ctx.clock.now()
     status = NamespaceStatus(
-        phase=TERMINATING, conditions=conditions(namespace.status.conditions, told, now)
+        phase=TERMINATING, conditions=conditions(namespace.status.conditions, findings, now)
     )
     await ctx.client.set_status(namespace, status)
     if not left.empty:
@@ -115,10 +115,10 @@ def retry_seconds(age: float) -> float:
 
 
 def count_remaining(
-    found: Mapping[Resource, Iterable[Object]], failures: Iterable[str] = ()
+    remaining: Mapping[Resource, Iterable[Object]], failures: Iterable[str] = ()
 ) -> RemainingContent:
     """What is left, counted."""
-    listed = {resource: list(objects) for resource, objects in found.items()}
+    listed = {resource: list(objects) for resource, objects in remaining.items()}
     held = Counter(
         name for objects in listed.values() for obj in objects for name in obj.metadata.finalizers
     )
@@ -147,16 +147,16 @@ def _problems(left: RemainingContent) -> Iterator[tuple[str, tuple[str, str]]]:
     """Each condition that something is wrong with, its reason and its message."""
     if left.failures:
         text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
-        told = f"Failed to delete all resource types, {text}"
-        yield "NamespaceDeletionContentFailure", ("ContentDeletionFailed", told)
+        message = f"Failed to delete all resource types, {text}"
+        yield "NamespaceDeletionContentFailure", ("ContentDeletionFailed", message)
     if left.counts:
-        told = _joined("{} has {} resource instances", left.counts)
-        told = f"Some resources are remaining: {told}"
-        yield "NamespaceContentRemaining", ("SomeResourcesRemain", told)
+        message = _joined("{} has {} resource instances", left.counts)
+        message = f"Some resources are remaining: {message}"
+        yield "NamespaceContentRemaining", ("SomeResourcesRemain", message)
     if left.finalizers:
-        told = _joined("{} in {} resource instances", left.finalizers)
-        told = f"Some content in the namespace has finalizers remaining: {told}"
-        yield "NamespaceFinalizersRemaining", ("SomeFinalizersRemain", told)
+        message = _joined("{} in {} resource instances", left.finalizers)
+        message = f"Some content in the namespace has finalizers remaining: {message}"
+        yield "NamespaceFinalizersRemaining", ("SomeFinalizersRemain", message)
 
 
 def _joined(form: str, counts: Mapping[str, int]) -> str:

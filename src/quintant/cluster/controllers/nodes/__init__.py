@@ -14,8 +14,8 @@ from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NOD
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Object, Request
-from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.sources import SourceContext
 
 
 def declare(manager: Manager, times: HeartbeatTimes = HeartbeatTimes()) -> None:

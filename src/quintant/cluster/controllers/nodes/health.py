@@ -1,4 +1,4 @@
-"""Whether a node is still heard of, and what its conditions become if it is not.
+"""tryUpdateNodeHealth: whether a node still reports, and its conditions if it does not.
 
 A sign of life is a lease that was renewed or a status that was confirmed. What counts is when the
 sign was seen here, on the loop's clock: the clocks of nodes may be wrong. While nobody looked (the

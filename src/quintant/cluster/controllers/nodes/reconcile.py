@@ -1,4 +1,4 @@
-"""The node controller at work: every few seconds all nodes are looked at, and what follows is done.
+"""monitorNodeHealth: the node lifecycle controller: conditions, taints and evictions, every round.
 
 A node that is not heard of becomes Unknown; taints follow from conditions; the pods of a node that
 is not ready are not ready either, and leave it when their tolerations run out. If no node at all is
@@ -32,8 +32,8 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "node-controller"
 EVICTION = "taint-eviction-controller"
@@ -148,7 +148,7 @@ class NodeLifecycle:
 async def _unready(pod: PodState, ctx: KeyContext) -> None:
     known = condition_of(pod.status.conditions, READY)
     assert known is not None, "a pod that is ready says so"
-    told = set_condition(
+    conditions = set_condition(
         (known,),
         READY,
         status=False,
@@ -158,26 +158,26 @@ async def _unready(pod: PodState, ctx: KeyContext) -> None:
         now=ctx.clock.now(),
     )
     ctx.event(pod, "NodeNotReady", "Node is not ready", type="Warning")
-    await _conditioned(pod, told, ctx, NAME)
+    await _set_conditions(pod, conditions, ctx, NAME)
 
 
 async def _evict(pod: PodState, ctx: KeyContext, now: datetime) -> None:
     reason, message = _EVICTED
-    told = set_condition(
+    conditions = set_condition(
         (), "DisruptionTarget", status=True, reason=reason, message=message, now=now
     )
     ctx.event(pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.key}")
     # Under a name of its own: an apply takes back what the same name applied before.
-    await _conditioned(pod, told, ctx, EVICTION)
+    await _set_conditions(pod, conditions, ctx, EVICTION)
     await ctx.client.delete(pod)
 
 
-async def _conditioned(
-    pod: PodState, told: tuple[Condition, ...], ctx: KeyContext, manager: str
+async def _set_conditions(
+    pod: PodState, conditions: tuple[Condition, ...], ctx: KeyContext, manager: str
 ) -> None:
     try:
         await ctx.client.with_field_manager(manager).set_status(
-            pod, PodStateStatus(conditions=told)
+            pod, PodStateStatus(conditions=conditions)
         )
     except (NotFound, Conflict):
         ctx.log.debug("pod went away", pod=str(pod.key))

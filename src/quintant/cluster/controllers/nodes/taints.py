@@ -1,4 +1,4 @@
-"""The taints that follow from how a node is, and when pods have to leave because of them. Pure."""
+"""nodeConditionToTaintKeyStatusMap, tainteviction: node lifecycle taints, and evictions. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-# Which taint says that a condition has a status.
-_SAID = {
+# The taint that stands for a condition with a status.
+_TAINT_OF_CONDITION = {
     ("Ready", "False"): NOT_READY,
     ("Ready", "Unknown"): UNREACHABLE,
     ("MemoryPressure", "True"): "node.kubernetes.io/memory-pressure",
@@ -26,7 +26,7 @@ _SAID = {
 _DRIVING = (NOT_READY, UNREACHABLE)
 _OURS = frozenset(
     [
-        *((key, NO_SCHEDULE) for key in (*_SAID.values(), UNSCHEDULABLE)),
+        *((key, NO_SCHEDULE) for key in (*_TAINT_OF_CONDITION.values(), UNSCHEDULABLE)),
         *((key, NO_EXECUTE) for key in _DRIVING),
     ]
 )
@@ -63,7 +63,7 @@ def eviction_time(
 def _wanted(node: NodeState, *, drive: bool) -> list[tuple[str, str]]:
     found = []
     for condition in node.status.conditions:
-        key = _SAID.get((condition.type, condition.status))
+        key = _TAINT_OF_CONDITION.get((condition.type, condition.status))
         if key is not None:
             found.append((key, NO_SCHEDULE))
             if drive and key in _DRIVING:

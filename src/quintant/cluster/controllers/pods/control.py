@@ -1,4 +1,4 @@
-"""Making and deleting the pods of a controller, and telling its owner so.
+"""RealPodControl: creating and deleting pods of a controller, with events on their owner.
 
 A refusal of the server is an answer and not an error: the owner reports it in its status and tries
 again with growing patience.
@@ -13,7 +13,7 @@ from quintant.api.meta import Condition
 from quintant.cluster.controllers.pods.templates import NewPod
 from quintant.cluster.controllers.pods.views import PodState, parse_time
 from quintant.core.errors import ApiError
-from quintant.runtime.controller.context import Context
+from quintant.runtime.reconcile.context import Context
 
 CREATED, NOT_CREATED = "SuccessfulCreate", "FailedCreate"
 DELETED, NOT_DELETED = "SuccessfulDelete", "FailedDelete"
@@ -22,12 +22,17 @@ PATIENCE_SECONDS = (1.0, 300.0)
 """The shortest and the longest time before a refused pod is tried again."""
 
 
+def namespace_terminating(error: ApiError) -> bool:
+    """Whether an object was refused because its namespace is being deleted."""
+    return any(cause.reason == NAMESPACE_TERMINATING for cause in error.details.causes)
+
+
 async def create_pod(ctx: Context[Any], pod: NewPod) -> ApiError | None:
     """Make a pod; the refusal, unless the namespace is about to go and nothing is lost."""
     try:
         made = await ctx.client.create(pod)
     except ApiError as error:
-        if any(cause.reason == NAMESPACE_TERMINATING for cause in error.details.causes):
+        if namespace_terminating(error):
             return None
         ctx.event(NOT_CREATED, f"Error creating: {error.message}", type="Warning")
         return error

@@ -1,4 +1,4 @@
-"""Pods that nobody looks after any more: collected, for no kubelet will.
+"""PodGCController, gcOrphaned: pods of lost nodes, and old ones that ended, are deleted.
 
 Those of a node that is gone, those that wait to be deleted without ever having had a node or on a
 node that is out of service, and the oldest of those that have ended, if there are too many.
@@ -19,9 +19,9 @@ from quintant.cluster.controllers.pods.views import PodState, PodStateStatus, po
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object, Request
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "pod-garbage-collector"
 PERIOD_SECONDS = 20.0
@@ -119,10 +119,10 @@ def _failed(each: CollectedPod, now: datetime) -> PodStateStatus:
     if not each.orphaned:
         return PodStateStatus(phase="Failed")
     reason, message = _ORPHANED
-    told = set_condition(
+    conditions = set_condition(
         (), "DisruptionTarget", status=True, reason=reason, message=message, now=now
     )
-    return PodStateStatus(phase="Failed", conditions=told)
+    return PodStateStatus(phase="Failed", conditions=conditions)
 
 
 def _all(obj: Object) -> Iterable[Request]:

@@ -1,4 +1,4 @@
-"""Pod templates: carried byte for byte into pods, compared, and named by a hash.
+"""GetPodFromTemplate, ComputeHash: templates reach pods byte for byte, and have a hash.
 
 A template is opaque. Of its metadata, labels, annotations and finalizers go into a pod, as on a
 real cluster; its spec goes there whole.

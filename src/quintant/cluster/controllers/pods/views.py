@@ -1,4 +1,4 @@
-"""Pods as controllers see them, and the arithmetic they share: active, ready, available.
+"""IsPodActive, IsPodReady, IsPodAvailable: pods as controllers see them.
 
 All controllers watch `PodState`, so that a pod is held once. How controllers come by their pods is
 said in `ref_manager`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quintant.api.apps import ReplicaSet
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
@@ -12,9 +13,9 @@ from quintant.cluster.controllers.ref_manager import (
     selector_index,
 )
 from quintant.cluster.controllers.replicaset.reconcile import reconcile
-from quintant.runtime.controller.context import OWNER_INDEX
 from quintant.runtime.controller.declaration import by_index, owner_uid
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import OWNER_INDEX
 
 NAME = "replicaset-controller"
 WORKERS = 8
@@ -30,5 +31,5 @@ def declare(manager: Manager) -> None:
         .owns(PodState, index={ORPHANS: orphan_index})
         .watches(PodState, to=by_index(SELECTORS, adopters_of))
         .workers(WORKERS)
-        .reconcile(reconcile)
+        .reconcile(unless_terminating(reconcile))
     )

@@ -1,4 +1,4 @@
-"""Which pods go first when there are too many: those whose loss hurts least.
+"""ActivePodsWithRanks: which pods of a ReplicaSet go first when there are too many.
 
 In order: not on a node, not running, not ready, cheap by annotation, crowded on a node, ready for
 a short time, restarted often, young. Times count by orders of magnitude, so that chance and not

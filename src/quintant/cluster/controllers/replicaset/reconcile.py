@@ -1,4 +1,4 @@
-"""One turn of a ReplicaSet: claim pods, make or delete what is missing or too much, report.
+"""syncReplicaSet, manageReplicas: claims pods, creates or deletes some, reports.
 
 What a turn makes is in the caches when its write returns, so the next turn counts it: no pod is
 made twice, however late the watch is.
@@ -26,8 +26,8 @@ from quintant.cluster.controllers.replicaset.ranking import pods_to_delete
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
 from quintant.cluster.controllers.slow_start import BURST, run_all, slow_start
 from quintant.core.owner import controller_of
-from quintant.runtime.controller.context import OWNER_INDEX, Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import OWNER_INDEX, Context
+from quintant.runtime.reconcile.result import Result
 
 CROWD = 100
 """Pods from which on a set rests between its turns: counting them all for each is not free."""

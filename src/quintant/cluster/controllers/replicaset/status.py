@@ -1,4 +1,4 @@
-"""What a ReplicaSet says of its pods."""
+"""calculateStatus: the status of a ReplicaSet, from its pods."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from quintant.api.apps import ControllerRevision, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
+from quintant.cluster.controllers.namespaces.terminating import unless_terminating
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
@@ -37,5 +38,5 @@ def declare(manager: Manager) -> None:
         .watches(PodState, to=by_index(SELECTORS, adopters_of))
         .watches(PersistentVolumeClaim, to=by_index(SELECTORS, selectors_of))
         .uses(PersistentVolumeClaim, "create", "patch")
-        .reconcile(reconcile)
+        .reconcile(unless_terminating(reconcile))
     )

@@ -1,4 +1,4 @@
-"""What makes the pods of a StatefulSet somebody: name, number, host name and claims."""
+"""identityMatches, newStatefulSetPod: name, ordinal, host name and claims of a pod."""
 
 from __future__ import annotations
 

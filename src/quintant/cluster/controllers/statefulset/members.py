@@ -1,4 +1,4 @@
-"""The pods of a StatefulSet by their numbers, and what has to happen next.
+"""updateStatefulSet: the pods of a StatefulSet by ordinal, and which is created or deleted next.
 
 In order, a pod is made when all before it are available, and surplus ones are deleted from the
 last on, one at a time; in parallel neither waits. Then a rollout replaces outdated pods from the

@@ -1,4 +1,4 @@
-"""Making and deleting the pods of a StatefulSet, their claims first, and telling of it."""
+"""StatefulPodControl: pods of a StatefulSet, their claims first, with events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.identity import NewClaim, claims
 from quintant.cluster.controllers.statefulset.retention import goes_with_pods, stale
 from quintant.core.errors import ApiError, Conflict, Status
-from quintant.runtime.controller.context import Context
+from quintant.runtime.reconcile.context import Context
 
 
 class StatefulPodControl(Struct, frozen=True):
@@ -68,12 +68,12 @@ class StatefulPodControl(Struct, frozen=True):
         return None
 
     def _succeeded(self, verb: str, what: str, success: str = "successful") -> None:
-        said = f"{verb} {what} in StatefulSet {self.ctx.obj.metadata.name} {success}"
-        self.ctx.event(f"Successful{verb}", said, action=f"{verb} {what}")
+        message = f"{verb} {what} in StatefulSet {self.ctx.obj.metadata.name} {success}"
+        self.ctx.event(f"Successful{verb}", message, action=f"{verb} {what}")
 
     def _failed(self, verb: str, what: str, error: ApiError) -> ApiError:
-        said = f"{verb} {what} in StatefulSet {self.ctx.obj.metadata.name} failed error: "
-        self.ctx.event(f"Failed{verb}", said + error.message, type="Warning")
+        message = f"{verb} {what} in StatefulSet {self.ctx.obj.metadata.name} failed error: "
+        self.ctx.event(f"Failed{verb}", message + error.message, type="Warning")
         return error
 
 

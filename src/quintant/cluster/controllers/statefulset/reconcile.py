@@ -1,4 +1,4 @@
-"""One turn of a StatefulSet: claim pods, record the revision, act on the plan, report."""
+"""syncStatefulSet: claims pods, records the revision, acts on the plan, reports."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from quintant.cluster.controllers.statefulset.retention import with_retention_ow
 from quintant.cluster.controllers.statefulset.status import report
 from quintant.core.errors import ApiError
 from quintant.core.object import replace
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 RETRY_SECONDS = 5.0
 """Before a pod that was refused is tried again, or one whose claim is going."""

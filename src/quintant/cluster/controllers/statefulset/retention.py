@@ -1,4 +1,4 @@
-"""Whether claims outlive their pods and their set: said by whom they belong to.
+"""persistentVolumeClaimRetentionPolicy: owner references of a StatefulSet's claims.
 
 A claim that shall go with its set belongs to the set, one that shall go with a surplus pod to the
 pod, and the garbage collector does the rest. A claim that another controller has, or that belongs
@@ -47,23 +47,23 @@ def goes_with_pods(sets: StatefulSet) -> bool:
 
 def policy(sets: StatefulSet) -> StatefulSetPersistentVolumeClaimRetentionPolicy:
     """What is to be deleted, with nothing said where it is to be kept."""
-    said = (
+    retention = (
         sets.spec.persistent_volume_claim_retention_policy
         or StatefulSetPersistentVolumeClaimRetentionPolicy()
     )
     return StatefulSetPersistentVolumeClaimRetentionPolicy(
-        when_deleted=DELETE if said.when_deleted == DELETE else "",
-        when_scaled=DELETE if said.when_scaled == DELETE else "",
+        when_deleted=DELETE if retention.when_deleted == DELETE else "",
+        when_scaled=DELETE if retention.when_scaled == DELETE else "",
     )
 
 
 def _owner(sets: StatefulSet, number: int, pod: PodState) -> Object | None:
     """Whom a claim belongs to: with both policies to the pod only once it is surplus."""
-    said = policy(sets)
+    retention = policy(sets)
     surplus = not start(sets) <= number < start(sets) + size(sets)
-    if said.when_scaled == DELETE and surplus:
+    if retention.when_scaled == DELETE and surplus:
         return pod
-    return sets if said.when_deleted == DELETE else None
+    return sets if retention.when_deleted == DELETE else None
 
 
 def _stale(claim: PersistentVolumeClaim, sets: StatefulSet) -> bool:

@@ -1,4 +1,4 @@
-"""What a StatefulSet says of its pods and revisions."""
+"""updateStatefulSetStatus: the status of a StatefulSet: pods, and its two revisions."""
 
 from __future__ import annotations
 

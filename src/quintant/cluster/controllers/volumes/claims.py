@@ -1,4 +1,4 @@
-"""Claims get volumes: one that fits, or one that a provisioner is asked to make.
+"""syncClaim, syncUnboundClaim: a claim gets a volume that fits, or one from a provisioner.
 
 The words of events are those of a real cluster: people look for them. A claim whose class waits for
 its first consumer is left alone until the scheduler has chosen a node.
@@ -26,9 +26,9 @@ from quintant.cluster.common.volume_binding import (
     waits_for_consumer,
 )
 from quintant.core.object import replace
-from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
 
 NAME = "persistentvolume-binder"
 OLD_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
@@ -136,8 +136,8 @@ async def _provision(
     claim: PersistentVolumeClaim, provisioner: str, ctx: Context[PersistentVolumeClaim]
 ) -> None:
     """Ask a provisioner for a volume, by an annotation."""
-    asked = dict.fromkeys((OLD_PROVISIONER, PROVISIONER), provisioner)
-    annotations = {**claim.metadata.annotations, **asked}
+    requests = dict.fromkeys((OLD_PROVISIONER, PROVISIONER), provisioner)
+    annotations = {**claim.metadata.annotations, **requests}
     made = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
     claim = await ctx.client.patch(made, since=claim)
     text = (

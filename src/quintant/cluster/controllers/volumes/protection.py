@@ -1,4 +1,4 @@
-"""Storage that is in use is not taken away: claims wait for their pods, volumes for their claims.
+"""pvcprotection.Controller, pvprotection.Controller: finalizer removal once storage is unused.
 
 Both carry a finalizer from the beginning, and lose it when they are to be deleted and nobody uses
 them. A pod uses its claims from when it has a node until it is gone, even if it has ended.
@@ -12,9 +12,9 @@ from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.cluster.common.volume_binding import BOUND
 from quintant.cluster.controllers.pods.views import PodState, claim_names
 from quintant.core.object import Object, Request
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 CLAIMS = "pvc-protection-controller"
 VOLUMES = "pv-protection-controller"

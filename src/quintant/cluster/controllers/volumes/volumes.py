@@ -1,4 +1,4 @@
-"""Volumes say whether they are free, bound or left behind, and let go of claims that are no more.
+"""syncVolume: a volume is Available, Bound or Released, and forgets claims that are gone.
 
 What becomes of the data is the provisioner's business: it waits for Released. Volumes that nobody
 provisioned and that are to be deleted say that nobody can.
@@ -20,9 +20,9 @@ from quintant.cluster.common.volume_binding import (
 )
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "persistentvolume-controller"
 UNNAMED_SECONDS = 5.0

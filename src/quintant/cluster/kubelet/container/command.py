@@ -1,4 +1,4 @@
-"""From a container to a command line: what is run, where, and with which environment.
+"""ExpandContainerCommandAndArgs: from a container to a command line, a folder and variables.
 
 Variables of the container win over those of its image, and these over what every program needs;
 paths and addresses are made those of this machine, in the words of the image table, too. Two things
@@ -8,6 +8,7 @@ of the table are no pod's to replace by what it mounts: files of this machine th
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,15 @@ from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
 from quintant.cluster.kubelet.volume.claim_sizes import CLAIMS, claims_file
-from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, PathRewriter, path_in_root
+from quintant.cluster.kubelet.volume.mounts import own_folders
+from quintant.cluster.kubelet.volume.rootfs import (
+    ADDRESS,
+    ROOT,
+    VOLUMES,
+    PathRewriter,
+    path_in_root,
+    require_inside,
+)
 from quintant.core.object import replace as with_fields
 
 TERMINATION = "/dev/termination-log"
@@ -52,8 +61,14 @@ class ContainerRuntimeConfig:
 
     @property
     def termination_message_path(self) -> Path:
-        """The file whose text is told when the container has ended."""
-        return path_in_root(self.root, self.container.termination_message_path or TERMINATION)
+        """The file whose text is told when the container has ended; OSError if it is elsewhere."""
+        path = path_in_root(self.root, self.container.termination_message_path or TERMINATION)
+        return require_inside(path, self.own_folders)
+
+    @property
+    def own_folders(self) -> tuple[Path, ...]:
+        """Its root, and the volumes that it mounts."""
+        return own_folders(self.container, self.root)
 
     def expand(self, path: str) -> str:
         """A path with references to variables, as subPathExpr has."""
@@ -92,12 +107,12 @@ def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostnam
 
 
 def exec_command(
-    node: NodeContext, config: ContainerRuntimeConfig, asked: ExecAction, hostname: str
+    node: NodeContext, config: ContainerRuntimeConfig, action: ExecAction, hostname: str
 ) -> Launch:
     """How a command of a probe or hook is run beside a container, if the image table has it."""
-    words = config.rewriter.words(asked.command)
+    words = config.rewriter.words(action.command)
     rewritten = partial(_rewritten, rewriter=config.rewriter)
-    found = node.images.exec_line(config.container, asked.command, words, rewritten)
+    found = node.images.exec_line(config.container, action.command, words, rewritten)
     if found is None:
         raise _refusal(config.container.image, words)
     launch = _launch(node, config, *found, hostname, config.root)
@@ -166,6 +181,7 @@ def _environment(
         **({MOUNT_VARIABLE: str(path_in_root(config.root, account[0]))} if account else {}),
         **({CLAIMS: str(config.claims)} if config.claims is not None else {}),
         ROOT: str(config.root),
+        VOLUMES: json.dumps([str(each) for each in config.own_folders[1:]]),
         ADDRESS: config.rewriter.address,
         AGENT: node.mark,
         CONTAINER: config.id,
@@ -175,11 +191,11 @@ def _environment(
     return found
 
 
-def _folders(config: ContainerRuntimeConfig, asked: Mapping[str, str]) -> dict[str, str]:
+def _folders(config: ContainerRuntimeConfig, environment: Mapping[str, str]) -> dict[str, str]:
     """The folders that every program has: in a volume that is mounted there, or in its root."""
-    found = {name: config.rewriter.text(asked[name]) for name in _FOLDERS}
+    found = {name: config.rewriter.text(environment[name]) for name in _FOLDERS}
     for name, folder in found.items():
-        if folder == asked[name]:
+        if folder == environment[name]:
             found[name] = str(path_in_root(config.root, folder))
     return found
 

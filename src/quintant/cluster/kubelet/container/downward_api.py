@@ -1,4 +1,4 @@
-"""What a pod may know of itself: fields and resources, for variables and for files.
+"""ExtractFieldPathAsString, ExtractContainerResourceValue: fields a pod may read.
 
 `metadata.labels['key']`, `status.podIP`, `limits.cpu` and the like, in the words of the API.
 """
@@ -66,9 +66,9 @@ def resource_value(
             raise UnknownField(f"container {wanted.container_name} not found")
         container = named[0]
     kind, _, name = wanted.resource.partition(".")
-    asked = container.resources.limits if kind == "limits" else container.resources.requests
+    requested = container.resources.limits if kind == "limits" else container.resources.requests
     fallback = about.allocatable.get(name, "0") if kind == "limits" else "0"
-    value = parse_quantity(asked.get(Quantity(name), fallback))
+    value = parse_quantity(requested.get(Quantity(name), fallback))
     divisor = parse_quantity(wanted.divisor or "1") or Decimal(1)
     return str((value / divisor).to_integral_value(ROUND_CEILING))
 

@@ -1,4 +1,4 @@
-"""The environment of a container: services, envFrom, env, in that order; later ones win.
+"""makeEnvironmentVariables: services, envFrom, env, in that order; later ones win.
 
 Pure: what ConfigMaps, Secrets and Services there are is given (`EnvSources`). What is missing and
 not optional keeps the container from starting, with the words of a kubelet.
@@ -115,8 +115,8 @@ def _check(wanted: KeySelector, about: DownwardSource, kind: str, *, there: bool
         return
     if not there:
         raise ContainerConfigError(f'{kind.lower()} "{wanted.name}" not found')
-    place = f"{about.pod.metadata.namespace}/{wanted.name}"
-    raise ContainerConfigError(f"couldn't find key {wanted.key} in {kind} {place}")
+    key = f"{about.pod.metadata.namespace}/{wanted.name}"
+    raise ContainerConfigError(f"couldn't find key {wanted.key} in {kind} {key}")
 
 
 def _all(

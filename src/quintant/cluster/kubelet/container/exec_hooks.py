@@ -1,4 +1,4 @@
-"""Commands beside a container: probes that execute something, and hooks around its life.
+"""HandlerRunner, execProber: commands beside a container: exec probes, and lifecycle hooks.
 
 None of them raises; what goes wrong is an outcome, worded as a kubelet words it.
 """
@@ -46,11 +46,11 @@ class HandlerRunner(Struct, frozen=True):
     hostname: str
     address: str
 
-    async def execute(self, asked: ExecAction, timeout: float | None) -> HandlerResult:
+    async def execute(self, action: ExecAction, timeout: float | None) -> HandlerResult:
         """Run a command in the container's place."""
         try:
-            launch = exec_command(self.node, self.config, asked, self.hostname)
-            return await self._run(launch, asked, timeout)
+            launch = exec_command(self.node, self.config, action, self.hostname)
+            return await self._run(launch, action, timeout)
         except StartError as error:
             return HandlerResult(False, str(error), str(error))
 
@@ -72,14 +72,16 @@ class HandlerRunner(Struct, frozen=True):
             return await prober.tcp(self.address, port, hook.tcp_socket, wait)
         return HandlerResult(True)
 
-    async def _run(self, launch: Launch, asked: ExecAction, timeout: float | None) -> HandlerResult:
+    async def _run(
+        self, launch: Launch, action: ExecAction, timeout: float | None
+    ) -> HandlerResult:
         output = LimitedOutput()
         process = await self.node.processes.start(launch, output)
         try:
             async with asyncio.timeout(timeout):
                 code = await process.ended()
         except TimeoutError:
-            text = shlex.join(asked.command)
+            text = shlex.join(action.command)
             return HandlerResult(False, f'command timed out: "{text}" timed out after {timeout:g}s')
         finally:
             process.signal(SIGKILL)

@@ -1,4 +1,4 @@
-"""`$(NAME)` in commands, arguments and values, as Kubernetes expands it.
+"""expansion.Expand: `$(NAME)` in commands, arguments and values.
 
 A reference to what is not known stays as it is, and `$$(NAME)` means the text `$(NAME)`. No shell
 is involved.
@@ -15,10 +15,10 @@ _REFERENCE = re.compile(r"\$(?:(\$)|\(([^)]*)\))")
 def expand(text: str, known: Mapping[str, str]) -> str:
     """A text with its references replaced."""
 
-    def replaced(found: re.Match[str]) -> str:
-        if found[1]:
+    def replaced(match: re.Match[str]) -> str:
+        if match[1]:
             return "$"
-        return known.get(found[2], found[0])
+        return known.get(match[2], match[0])
 
     return _REFERENCE.sub(replaced, text)
 

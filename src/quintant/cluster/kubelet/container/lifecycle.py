@@ -1,4 +1,4 @@
-"""What becomes of one container: five states and one step function.
+"""ContainerState: what becomes of one container: five states and one step function.
 
     WAITING ──Started──> RUNNING ──StopRequested──> STOPPING ──Killed──> KILLED
      ^    ^                 └────────Exited────────────┴───────Exited──────┤

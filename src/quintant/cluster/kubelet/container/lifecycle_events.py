@@ -1,4 +1,4 @@
-"""What can happen to a container: the events that lead from one state to the next.
+"""PodLifecycleEvent: the events that lead a container from one state to the next.
 
 Values only; what each makes of a lifecycle is in `lifecycle.step`.
 """

@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from quintant.client.config.pod_environment import ISOLATED
+from quintant.client.config.pod_environment import ISOLATED, MOUNT_VARIABLE
 from quintant.cluster.kubelet.container.images import ImageProgram
+from quintant.cluster.kubelet.volume.claim_sizes import CLAIMS
 
 LOADERS = (
     "LD_*", "DYLD_*", "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "MALLOC_*",
     "NLSPATH", "PYTHON*", "OPENSSL_*",
 )  # fmt: skip
 """Globs of the variables that loaders read."""
-CHOOSERS = ("PATH", ISOLATED)
-"""What decides which programs an isolated one starts, if any."""
+CHOOSERS = ("PATH", ISOLATED, MOUNT_VARIABLE, CLAIMS)
+"""What decides which programs an isolated one starts, and which files it takes for the node's."""
 
 
 def dropped_variables(names: Iterable[str], program: ImageProgram) -> tuple[str, ...]:

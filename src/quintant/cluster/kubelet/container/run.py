@@ -1,4 +1,4 @@
-"""One run of a container's program: from its folders and its start to its last words.
+"""startContainer: one run of a container's program: from its folders to its termination message.
 
 It changes nothing but the world: whatever happens (the end, a probe's verdict, a hook that failed)
 is told, and the sandbox makes of it what it means for the container's life.
@@ -24,6 +24,7 @@ from quintant.cluster.kubelet.probe.loop import ProbeResult, ProbeTarget, run_pr
 from quintant.cluster.kubelet.process.protocols import HandlerResult, Process
 from quintant.cluster.kubelet.volume.mounts import VolumeFolders, mount_volumes
 from quintant.cluster.kubelet.volume.projected import MountError
+from quintant.cluster.kubelet.volume.rootfs import require_inside
 
 TERMINATION_MESSAGE_BYTES = 4096
 FALLBACK_TAIL = (80, 2048)
@@ -102,7 +103,7 @@ class ContainerRun:
                 return
         prober = runner.node.prober
         target = ProbeTarget(prober, runner.execute, self.container, runner.address)
-        await run_probes(target, lambda found: self._tell(self.id, found))
+        await run_probes(target, lambda event: self._tell(self.id, event))
 
     async def _stop(self, left: float) -> None:
         lifecycle = self.container.lifecycle
@@ -141,13 +142,13 @@ async def start_container(
     try:
         mount_volumes(config.container, config.root, volumes, config.expand)
         # Only now: which folder stands for a mount path is known once it is mounted.
-        asked = container_command(node, config, runner.hostname)
+        launch = container_command(node, config, runner.hostname)
         _empty_termination_message(config.termination_message_path)
-        for folder in (asked.cwd, Path(asked.env["HOME"]), Path(asked.env["TMPDIR"])):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (launch.cwd, Path(launch.env["HOME"]), Path(launch.env["TMPDIR"])):
+            require_inside(folder, config.own_folders).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MountError(str(error)) from error
-    process = await node.processes.start(asked, log)
+    process = await node.processes.start(launch, log)
     begun = ContainerRun(runner, process, log, tell)
     if dropped := _dropped(node, config):
         begun.warn("VariablesDropped", dropped)

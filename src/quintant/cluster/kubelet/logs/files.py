@@ -1,4 +1,4 @@
-"""The output of containers in files: a line, its time, and who waits for the next.
+"""ContainerLogManager: the output of containers in files, rotated by size.
 
 A file per run, as container runtimes write them: time, stream, whether the line is whole,
 text. It is cut in two when it has become long, and the older half is dropped with the next cut. The

@@ -1,4 +1,4 @@
-"""Reads journals as `kubectl logs` asks for them.
+"""ReadLogs: reads container logs by PodLogOptions, as `kubectl logs` asks for them.
 
 The last lines, lines since a time, with or without their times, up to a number of bytes, and on
 until the container ends. Nothing is lost between what is there and what comes.

@@ -1,4 +1,4 @@
-"""The conditions of a pod, from its phase and its containers' lifecycles.
+"""GeneratePodReadyCondition: the conditions of a pod, from its phase and its lifecycles.
 
 Pure; part of a pod's status (quintant.cluster.kubelet.pod.status). Reasons, messages and the order
 of conditions are those of a kubelet. A condition's time moves only when its status does, so that
@@ -81,8 +81,8 @@ def _gated(pod: Pod) -> Verdict:
     texts = [text for name in names if (text := _missing(pod, name))]
     if not texts:
         return _SO
-    told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    return False, "ReadinessGatesNotReady", told
+    message = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return False, "ReadinessGatesNotReady", message
 
 
 def _missing(pod: Pod, gate: str) -> str:

@@ -1,4 +1,4 @@
-"""What a pod needs next: a pure function of its spec, its containers' lifecycles and the time.
+"""computePodActions: what a pod needs next, from its spec, its lifecycles and the time. Pure.
 
     STARTING ──init containers, one after another──> RUNNING ──all ended for good──> FINISHING
         └────────────────────── a termination ──────────┴──> ENDING ──> OVER <─────────┘

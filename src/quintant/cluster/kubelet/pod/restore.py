@@ -46,20 +46,20 @@ def _resumed(status: ContainerStatus, now: Moment) -> ContainerLifecycle:
 def _ending(state: ContainerState, id: str, now: Moment) -> ExitStatus:
     plain = id.removeprefix(SCHEME)
     if state.terminated:
-        return _seen(state.terminated, plain)
+        return _exit_status(state.terminated, plain)
     began = _time(state.running.started_at) if state.running else None
     return ExitStatus(LOST, "Unknown", plain, started_at=began, finished_at=now.wall)
 
 
-def _seen(told: ContainerStateTerminated, id: str) -> ExitStatus:
+def _exit_status(terminated: ContainerStateTerminated, id: str) -> ExitStatus:
     return ExitStatus(
-        told.exit_code,
-        told.reason,
-        told.container_id.removeprefix(SCHEME) or id,
-        told.signal,
-        told.message,
-        _time(told.started_at),
-        _time(told.finished_at),
+        terminated.exit_code,
+        terminated.reason,
+        terminated.container_id.removeprefix(SCHEME) or id,
+        terminated.signal,
+        terminated.message,
+        _time(terminated.started_at),
+        _time(terminated.finished_at),
     )
 
 

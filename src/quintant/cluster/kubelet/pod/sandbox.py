@@ -1,4 +1,4 @@
-"""One pod on this machine: its folder, its address, its containers' lifecycles and their programs.
+"""PodSandbox: one pod on this machine: folder, address, lifecycles and programs.
 
 The worker shows it the pod, has it `advance` (plan, act, until there is nothing to do), and asks
 it what became of the pod. What happens meanwhile goes into its inbox and wakes; nothing changes

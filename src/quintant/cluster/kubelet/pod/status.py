@@ -1,4 +1,4 @@
-"""What the world is told of a pod: its phase and its containers' statuses, from lifecycles alone.
+"""generateAPIPodStatus, getPhase: phase and container statuses of a pod, from its lifecycles.
 
 Pure. Reasons and messages are those of a kubelet; conditions are in
 quintant.cluster.kubelet.pod.conditions. Nothing is said that changes while nothing happens.
@@ -60,15 +60,15 @@ class PodRecord(msgspec.Struct, frozen=True):
 def status_of(view: PodRecord, now: Moment) -> PodStatus:
     """The whole status of a pod."""
     pod, phase = view.pod, phase_of(view)
-    told = view.termination if phase == "Failed" else None
+    termination = view.termination if phase == "Failed" else None
     return PodStatus(
         observed_generation=pod.metadata.generation or None,
         phase=phase,
         conditions=conditions_of(
             pod, view.lifecycles, phase, now.wall, addressed=bool(view.address)
         ),
-        reason=told.reason if told else "",
-        message=told.message if told else "",
+        reason=termination.reason if termination else "",
+        message=termination.message if termination else "",
         host_ip=view.host,
         host_ips=(Address(ip=view.host),) if view.host else (),
         pod_ip=view.address,

@@ -1,4 +1,4 @@
-"""When a pod has to end, and until when: it is being deleted, gone by force, or its time is up.
+"""terminationGracePeriodSeconds, activeDeadlineHandler: when a pod has to end.
 
 Pure. A termination once begun may become more urgent, never less.
 """
@@ -46,8 +46,8 @@ def active_deadline(pod: Pod, since: datetime, now: Moment) -> float:
     limit = pod.spec.active_deadline_seconds
     if limit is None:
         return math.inf
-    told = pod.status.start_time
-    began = parse_timestamp(told) if told else since
+    started = pod.status.start_time
+    began = parse_timestamp(started) if started else since
     return now.mono + (began + timedelta(seconds=limit) - now.wall).total_seconds()
 
 

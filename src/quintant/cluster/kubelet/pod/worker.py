@@ -1,4 +1,4 @@
-"""The worker of one pod on this node: its sandbox and its volumes, and what is done for them.
+"""podWorkers: the worker of one pod: its sandbox and its volumes.
 
 Between the kubelet (quintant.cluster.kubelet.kubelet), which knows pods by their keys and reports
 their status, and the sandbox, which knows one pod's containers: a worker mounts what the pod refers
@@ -81,12 +81,12 @@ class PodWorker:
         if before is None and sandbox.termination is not None and sandbox.termination.reason:
             sandbox.add_event("Normal", sandbox.termination.reason, sandbox.termination.message)
 
-    async def _mount(self, client: Client, found: References) -> bool:
+    async def _mount(self, client: Client, references: References) -> bool:
         """Set up the volumes of a pod that goes on; whether its containers may start."""
         if self.sandbox.termination is not None or self.sandbox.finished:
             return True
         try:
-            await self._volumes.mount(client, found)
+            await self._volumes.mount(client, references)
             self._mounted = True
         except MountError as error:
             self._warn_mount(str(error))

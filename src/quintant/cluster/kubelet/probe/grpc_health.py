@@ -1,4 +1,4 @@
-"""The gRPC health protocol, just enough of HTTP/2 to ask one question.
+"""grpcProber: the gRPC health protocol, with just enough of HTTP/2 for one question.
 
 One request on one connection: no library is loaded for it. Headers of the answer are skipped, not
 read: a SERVING is in the data, and whatever ends the stream without data is no SERVING.

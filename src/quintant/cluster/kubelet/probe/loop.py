@@ -1,4 +1,4 @@
-"""Probes at work: when to ask, how often, and when the answers have become a verdict.
+"""prober.worker: when to probe, how often, and when the answers have become a result.
 
 `ProbeStreak` counts; `ProbeTarget` asks once; `run_probes` asks for as long as a container runs.
 Only verdicts and failures are reported: a healthy container causes no work.

@@ -1,4 +1,4 @@
-"""Asks programs how they are: HTTP, TCP and gRPC, with the standard library alone.
+"""httpProber, tcpProber, grpcProber: probes over the network, with the standard library alone.
 
 Answers and complaints are worded as a kubelet words them. A probe never raises: what goes wrong is
 an outcome. Certificates are not verified, as a kubelet does not.
@@ -63,12 +63,12 @@ class NetworkProber:
             return HandlerResult(False, _dial(host, port, error))
 
     async def grpc(self, address: str, port: int, ask: GRPCAction, timeout: float) -> HandlerResult:
-        place = f"{address}:{port}"
+        target = f"{address}:{port}"
         try:
             async with asyncio.timeout(timeout), _dialled(address, port) as (reader, writer):
-                answer = await grpc_health.check(reader, writer, place, ask.service or "")
+                answer = await grpc_health.check(reader, writer, target, ask.service or "")
         except (TimeoutError, OSError, EOFError):
-            late = f'timeout: failed to connect service "{place}" within {timeout:g}s'
+            late = f'timeout: failed to connect service "{target}" within {timeout:g}s'
             return HandlerResult(False, f"{late}: context deadline exceeded")
         if answer == grpc_health.SERVING:
             return HandlerResult(True)

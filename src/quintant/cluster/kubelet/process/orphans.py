@@ -1,4 +1,4 @@
-"""Finds what a kubelet left behind that could not clean up: its processes and folders.
+"""cleanupOrphanedPodDirs: ends the processes and folders that an earlier kubelet left.
 
 Everything that a kubelet starts carries its mark in its environment, and every folder of it
 is named so. A mark is the process id with its start time, which no second process ever has, and the

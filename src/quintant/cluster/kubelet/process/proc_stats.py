@@ -1,4 +1,4 @@
-"""What processes use, read from /proc: processor time and memory of a program and all it started.
+"""cadvisor ContainerStats: processor time and memory of process trees, read from /proc.
 
 Figures of processor time are an average since the sample before, so two samples make the first
 figure. Where there is no /proc there are no figures, and memory limits are not enforced.

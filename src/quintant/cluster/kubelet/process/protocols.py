@@ -1,4 +1,4 @@
-"""What the kubelet does to the machine, as Protocols: start programs, signal them, ask them.
+"""RuntimeService: what the kubelet does to the machine: start programs, signal them, probe them.
 
 The real ones are quintant.cluster.kubelet.process.processes and
 quintant.cluster.kubelet.probe.network; tests bring a process table of their own, and the whole

@@ -44,9 +44,9 @@ from quintant.core.errors import AlreadyExists
 from quintant.core.object import ObjectMeta, Request
 from quintant.core.object import replace as with_fields
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.reconcile.context import KeyContext
+from quintant.runtime.reconcile.result import Result
 
 NAME = "process-nodes"
 FOLDER = "nodes"
@@ -153,8 +153,10 @@ class ProcessNodes:
     def _context(self, node: ProcessNodeView) -> NodeContext:
         name, random = node.metadata.name, self._access.random
         if name not in self._addresses:
-            said = (each.address for each in node.status.addresses if each.type == "InternalIP")
-            self._addresses[name] = self._base.addresses.take(next(said, ""))
+            addresses = (
+                each.address for each in node.status.addresses if each.type == "InternalIP"
+            )
+            self._addresses[name] = self._base.addresses.take(next(addresses, ""))
         return replace(
             self._base,
             folder=self._base.folder / FOLDER / name,

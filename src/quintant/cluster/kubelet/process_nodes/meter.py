@@ -1,4 +1,4 @@
-"""The figures of a node of this machine beside `local`: those of its pods, while it is heard of."""
+"""The figures of a node of this machine beside `local`: those of its pods, while it reports."""
 
 from __future__ import annotations
 

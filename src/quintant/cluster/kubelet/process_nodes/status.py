@@ -1,4 +1,4 @@
-"""What a node of this machine says of itself: what was declared for it, and how it is. Pure."""
+"""setNodeStatus: the status of a node of this machine: what was declared, and faults. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from quintant.api.core import Node
 from quintant.api.node import NodeAddress, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
-from quintant.cluster.common.node_conditions import Said, node_conditions
+from quintant.cluster.common.node_conditions import ConditionFields, node_conditions
 from quintant.cluster.common.node_faults import NodeFault
 from quintant.core.object import Object
 from quintant.core.resource import projection
@@ -32,11 +32,11 @@ def process_node_status(
     node: ProcessNodeView, address: str, info: NodeSystemInfo, fault: NodeFault, now: datetime
 ) -> NodeStatus:
     """The status of a node; its capacity is as somebody has declared it, and all of it is free."""
-    said, name = node.status, node.metadata.name
+    status, name = node.status, node.metadata.name
     return NodeStatus(
-        capacity=said.capacity,
-        allocatable=said.capacity,
-        conditions=node_conditions(said, fault, now, _without_capacity(name, said.capacity)),
+        capacity=status.capacity,
+        allocatable=status.capacity,
+        conditions=node_conditions(status, fault, now, _without_capacity(name, status.capacity)),
         addresses=(
             NodeAddress(type="InternalIP", address=address),
             NodeAddress(type="Hostname", address=name),
@@ -58,6 +58,6 @@ def capacity_advice(name: str, missing: tuple[str, ...]) -> str:
     )
 
 
-def _without_capacity(name: str, capacity: Mapping[str, Quantity]) -> Said | None:
+def _without_capacity(name: str, capacity: Mapping[str, Quantity]) -> ConditionFields | None:
     missing = lacking(capacity)
     return ("Ready", "False", NO_CAPACITY, capacity_advice(name, missing)) if missing else None

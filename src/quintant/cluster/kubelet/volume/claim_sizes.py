@@ -1,4 +1,4 @@
-"""Tells programs how large their claims are: nobody else can, for a folder has the whole disk.
+"""The sizes of claims in a file for programs: a folder itself has the size of the whole disk.
 
 A file of each container that mounts a claim, named by a variable, says it in JSON. It is replaced
 in one step when a claim has grown, so a program that reads it again knows the size as it is now.
@@ -40,12 +40,12 @@ class MountedClaim(Struct, frozen=True, rename="camel"):
     bytes: int
 
 
-def claim_sizes(spec: PodSpec, found: References) -> dict[str, ClaimSize]:
+def claim_sizes(spec: PodSpec, references: References) -> dict[str, ClaimSize]:
     """The claims behind a pod's volumes, by the name of the volume."""
     sizes = {}
     for volume in spec.volumes:
         source = volume.persistent_volume_claim
-        claim = found.claims.get(source.claim_name) if source is not None else None
+        claim = references.claims.get(source.claim_name) if source is not None else None
         if claim is not None:
             amount = parse_quantity(claim.status.capacity.get(STORAGE, "0"))
             sizes[volume.name] = ClaimSize(claim.metadata.name, int(amount))

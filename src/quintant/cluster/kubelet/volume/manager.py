@@ -1,4 +1,4 @@
-"""Sets up the volumes of a pod, and keeps those that follow an object up to date.
+"""VolumeManager: mounts the volumes of a pod, and updates those that follow an object.
 
 All of them have to be there before any container starts. A volume that cannot be set up is told
 with the words of a kubelet, and tried again.
@@ -40,18 +40,18 @@ class VolumeManager:
         """When a token has to be renewed."""
         return self._tokens.due
 
-    async def mount(self, client: Client, found: References) -> None:
+    async def mount(self, client: Client, references: References) -> None:
         """Make every volume what it should be; MountError names the first that cannot be."""
         pod, node = self._sandbox.pod, self._sandbox.node
         held = await self._tokens.refresh(client, pod, token_projections(pod.spec), node.now())
-        contents = found.contents(held)
+        contents = references.contents(held)
         for volume in pod.spec.volumes:
             try:
-                self._volume(volume, contents, found)
+                self._volume(volume, contents, references)
             except (MountError, OSError) as error:
                 text = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
                 raise MountError(text) from error
-        self._tell_sizes(claim_sizes(pod.spec, found))
+        self._tell_sizes(claim_sizes(pod.spec, references))
 
     def _tell_sizes(self, sizes: dict[str, ClaimSize]) -> None:
         sandbox = self._sandbox
@@ -59,7 +59,7 @@ class VolumeManager:
             sandbox.sizes = sizes
             retell_sizes(sandbox.folder, sandbox.pod.spec, sizes)
 
-    def _volume(self, volume: Volume, contents: VolumeContents, found: References) -> None:
+    def _volume(self, volume: Volume, contents: VolumeContents, references: References) -> None:
         sandbox = self._sandbox
         folder = sandbox.folder / "volumes" / volume.name
         wanted = volume_files(volume, sandbox.about, contents)
@@ -71,21 +71,21 @@ class VolumeManager:
         elif volume.empty_dir is not None:
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.exists():
-            link(folder, self._elsewhere(volume, found), self._sandbox.folder)
+            link(folder, self._elsewhere(volume, references), self._sandbox.folder)
 
-    def _elsewhere(self, volume: Volume, found: References) -> Path:
+    def _elsewhere(self, volume: Volume, references: References) -> Path:
         """The folder of a volume that is not the pod's own."""
         if volume.host_path is not None:
             return self._host(volume.host_path)
         if volume.persistent_volume_claim is None:
             raise MountError("this node has no such volumes")
-        return self._claimed(volume.persistent_volume_claim.claim_name, found)
+        return self._claimed(volume.persistent_volume_claim.claim_name, references)
 
-    def _claimed(self, name: str, found: References) -> Path:
-        claim = found.claims.get(name)
+    def _claimed(self, name: str, references: References) -> Path:
+        claim = references.claims.get(name)
         if claim is None:
             raise MountError(f'persistentvolumeclaim "{name}" not found')
-        disk = found.disks.get(claim.spec.volume_name)
+        disk = references.disks.get(claim.spec.volume_name)
         if disk is None or claim.status.phase != "Bound":
             raise MountError(f'persistentvolumeclaim "{name}" is not bound')
         folder = local_directory(self._sandbox.node.storage, disk)

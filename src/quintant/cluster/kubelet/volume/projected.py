@@ -1,4 +1,4 @@
-"""What is in a pod's volumes: files from ConfigMaps, Secrets, tokens and the pod's own fields.
+"""collectData: files from ConfigMaps, Secrets, tokens and the pod's own fields.
 
 Pure: `volume_files` says what a volume should hold, quintant.cluster.kubelet.volume.publish writes
 it. What is missing and not optional keeps the pod from starting, with the words of a kubelet.

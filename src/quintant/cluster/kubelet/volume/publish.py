@@ -1,4 +1,4 @@
-"""Folders on disk: a pod's volumes, and a root for each container in which they appear.
+"""AtomicWriter: volume folders on disk, replaced as a whole, and a root for each container.
 
     POD/volumes/NAME            the volume itself
     POD/containers/NAME/root    what the container takes for /, with its volumes at the mount paths
@@ -39,37 +39,37 @@ def publish(folder: Path, files: Mapping[str, ProjectedFile]) -> None:
         shutil.rmtree(current)
 
 
-def link(place: Path, target: Path, root: Path) -> None:
+def link(path: Path, target: Path, root: Path) -> None:
     """Make a volume, or something in it, appear at a place; what was there in the root is hidden.
 
     MountError rather than lose what another volume holds at that place.
     """
-    make_room(place, root)
-    place.symlink_to(target)
+    make_room(path, root)
+    path.symlink_to(target)
 
 
-def make_room(place: Path, root: Path) -> None:
+def make_room(path: Path, root: Path) -> None:
     """Hide what is at a place of a root."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    ours = is_own(place, root)
-    if place.is_symlink() or (ours and place.is_file()):
-        place.unlink()
-    elif ours and place.is_dir():
-        shutil.rmtree(place)
-    elif place.exists():
-        _clear(place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ours = is_own(path, root)
+    if path.is_symlink() or (ours and path.is_file()):
+        path.unlink()
+    elif ours and path.is_dir():
+        shutil.rmtree(path)
+    elif path.exists():
+        _clear(path)
 
 
-def is_own(place: Path, root: Path) -> bool:
+def is_own(path: Path, root: Path) -> bool:
     """Whether a place is in a root itself, and not in a volume that appears there."""
-    return place.parent.resolve().is_relative_to(root.resolve())
+    return path.parent.resolve().is_relative_to(root.resolve())
 
 
-def _clear(place: Path) -> None:
+def _clear(path: Path) -> None:
     try:
-        place.rmdir()
+        path.rmdir()
     except OSError as error:
-        raise MountError(f"{place.name} is in another volume already, and not empty") from error
+        raise MountError(f"{path.name} is in another volume already, and not empty") from error
 
 
 def join_inside(folder: Path, path: str) -> Path:
@@ -105,6 +105,6 @@ def _expose(folder: Path, files: Mapping[str, ProjectedFile]) -> None:
         if through and entry.name not in wanted:
             entry.unlink()
     for name in wanted:
-        place = folder / name
-        if not place.is_symlink():
-            place.symlink_to(f"{DATA}/{name}")
+        path = folder / name
+        if not path.is_symlink():
+            path.symlink_to(f"{DATA}/{name}")

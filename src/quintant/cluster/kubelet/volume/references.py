@@ -1,4 +1,4 @@
-"""What a pod refers to in its namespace, read from the caches: ConfigMaps, Secrets, claims.
+"""VisitPodSecretNames, VisitPodConfigmapNames: what a pod refers to, from the caches.
 
 Every sync reads all of it anew; nothing here remembers.
 """

@@ -11,12 +11,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from errno import EPERM
 from pathlib import Path
 
 from msgspec import Struct
 
+from quintant.agents.embedded_node import is_inside
+
 ROOT = "QUINTANT_ROOT"
 """The variable with the container's root folder."""
+VOLUMES = "QUINTANT_VOLUMES"
+"""The variable with the folders of the volumes that it mounts, a list in JSON."""
 ADDRESS = "QUINTANT_POD_IP"
 """The variable with the pod's address: what to listen on."""
 
@@ -52,13 +57,13 @@ class PathRewriter(Struct, frozen=True):
     def text(self, text: str, keep: Keep = lambda path: False) -> str:
         """A word of a command line, or a value."""
 
-        def replacement(found: re.Match[str]) -> str:
-            if not found[0].startswith("/"):
+        def replacement(match: re.Match[str]) -> str:
+            if not match[0].startswith("/"):
                 return self.address
-            rest = _REST.match(text, found.end())
-            if keep(found[0] + (rest[0] if rest else "")):
-                return found[0]
-            return str(folder_at(path_in_root(self.root, found[0])))
+            rest = _REST.match(text, match.end())
+            if keep(match[0] + (rest[0] if rest else "")):
+                return match[0]
+            return str(folder_at(path_in_root(self.root, match[0])))
 
         return self.pattern.sub(replacement, text)
 
@@ -75,13 +80,20 @@ def path_in_root(root: Path, path: str) -> Path:
     return root.joinpath(*parts)
 
 
-def folder_at(place: Path) -> Path:
+def require_inside(path: Path, own: Sequence[Path]) -> Path:
+    """The path, if it is in a container's own folders by whatever links are there; else OSError."""
+    if not is_inside(path, own):
+        raise PermissionError(EPERM, "it leads out of the pod by a link", path.name)
+    return path
+
+
+def folder_at(folder: Path) -> Path:
     """The folder that appears at a place: who walks through folders does not follow links."""
-    if not place.is_symlink():
-        return place
-    target = Path(os.readlink(place))
+    if not folder.is_symlink():
+        return folder
+    target = Path(os.readlink(folder))
     # What a link in a projected volume leads to is gone with the next change.
-    return target if target.is_dir() and not target.is_symlink() else place
+    return target if target.is_dir() and not target.is_symlink() else folder
 
 
 def _plain(mount: str) -> str:

@@ -1,4 +1,4 @@
-"""Tokens of a pod's service account: asked for when it is mounted, and again before they run out.
+"""token.Manager: service account tokens of pods, requested, and renewed before expiry.
 
 A token is renewed when four fifths of its time have passed, or a day, as a kubelet does.
 """
@@ -44,7 +44,7 @@ class TokenManager(Struct):
         for source in wanted:
             known = self.held.get(source)
             if known is None or known.renew <= now.mono:
-                self.held[source] = await _asked(client, pod, source, now)
+                self.held[source] = await _request_token(client, pod, source, now)
         return {source: held.token.reveal() for source, held in self.held.items()}
 
     @property
@@ -53,7 +53,7 @@ class TokenManager(Struct):
         return min((held.renew for held in self.held.values()), default=float("inf"))
 
 
-async def _asked(
+async def _request_token(
     client: Client, pod: Pod, source: ServiceAccountTokenProjection, now: Moment
 ) -> CachedToken:
     meta = pod.metadata

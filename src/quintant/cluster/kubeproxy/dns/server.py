@@ -1,4 +1,4 @@
-"""Answers questions about the zone, over UDP and TCP at one port of this machine.
+"""CoreDNS ServeDNS: answers queries about the zone, over UDP and TCP at one port.
 
 An answer that does not fit into a datagram is cut, and the client asks again over TCP. What is no
 question is answered with a refusal, or, where not even that can be said, not at all.
@@ -45,9 +45,9 @@ async def _opened(zone: Zone, stack: AsyncExitStack) -> RealServer:
         datagrams, _ = await loop.create_datagram_endpoint(
             lambda: _Datagrams(zone), local_addr=(HOST, 0)
         )
-        place = RealServer(*datagrams.get_extra_info("sockname")[:2])
+        address = RealServer(*datagrams.get_extra_info("sockname")[:2])
         try:
-            server = await asyncio.start_server(_Streams(zone).serve, *place)
+            server = await asyncio.start_server(_Streams(zone).serve, *address)
         except OSError as error:
             datagrams.close()
             if not left or not port_unavailable(error):
@@ -55,7 +55,7 @@ async def _opened(zone: Zone, stack: AsyncExitStack) -> RealServer:
         else:
             stack.callback(datagrams.close)
             stack.callback(server.close)
-            return place
+            return address
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -1,4 +1,4 @@
-"""What the names of a cluster mean: records for each service, and the answer to a question. Pure.
+"""CoreDNS plugin/kubernetes: records of each Service, and the answer to a query. Pure.
 
     svc.ns.svc.cluster.local             its address; of a headless service, those of its pods
     host.svc.ns.svc.cluster.local        a pod with this hostname and subdomain: StatefulSets
@@ -35,7 +35,7 @@ TTL_SECONDS = 5
 WEIGHT = 100
 _POD = f".pod.{DOMAIN}"
 
-Places = Callable[[VirtualServer], RealServer]
+AddressOf = Callable[[VirtualServer], RealServer]
 """Where a virtual server really is."""
 
 
@@ -88,7 +88,7 @@ class Zone:
 
 
 def service_records(
-    service: Service, slices: Iterable[EndpointSlice], places: Places
+    service: Service, slices: Iterable[EndpointSlice], address_of: AddressOf
 ) -> Iterator[ResourceRecord]:
     """What the names of a service mean."""
     meta, spec = service.metadata, service.spec
@@ -101,13 +101,13 @@ def service_records(
         yield ResourceRecord(base, A, spec.cluster_ip, TTL_SECONDS)
         for port in spec.ports:
             protocol = port.protocol or TCP
-            place = places(VirtualServer(protocol, spec.cluster_ip, port.port))
+            server = address_of(VirtualServer(protocol, spec.cluster_ip, port.port))
             target = base
-            if place.address != spec.cluster_ip:
-                target = f"{_dashed(place.address)}.{base}"
-                yield ResourceRecord(target, A, place.address, TTL_SECONDS)
+            if server.address != spec.cluster_ip:
+                target = f"{_dashed(server.address)}.{base}"
+                yield ResourceRecord(target, A, server.address, TTL_SECONDS)
             for label in filter(None, (port.name, str(port.port))):
-                yield _served(label, protocol, base, place.port, target)
+                yield _served(label, protocol, base, server.port, target)
 
 
 def _headless(base: str, slices: Iterable[EndpointSlice]) -> Iterator[ResourceRecord]:

@@ -6,19 +6,19 @@ server is asked. The ConfigMap of a removed instance stays: it comes back as the
 
 from __future__ import annotations
 
-from quintant.operators.cosmos.act.service_control import adoptable
+from quintant.core.turns import in_turns
 from quintant.operators.cosmos.api import NODE_KEY
 from quintant.operators.cosmos.api.views import NodeConfig
-from quintant.operators.cosmos.builders.instances import instances, labels
+from quintant.operators.cosmos.builders.instances import instances
 from quintant.operators.cosmos.builders.node_key_builder import (
     DamagedNodeKey,
     NodeKey,
     build_node_key,
     parse_node_key,
 )
-from quintant.operators.cosmos.observe.observed import Observed
+from quintant.operators.cosmos.observed.full_node import Observed
+from quintant.operators.cosmos.plan.children import own_config
 from quintant.operators.cosmos.remote import NodeRemote
-from quintant.runtime.apply import controlled
 from quintant.runtime.cache.client import Client
 
 
@@ -28,7 +28,7 @@ async def control_node_keys(
     """The key of every instance, by its name; DamagedNodeKey if one cannot be read."""
     known = {each.metadata.name: each for each in observed.configs}
     keys = {}
-    for instance in instances(observed.crd):
+    async for instance in in_turns(instances(observed.full_node)):
         config = known.get(instance.name) or await _live(client, observed, instance.name)
         keys[instance.name] = _read(config) if config else build_node_key(remote.seed())
     return keys
@@ -36,12 +36,9 @@ async def control_node_keys(
 
 async def _live(client: Client, observed: Observed, name: str) -> NodeConfig | None:
     """The ConfigMap that only the server knows of, if it is ours or ours to take."""
-    crd = observed.crd
-    found = await client.find(NodeConfig, name, crd.metadata.namespace, live=True)
-    if found is None or controlled(found, crd):
-        return found
-    meta = type(found.metadata)(labels=labels(crd))
-    return found if adoptable(found, NodeConfig(metadata=meta)) else None
+    full_node = observed.full_node
+    config = await client.find(NodeConfig, name, full_node.metadata.namespace, live=True)
+    return own_config(config, full_node)
 
 
 def _read(config: NodeConfig) -> NodeKey:

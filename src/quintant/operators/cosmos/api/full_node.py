@@ -8,20 +8,45 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from quintant.api.kubernetes.core_v1 import (
+    Affinity,
+    Container,
+    PodSpec,
+    ResourceRequirements,
+    Toleration,
+    Volume,
+)
 from quintant.api.pod import LocalObjectReference
 from quintant.api.quantity import Quantity
 from quintant.api.service import ServicePort
 from quintant.api.volume import TypedLocalObjectReference
-from quintant.core.markers import quantity
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import Scale, resource
+from quintant.core.schema.markers import shaped
 from quintant.operators.cosmos.api import GROUP, VERSION
-from quintant.operators.cosmos.api.chain import ChainSpec, Count, Text
+from quintant.operators.cosmos.api.chain import (
+    MOST_HEIGHT,
+    MOST_ITEMS,
+    YEAR_SECONDS,
+    ChainSpec,
+    Count,
+    Seconds,
+    Text,
+)
 from quintant.operators.cosmos.api.status import FullNodeStatus
 
 NodeType = Literal["FullNode", "Sentry"]
 RetentionPolicy = Literal["Retain", "Delete"]
-Size = Annotated[Quantity, quantity()]
+MOST_REPLICAS = 1000
+"""Instances of one CosmosFullNode: each is a pod, a volume, a ConfigMap and a Service."""
+MOST_ORDINAL = 2**31 - 1 - MOST_REPLICAS
+Containers = Annotated[
+    tuple[Annotated[Opaque, shaped(Container)], ...], Meta(max_length=MOST_ITEMS)
+]
+Volumes = Annotated[tuple[Annotated[Opaque, shaped(Volume)], ...], Meta(max_length=MOST_ITEMS)]
+Tolerations = Annotated[
+    tuple[Annotated[Opaque, shaped(Toleration)], ...], Meta(max_length=MOST_ITEMS)
+]
 
 
 class TemplateMetadata(Model):
@@ -48,29 +73,33 @@ class NodePodTemplate(Model):
     """The chain's image, where no versions are given."""
     image_pull_policy: str = ""
     """When images are pulled: Always, IfNotPresent or Never."""
-    image_pull_secrets: tuple[LocalObjectReference, ...] = ()
+    image_pull_secrets: Annotated[
+        tuple[LocalObjectReference, ...], Meta(max_length=MOST_ITEMS)
+    ] = ()
     """Secrets with which images are pulled."""
     node_selector: Mapping[str, str] = {}
     """Labels that a pod's node must have."""
-    affinity: Opaque | None = None
-    """Which nodes and neighbours pods want, as in a PodSpec."""
-    tolerations: tuple[Opaque, ...] = ()
-    """Taints that pods bear, as in a PodSpec."""
+    affinity: Annotated[Opaque, shaped(Affinity)] | None = None
+    """Which nodes and neighbours pods want: see `kubectl explain pod.spec.affinity`."""
+    tolerations: Tolerations = ()
+    """Taints that pods bear: see `kubectl explain pod.spec.tolerations`."""
     priority_class_name: str = ""
     """The PriorityClass of pods."""
     priority: int | None = None
     """The priority of pods; the class sets it as a rule."""
-    resources: Opaque | None = None
-    """What the node's container asks for and may use, as in a PodSpec."""
+    resources: Annotated[Opaque, shaped(ResourceRequirements)] | None = None
+    """What the node's container asks for and may use."""
     termination_grace_period_seconds: int | None = None
     """How long a node may take to end."""
     probes: Probes = Probes()
-    volumes: tuple[Opaque, ...] = ()
-    """Further volumes, as in a PodSpec."""
-    init_containers: tuple[Opaque, ...] = ()
-    """Further init containers, or changes to generated ones of the same name."""
-    containers: tuple[Opaque, ...] = ()
-    """Further containers, or changes to generated ones of the same name."""
+    volumes: Volumes = ()
+    """Further volumes: see `kubectl explain pod.spec.volumes`."""
+    init_containers: Containers = ()
+    """Further init containers, or changes to generated ones of the same name: see `kubectl explain
+    pod.spec.initContainers`."""
+    containers: Containers = ()
+    """Further containers, or changes to generated ones of the same name: see `kubectl explain
+    pod.spec.containers`."""
 
 
 class RolloutStrategy(Model):
@@ -82,15 +111,15 @@ class RolloutStrategy(Model):
     """Replace pods when only the list of their siblings changed, as the original does."""
     partition: Count | None = None
     """Only pods of this ordinal and above are replaced."""
-    progress_deadline_seconds: Annotated[int, Meta(ge=1)] | None = None
+    progress_deadline_seconds: Seconds | None = None
     """A replaced pod that is not available by then stops the update at that pod."""
 
 
 class AutoDataSource(Model):
-    """New volumes are filled from the newest ready VolumeSnapshot with these labels."""
+    """New volumes are filled from the newest ready VolumeSnapshot that is meant here."""
 
-    volume_snapshot_selector: Mapping[str, str]
-    """The labels of the VolumeSnapshots that may be used."""
+    volume_snapshot_selector: Mapping[str, str] = {}
+    """The labels of the VolumeSnapshots that may be used; without any, those of its own nodes."""
     match_instance: bool = False
     """Only from snapshots of the same instance."""
 
@@ -98,20 +127,20 @@ class AutoDataSource(Model):
 class StorageResources(Model):
     """How much storage is asked for."""
 
-    requests: Mapping[str, Size] = {}
+    requests: Mapping[str, Quantity] = {}
     """What is asked for, such as storage: 100Gi."""
-    limits: Mapping[str, Size] = {}
+    limits: Mapping[str, Quantity] = {}
     """What may be used at most."""
 
 
 class VolumeClaimOverride(Model):
-    """The volume of one instance; what is left out is as for the others."""
+    """The volume of one instance, instead of that of the others; class and size may be left out."""
 
     metadata: TemplateMetadata = TemplateMetadata()
     storage_class_name: str | None = None
     """The StorageClass of the volume."""
     resources: StorageResources | None = None
-    access_modes: tuple[str, ...] = ()
+    access_modes: Annotated[tuple[str, ...], Meta(max_length=8)] = ()
     """How the volume may be mounted."""
     volume_mode: str | None = None
     """Filesystem or Block."""
@@ -126,7 +155,7 @@ class NodeVolumeClaimTemplate(Model):
     """The StorageClass of volumes."""
     resources: StorageResources
     metadata: TemplateMetadata = TemplateMetadata()
-    access_modes: tuple[str, ...] = ()
+    access_modes: Annotated[tuple[str, ...], Meta(max_length=8)] = ()
     """ReadWriteOnce if none is given."""
     volume_mode: str | None = None
     """Filesystem if not given."""
@@ -142,7 +171,7 @@ class ServiceTemplate(Model):
     """The type of the Service."""
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     """Its address; None for a headless Service."""
-    ports: tuple[ServicePort, ...] = ()
+    ports: Annotated[tuple[ServicePort, ...], Meta(max_length=MOST_ITEMS)] = ()
     """Of the RPC Service: added to its own."""
     external_traffic_policy: Literal["Cluster", "Local"] | None = None
     """Whether traffic from outside goes to all nodes or to those with a pod."""
@@ -182,23 +211,23 @@ class PvcAutoScale(Model):
 
     used_space_percentage: Annotated[int, Meta(ge=1, le=100)]
     """How full a volume is, in percent, when it is grown."""
-    increase_quantity: str
+    increase_quantity: int | str
     """A percentage of the volume such as 20%, or an amount such as 100Gi."""
-    max_size: Size | None = None
+    max_size: Quantity | None = None
     """No volume grows beyond this."""
 
 
 class HeightDriftMitigation(Model):
     """Nodes that claim to be in sync and lag behind their siblings are restarted."""
 
-    threshold: Annotated[int, Meta(ge=1)]
+    threshold: Annotated[int, Meta(ge=1, le=MOST_HEIGHT)]
     """In blocks."""
 
 
 class StallRestart(Model):
     """Nodes that stand still while others advance, are silent, or have no peers are restarted."""
 
-    seconds: Annotated[int, Meta(ge=10)]
+    seconds: Annotated[int, Meta(ge=10, le=YEAR_SECONDS)]
     """For how long that has to be so."""
 
 
@@ -209,9 +238,9 @@ class CrashLoopRebuild(Model):
     for new volumes: dataSource or autoDataSource.
     """
 
-    restarts: Annotated[int, Meta(ge=1)]
+    restarts: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     """How many restarts are too many."""
-    window_seconds: Annotated[int, Meta(ge=60)]
+    window_seconds: Annotated[int, Meta(ge=60, le=YEAR_SECONDS)]
     """So many restarts within such a time."""
 
 
@@ -227,14 +256,24 @@ class SelfHeal(Model):
 class InstanceOrdinals(Model):
     """How instances are numbered."""
 
-    start: Count | None = None
+    start: Annotated[int, Meta(ge=0, le=MOST_ORDINAL)] | None = None
     """The number of the first; 0 if not given."""
+
+
+class AdditionalVersionedPod(PodSpec):
+    """A pod beside each instance: a name, and a PodSpec (see `kubectl explain pod.spec`)."""
+
+    name: str
+    """The pod's name, before the ordinal."""
+    metadata: TemplateMetadata = TemplateMetadata()
+    prefer_same_node: bool = False
+    """Whether it should run on the node of its instance."""
 
 
 class FullNodeSpec(Model):
     """How many nodes, of which chain, with what."""
 
-    replicas: Count
+    replicas: Annotated[int, Meta(ge=0, le=MOST_REPLICAS)]
     """How many nodes there are, each an instance with a volume of its own."""
     chain: ChainSpec
     pod_template: NodePodTemplate
@@ -246,12 +285,16 @@ class FullNodeSpec(Model):
     volume_retention_policy: RetentionPolicy | None = None
     """Whether the volumes of removed instances are kept; they are deleted if not given."""
     service: ServiceOverrides = ServiceOverrides()
-    instance_overrides: Mapping[str, InstanceOverride] = {}
+    instance_overrides: Annotated[
+        Mapping[str, InstanceOverride], Meta(max_length=2 * MOST_REPLICAS)
+    ] = {}
     """What is otherwise for single instances, by the name of their pod."""
     self_heal: SelfHeal | None = None
     service_account_name: str = ""
     """Of the pods; without one they get an account that may tell of their heights."""
-    additional_versioned_pods: tuple[Opaque, ...] = ()
+    additional_versioned_pods: Annotated[
+        tuple[Annotated[Opaque, shaped(AdditionalVersionedPod)], ...], Meta(max_length=16)
+    ] = ()
     """Pods beside each instance, with the images of its version: name, metadata, preferSameNode,
     and a PodSpec."""
 
@@ -266,6 +309,7 @@ class FullNodeSpec(Model):
         "Phase": ".status.phase",
         "Replicas": ".spec.replicas",
         "InSync": ".status.inSyncReplicas",
+        "Ready": r'.status.conditions[?(@.type=="Ready")].status',
         "Age": ".metadata.creationTimestamp",
     },
 )

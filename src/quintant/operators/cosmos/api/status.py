@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
 from quintant.api.meta import Condition
 from quintant.api.quantity import Quantity
-from quintant.core.markers import date_time, list_map, quantity
 from quintant.core.object import Model
+from quintant.core.schema.markers import date_time, list_map
+from quintant.operators.cosmos.api.chain import Height
 
 FullNodePhase = Literal[
     "Complete", "Error", "WaitingForP2PServices", "Progressing", "TransientError"
 ]
-Height = Annotated[int, Meta(ge=0)]
 Moment = Annotated[str, date_time()]
 
 
@@ -30,7 +29,7 @@ class SnapshotCandidate(Model):
 class PvcAutoScaling(Model):
     """The size that was asked for because a volume filled up."""
 
-    requested_size: Annotated[Quantity, quantity()]
+    requested_size: Quantity
     """The size."""
     requested_at: Moment
     """When it was asked for."""

@@ -26,7 +26,8 @@ from quintant.operators.cosmos.builders.instances import (
     trim_middle,
 )
 from quintant.operators.cosmos.builders.pod_builder import apply_version
-from quintant.operators.cosmos.plan.upgrades import resolve_version
+from quintant.operators.cosmos.builders.pod_security import restrict
+from quintant.operators.cosmos.builders.versions import resolve_version
 
 # What of an item is no field of the pod's spec.
 _OWN = ("name", "metadata", "preferSameNode")
@@ -37,38 +38,38 @@ Plain = dict[str, Any]
 
 
 def build_additional_pods(
-    crd: CosmosFullNode, instance: Instance, height: int
+    full_node: CosmosFullNode, instance: Instance, height: int
 ) -> tuple[PodObject, ...]:
     """The pods beside an instance whose node has this height."""
     built = (
-        _pod(crd, instance, at, item.value, height)
-        for at, item in enumerate(crd.spec.additional_versioned_pods)
+        _pod(full_node, instance, at, item.value, height)
+        for at, item in enumerate(full_node.spec.additional_versioned_pods)
     )
     return tuple(each for each in built if each is not None)
 
 
 def _pod(
-    crd: CosmosFullNode, instance: Instance, at: int, item: Plain, height: int
+    full_node: CosmosFullNode, instance: Instance, at: int, item: Plain, height: int
 ) -> PodObject | None:
     name = to_name(f"{item['name']}-{instance.ordinal}")
-    override = override_of(crd, name)
+    override = override_of(full_node, name)
     if override.disable is not None:
         return None
-    spec: Plain = {key: value for key, value in item.items() if key not in _OWN}
+    spec = restrict({key: value for key, value in item.items() if key not in _OWN})
     if item.get("preferSameNode"):
         spec["affinity"] = _beside(instance, spec.get("affinity") or {})
-    apply_version(spec, resolve_version(crd.spec.chain.versions, height))
+    apply_version(spec, resolve_version(full_node.spec.chain.versions, height))
     if override.image:
         spec["containers"][0]["image"] = override.image
     if override.node_selector:
         spec["nodeSelector"] = dict(override.node_selector)
-    marks = labels(crd, instance=name) | {
-        NAME_LABEL: f"{app_name(crd)}-{item['name']}",
+    marks = labels(full_node, instance=name) | {
+        NAME_LABEL: f"{app_name(full_node)}-{item['name']}",
         BELONGS_TO_LABEL: instance.name,
     }
     ordinal = instance.ordinal * _STRIDE + at + _FIRST_ORDINAL
     template = msgspec.convert(item.get("metadata") or {}, TemplateMetadata)
-    meta = metadata(crd, name, marks, ordinal, template, {CHECKSUM: ""})
+    meta = metadata(full_node, name, marks, ordinal, template, {CHECKSUM: ""})
     return PodObject(metadata=meta, spec=Opaque.of(spec))
 
 

@@ -10,10 +10,10 @@ with scaling, find each other by their own lists, and no node needs a restart fo
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -36,6 +36,8 @@ from quintant.wire import toml
 
 TRUST_PERIOD = "168h0m0s"
 RPC_ADDRESS = "tcp://0.0.0.0:26657"
+SIBLINGS = 64
+"""Of its own a node is told so many: a thousand lists of a thousand would be 350 MB."""
 REMEMBERED_FILES = 1024
 """Files of each sort that are remembered: those of 300 CosmosFullNodes, 2 MB."""
 _COMET: dict[str, Any] = {
@@ -63,6 +65,7 @@ _APP: dict[str, Any] = {
 }
 
 Table = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class InstanceConfig:
 
 
 def build_config_maps(
-    crd: CosmosFullNode,
+    full_node: CosmosFullNode,
     keys: Mapping[str, NodeKey],
     peers: Mapping[str, PeerAddress],
     heights: Mapping[str, int],
@@ -83,18 +86,38 @@ def build_config_maps(
 
     `heights` are those that versions are chosen by.
     """
+    return dict(each_config_map(full_node, keys, peers, heights))
 
-    found = {}
-    for each in instances(crd):
-        external = override_of(crd, each.name).external_address or peers[each.name].external
-        siblings = [peer for name, peer in peers.items() if name != each.name]
+
+def each_config_map(
+    full_node: CosmosFullNode,
+    keys: Mapping[str, NodeKey],
+    peers: Mapping[str, PeerAddress],
+    heights: Mapping[str, int],
+) -> Iterator[tuple[str, InstanceConfig]]:
+    """The same, one after the other."""
+    nodes = instances(full_node)
+    ring = [peers[each.name] for each in nodes]
+    for each in nodes:
+        external = override_of(full_node, each.name).external_address or peers[each.name].external
+        siblings = neighbours(ring, each.index)
         files = _Files(
-            comet=_comet_text(*_comet_inputs(crd, siblings, external)),
-            app=_app_text(*_app_inputs(crd.spec.chain, heights.get(each.name, 0))),
-            alone=_comet_json(*_comet_inputs(crd, (), external)),
+            comet=_comet_text(*_comet_inputs(full_node, siblings, external)),
+            app=_app_text(*_app_inputs(full_node.spec.chain, heights.get(each.name, 0))),
+            alone=_comet_json(*_comet_inputs(full_node, (), external)),
         )
-        found[each.name] = _config(crd, each, keys[each.name], files)
-    return found
+        yield each.name, _config(full_node, each, keys[each.name], files)
+
+
+def neighbours(ring: Sequence[T], index: int) -> Sequence[T]:
+    """All others of a ring; where there are many, as many before an item as after it.
+
+    Whoever is the neighbour of an item has it as one, too, and all are connected.
+    """
+    others = (*ring[index + 1 :], *ring[:index])
+    if len(others) <= SIBLINGS:
+        return others
+    return others[: SIBLINGS // 2] + others[-SIBLINGS // 2 :]
 
 
 class _Files(NamedTuple):
@@ -105,9 +128,13 @@ class _Files(NamedTuple):
     alone: bytes
 
 
-def _config(crd: CosmosFullNode, instance: Instance, key: NodeKey, files: _Files) -> InstanceConfig:
+def _config(
+    full_node: CosmosFullNode, instance: Instance, key: NodeKey, files: _Files
+) -> InstanceConfig:
     config_map = ConfigMap(
-        metadata=metadata(crd, instance.name, labels(crd, instance=instance.name), instance.index),
+        metadata=metadata(
+            full_node, instance.name, labels(full_node, instance=instance.name), instance.index
+        ),
         data={CONFIG_OVERLAY: files.comet, APP_OVERLAY: files.app, NODE_KEY: key.text},
     )
     counts = files.alone, files.app.encode(), key.node_id.encode()
@@ -146,8 +173,10 @@ def _comet_json(decided: bytes, overrides: str) -> bytes:
     return msgspec.json.encode(_comet_overlay(decided, overrides), order="sorted")
 
 
-def _comet_inputs(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external: str) -> Inputs:
-    chain = crd.spec.chain
+def _comet_inputs(
+    full_node: CosmosFullNode, siblings: Sequence[PeerAddress], external: str
+) -> Inputs:
+    chain = full_node.spec.chain
     decided: Table = {
         **_given("log_level", chain.log_level),
         **_given("log_format", chain.log_format),
@@ -160,7 +189,7 @@ def _comet_inputs(crd: CosmosFullNode, siblings: Sequence[PeerAddress], external
             "rpc_servers": ",".join(chain.state_sync.rpc_servers),
             "trust_period": chain.state_sync.trust_period or TRUST_PERIOD,
         }
-    if is_sentry(crd):
+    if is_sentry(full_node):
         decided["priv_validator_laddr"] = f"tcp://0.0.0.0:{PRIVVAL_PORT}"
         decided["tx_index"] = {"indexer": "null"}
     return msgspec.json.encode(decided), chain.config.overrides
@@ -184,7 +213,7 @@ def halt_height(versions: Iterable[ChainVersion], height: int) -> int:
     return ahead.height if ahead is not None and ahead.set_halt_height else 0
 
 
-@lru_cache(1024)  # asked in every pass; nobody changes what it gives
+@lru_cache(1024)  # called in every reconcile; its result is never changed
 def parse_overrides(text: str) -> Table:
     """The overrides of a user; ValueError says what is no TOML."""
     return tomllib.loads(text) if text else {}

@@ -62,14 +62,14 @@ class Tools:
         ]
 
 
-def chain_home(crd: CosmosFullNode) -> str:
+def chain_home(full_node: CosmosFullNode) -> str:
     """The home of the node, on its volume."""
-    return f"{HOME}/{crd.spec.chain.home_dir or _HOME_DIR}"
+    return f"{HOME}/{full_node.spec.chain.home_dir or _HOME_DIR}"
 
 
-def environment(crd: CosmosFullNode) -> list[Plain]:
-    """What every container is told of the home."""
-    home = chain_home(crd)
+def environment(full_node: CosmosFullNode) -> list[Plain]:
+    """The variables that name the home, for every container."""
+    home = chain_home(full_node)
     values = {
         "HOME": HOME,
         "CHAIN_HOME": home,
@@ -86,13 +86,15 @@ def mount(volume: str, path: str, *, read_only: bool = False) -> Plain:
     return {"name": volume, "mountPath": path, **({"readOnly": True} if read_only else {})}
 
 
-def build_init_containers(crd: CosmosFullNode, instance: Instance, tools: Tools) -> list[Plain]:
+def build_init_containers(
+    full_node: CosmosFullNode, instance: Instance, tools: Tools
+) -> list[Plain]:
     """All of them, in order."""
-    chain = crd.spec.chain
+    chain = full_node.spec.chain
     backend = ("-b", chain.database_backend) if chain.database_backend else ()
     built = [
         tools.container("clean-init", "clean", _TEMPORARY),
-        _chain_init(crd, instance),
+        _chain_init(full_node, instance),
         _fetch(tools, "genesis", chain.genesis_script, chain.genesis_url, _HAS_DATA),
         _fetch(tools, "addrbook", chain.addrbook_script, chain.addrbook_url, _HAS_BOOK),
         tools.container("config-merge", "config-merge"),
@@ -101,21 +103,21 @@ def build_init_containers(crd: CosmosFullNode, instance: Instance, tools: Tools)
         script, url = chain.snapshot_script, chain.snapshot_url
         built.append(_fetch(tools, "snapshot", script, url, _HAS_DATA))
     built.append(tools.container("version-check", "versioncheck", *backend))
-    shared = _shared(crd)
+    shared = _shared(full_node)
     for container in built:
         container.update(shared)
     built[-1]["env"] = [*shared["env"], *tools.identity]
     return built
 
 
-def _shared(crd: CosmosFullNode) -> Plain:
-    policy = crd.spec.pod_template.image_pull_policy
+def _shared(full_node: CosmosFullNode) -> Plain:
+    policy = full_node.spec.pod_template.image_pull_policy
     return {
         **({"imagePullPolicy": policy} if policy else {}),
-        "env": environment(crd),
+        "env": environment(full_node),
         "workingDir": HOME,
         "volumeMounts": [
-            mount(HOME_VOLUME, chain_home(crd)),
+            mount(HOME_VOLUME, chain_home(full_node)),
             mount("vol-system-tmp", "/tmp"),
             mount("vol-tmp", _TEMPORARY),
             mount("vol-config", _CONFIG),
@@ -123,8 +125,8 @@ def _shared(crd: CosmosFullNode) -> Plain:
     }
 
 
-def _chain_init(crd: CosmosFullNode, instance: Instance) -> Plain:
-    chain = crd.spec.chain
+def _chain_init(full_node: CosmosFullNode, instance: Instance) -> Plain:
+    chain = full_node.spec.chain
     words = (chain.binary, "init", "--chain-id", shlex.quote(chain.chain_id), instance.name)
     init = " ".join([*words, *chain.additional_init_args])
     script = (
@@ -134,7 +136,7 @@ def _chain_init(crd: CosmosFullNode, instance: Instance) -> Plain:
         "fi\n"
         f'{init} --home "$HOME/.tmp"\n'
     )
-    image = crd.spec.pod_template.image or ""
+    image = full_node.spec.pod_template.image or ""
     return {"name": CHAIN_INIT, "image": image, "command": ["sh"], "args": ["-c", script]}
 
 

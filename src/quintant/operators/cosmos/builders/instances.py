@@ -27,6 +27,7 @@ from quintant.operators.cosmos.api import (
     VERSION_LABEL,
 )
 from quintant.operators.cosmos.api.full_node import (
+    MOST_REPLICAS,
     CosmosFullNode,
     InstanceOverride,
     TemplateMetadata,
@@ -34,7 +35,7 @@ from quintant.operators.cosmos.api.full_node import (
 from quintant.runtime.apply import RevisionMark, fnv1
 
 MARK = RevisionMark(
-    key=REVISION_LABEL, where="label", hash=fnv1, ordinal=ORDINAL, skip=("spec.dataSource",)
+    key=REVISION_LABEL, carrier="label", hash=fnv1, ordinal=ORDINAL, skip=("spec.dataSource",)
 )
 NAME_LENGTH, LABEL_LENGTH = 253, 63
 SENTRY = "Sentry"
@@ -68,9 +69,9 @@ def to_dns_label(text: str) -> str:
     return trim_middle(name if name[:1].isalpha() else f"n{name}", LABEL_LENGTH)
 
 
-def app_name(crd: CosmosFullNode) -> str:
+def app_name(full_node: CosmosFullNode) -> str:
     """What the names of children begin with."""
-    return to_name(crd.metadata.name)
+    return to_name(full_node.metadata.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,34 +82,36 @@ class Instance:
     ordinal: int
     index: int
     """Among the instances, from 0 on, whatever the first ordinal is."""
+    app: str
+    """The name of its CosmosFullNode, as its children have it."""
 
     @property
     def claim(self) -> str:
         return to_name(f"pvc-{self.name}")
 
 
-def instance_name(crd: CosmosFullNode, ordinal: int) -> str:
+def instance_name(full_node: CosmosFullNode, ordinal: int) -> str:
     """The name of an instance, and of its pod."""
-    return to_name(f"{app_name(crd)}-{ordinal}")
+    return to_name(f"{app_name(full_node)}-{ordinal}")
 
 
-def instances(crd: CosmosFullNode) -> tuple[Instance, ...]:
-    """All instances, by ordinal."""
-    start = crd.spec.ordinals.start or 0
+def instances(full_node: CosmosFullNode) -> tuple[Instance, ...]:
+    """All instances, by ordinal; no more than there can be, whatever is stored."""
+    start, app = full_node.spec.ordinals.start or 0, app_name(full_node)
     return tuple(
-        Instance(instance_name(crd, start + index), start + index, index)
-        for index in range(crd.spec.replicas)
+        Instance(instance_name(full_node, start + index), start + index, index, app)
+        for index in range(min(full_node.spec.replicas, MOST_REPLICAS))
     )
 
 
-def override_of(crd: CosmosFullNode, name: str) -> InstanceOverride:
+def override_of(full_node: CosmosFullNode, name: str) -> InstanceOverride:
     """What is otherwise for an instance."""
-    return crd.spec.instance_overrides.get(name, _NO_OVERRIDE)
+    return full_node.spec.instance_overrides.get(name, _NO_OVERRIDE)
 
 
-def is_sentry(crd: CosmosFullNode) -> bool:
+def is_sentry(full_node: CosmosFullNode) -> bool:
     """Whether its nodes wait for a signer."""
-    return crd.spec.type == SENTRY
+    return full_node.spec.type == SENTRY
 
 
 def image_version(image: str) -> str:
@@ -118,24 +121,24 @@ def image_version(image: str) -> str:
     return trim_middle(tag or digest.rpartition(":")[2] or "latest", LABEL_LENGTH)
 
 
-def labels(crd: CosmosFullNode, component: str = FULL_NODE, **more: str) -> dict[str, str]:
+def labels(full_node: CosmosFullNode, component: str = FULL_NODE, **more: str) -> dict[str, str]:
     """The labels of a child: ours, then those of its owner; `instance` and `version` if given."""
-    own = {key: value for key, value in crd.metadata.labels.items() if key not in _FIXED}
+    own = {key: value for key, value in full_node.metadata.labels.items() if key not in _FIXED}
     given = {f"app.kubernetes.io/{key}": value for key, value in more.items() if value}
     return {
-        VERSION_LABEL: image_version(crd.spec.pod_template.image or ""),
-        NETWORK_LABEL: crd.spec.chain.network,
-        TYPE_LABEL: crd.spec.type or "FullNode",
+        VERSION_LABEL: image_version(full_node.spec.pod_template.image or ""),
+        NETWORK_LABEL: full_node.spec.chain.network,
+        TYPE_LABEL: full_node.spec.type or "FullNode",
         **own,
         CREATED_BY_LABEL: CREATED_BY,
         COMPONENT_LABEL: component,
-        NAME_LABEL: app_name(crd),
+        NAME_LABEL: app_name(full_node),
         **given,
     }
 
 
 def metadata(
-    crd: CosmosFullNode,
+    full_node: CosmosFullNode,
     name: str,
     given: Mapping[str, str],
     ordinal: int,
@@ -146,7 +149,7 @@ def metadata(
     noted = {**template.annotations, **(annotations or {}), ORDINAL: str(ordinal)}
     return ObjectMeta(
         name=name,
-        namespace=crd.metadata.namespace,
+        namespace=full_node.metadata.namespace,
         labels={
             to_label_key(key): trim_middle(value, LABEL_LENGTH)
             for key, value in {**template.labels, **given}.items()

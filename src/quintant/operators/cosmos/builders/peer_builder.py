@@ -27,16 +27,16 @@ class PeerAddress:
 
 
 def build_peers(
-    crd: CosmosFullNode, keys: Mapping[str, NodeKey], services: Iterable[Service]
+    full_node: CosmosFullNode, keys: Mapping[str, NodeKey], services: Iterable[Service]
 ) -> dict[str, PeerAddress]:
     """The node of every instance, by the instance's name."""
     live = {each.metadata.name: each for each in services}
-    domain = crd.spec.service.cluster_domain or _DOMAIN
+    domain = full_node.spec.service.cluster_domain or _DOMAIN
     found = {}
-    for instance in instances(crd):
-        service, port = p2p_name(crd, instance.ordinal), p2p_port(crd)
-        host = f"{service}.{crd.metadata.namespace}.svc.{domain}"
-        given = override_of(crd, instance.name).external_address
+    for instance in instances(full_node):
+        service, port = p2p_name(full_node, instance.ordinal), p2p_port(full_node)
+        host = f"{service}.{full_node.metadata.namespace}.svc.{domain}"
+        given = override_of(full_node, instance.name).external_address
         outside = given or external_address(live.get(service), port)
         found[instance.name] = PeerAddress(keys[instance.name].node_id, f"{host}:{port}", outside)
     return found
@@ -52,13 +52,13 @@ def external_address(service: Service | None, port: int) -> str:
     return ""
 
 
-def pending_services(crd: CosmosFullNode, services: Iterable[Service]) -> tuple[str, ...]:
+def pending_services(full_node: CosmosFullNode, services: Iterable[Service]) -> tuple[str, ...]:
     """The load balancers of present instances that have no address yet."""
-    names = {p2p_name(crd, each.ordinal) for each in instances(crd)}
+    names = {p2p_name(full_node, each.ordinal) for each in instances(full_node)}
     return tuple(
         each.metadata.name
         for each in services
         if each.metadata.name in names
         and each.spec.type == _BALANCED
-        and not external_address(each, p2p_port(crd))
+        and not external_address(each, p2p_port(full_node))
     )

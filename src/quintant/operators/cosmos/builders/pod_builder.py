@@ -50,13 +50,12 @@ from quintant.operators.cosmos.builders.instances import (
     override_of,
     to_dns_label,
 )
+from quintant.operators.cosmos.builders.pod_security import restrict
 from quintant.operators.cosmos.builders.rbac_builder import account_name
 from quintant.operators.cosmos.builders.service_builder import p2p_port, rpc_port
-from quintant.operators.cosmos.plan.upgrades import resolve_version
+from quintant.operators.cosmos.builders.versions import resolve_version
 from quintant.wire.comet import HEALTH_PORT
 
-NOBODY = 1025
-"""The user and group of all containers, as in the original's images."""
 _GRACE_SECONDS, _SLEEP_SECONDS = 30, 10
 _MERGE = MergeKeys(
     {
@@ -83,26 +82,27 @@ class PodInputs:
 
 
 def build_pod(
-    crd: CosmosFullNode, instance: Instance, given: PodInputs, tools: Tools
+    full_node: CosmosFullNode, instance: Instance, given: PodInputs, tools: Tools
 ) -> PodObject | None:
     """The pod of an instance; None if the instance is disabled."""
-    override = override_of(crd, instance.name)
+    override = override_of(full_node, instance.name)
     if override.disable is not None:
         return None
-    spec = strategic_merge(_generated(crd, instance, tools), _patch(crd), _MERGE)
-    apply_version(spec, resolve_version(crd.spec.chain.versions, given.height))
+    merged = strategic_merge(_generated(full_node, instance, tools), _patch(full_node), _MERGE)
+    spec = restrict(merged)
+    apply_version(spec, resolve_version(full_node.spec.chain.versions, given.height))
     if override.image:
         _set_images(spec, {NODE_CONTAINER: override.image, CHAIN_INIT: override.image})
     if override.node_selector:
         spec["nodeSelector"] = dict(override.node_selector)
-    marks = labels(crd, instance=instance.name, version=_version(spec))
+    marks = labels(full_node, instance=instance.name, version=_version(spec))
     return PodObject(
         metadata=metadata(
-            crd,
+            full_node,
             instance.name,
             marks,
             instance.ordinal,
-            crd.spec.pod_template.metadata,
+            full_node.spec.pod_template.metadata,
             {CHECKSUM: given.checksum},
         ),
         spec=Opaque.of(spec),
@@ -129,22 +129,14 @@ def _version(spec: Plain) -> str:
     return image_version(next(nodes).get("image", ""))
 
 
-def _generated(crd: CosmosFullNode, instance: Instance, tools: Tools) -> Plain:
+def _generated(full_node: CosmosFullNode, instance: Instance, tools: Tools) -> Plain:
     return {
         "hostname": to_dns_label(instance.name),
-        "subdomain": to_dns_label(crd.metadata.name),
-        "serviceAccountName": account_name(crd),
+        "subdomain": to_dns_label(full_node.metadata.name),
+        "serviceAccountName": account_name(full_node),
         "terminationGracePeriodSeconds": _GRACE_SECONDS,
-        "securityContext": {
-            "runAsUser": NOBODY,
-            "runAsGroup": NOBODY,
-            "runAsNonRoot": True,
-            "fsGroup": NOBODY,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": list(_containers(crd, tools)),
-        "initContainers": build_init_containers(crd, instance, tools),
+        "containers": list(_containers(full_node, tools)),
+        "initContainers": build_init_containers(full_node, instance, tools),
         "volumes": _volumes(instance),
     }
 
@@ -160,29 +152,29 @@ def _volumes(instance: Instance) -> list[Plain]:
     ]
 
 
-def _containers(crd: CosmosFullNode, tools: Tools) -> Iterable[Plain]:
-    template, chain = crd.spec.pod_template, crd.spec.chain
+def _containers(full_node: CosmosFullNode, tools: Tools) -> Iterable[Plain]:
+    template, chain = full_node.spec.pod_template, full_node.spec.chain
     pull = {"imagePullPolicy": template.image_pull_policy} if template.image_pull_policy else {}
-    probes = _probes(crd)
-    mounts = [mount(HOME_VOLUME, chain_home(crd)), mount("vol-system-tmp", "/tmp")]
+    probes = _probes(full_node)
+    mounts = [mount(HOME_VOLUME, chain_home(full_node)), mount("vol-system-tmp", "/tmp")]
     yield {
         "name": NODE_CONTAINER,
         "image": template.image or "",
         **pull,
-        **_command(crd),
-        "env": environment(crd),
+        **_command(full_node),
+        "env": environment(full_node),
         "workingDir": HOME,
-        "ports": _ports(crd),
+        "ports": _ports(full_node),
         "resources": template.resources.value if template.resources else {},
         "volumeMounts": mounts,
         **probes.get(NODE_CONTAINER, {}),
     }
     yield {
-        **tools.container(HEALTH_CONTAINER, "healthcheck", *_rpc_host(crd)),
+        **tools.container(HEALTH_CONTAINER, "healthcheck", *_rpc_host(full_node)),
         **pull,
         "ports": [_port(HEALTH_CONTAINER, HEALTH_PORT)],
         "resources": tools.resources,
-        "volumeMounts": [mount(HOME_VOLUME, chain_home(crd), read_only=True)],
+        "volumeMounts": [mount(HOME_VOLUME, chain_home(full_node), read_only=True)],
         **probes.get(HEALTH_CONTAINER, {}),
     }
     if chain.versions:
@@ -190,23 +182,23 @@ def _containers(crd: CosmosFullNode, tools: Tools) -> Iterable[Plain]:
         yield {
             **tools.container(VERSION_CONTAINER, "versioncheck", "-d", *backend),
             **pull,
-            "env": [*environment(crd), *tools.identity],
+            "env": [*environment(full_node), *tools.identity],
             "workingDir": HOME,
             "resources": tools.resources,
             "volumeMounts": mounts,
         }
 
 
-def _command(crd: CosmosFullNode) -> Plain:
-    chain = crd.spec.chain
-    args = ["start", "--home", chain_home(crd)]
+def _command(full_node: CosmosFullNode) -> Plain:
+    chain = full_node.spec.chain
+    args = ["start", "--home", chain_home(full_node)]
     args += ["--x-crisis-skip-assert-invariants"] if chain.skip_invariants else []
     args += ["--log_level", chain.log_level] if chain.log_level else []
     args += ["--log_format", chain.log_format] if chain.log_format else []
     args += chain.additional_start_args
     sleep = chain.privval_sleep_seconds
     seconds = _SLEEP_SECONDS if sleep is None else sleep
-    if is_sentry(crd) and seconds:
+    if is_sentry(full_node) and seconds:
         return {
             "command": ["sh"],
             "args": ["-c", f"sleep {seconds}\n{' '.join([chain.binary, *args])}"],
@@ -214,15 +206,15 @@ def _command(crd: CosmosFullNode) -> Plain:
     return {"command": [chain.binary], "args": args}
 
 
-def _rpc_host(crd: CosmosFullNode) -> tuple[str, str]:
-    return "--rpc-host", f"http://localhost:{rpc_port(crd)}"
+def _rpc_host(full_node: CosmosFullNode) -> tuple[str, str]:
+    return "--rpc-host", f"http://localhost:{rpc_port(full_node)}"
 
 
-def _ports(crd: CosmosFullNode) -> list[Plain]:
+def _ports(full_node: CosmosFullNode) -> list[Plain]:
     numbers = {
         "api": API_PORT, "rosetta": ROSETTA_PORT, "grpc": GRPC_PORT,
-        "prometheus": PROMETHEUS_PORT, "p2p": p2p_port(crd), "rpc": rpc_port(crd),
-        "grpc-web": GRPC_WEB_PORT, **({"privval": PRIVVAL_PORT} if is_sentry(crd) else {}),
+        "prometheus": PROMETHEUS_PORT, "p2p": p2p_port(full_node), "rpc": rpc_port(full_node),
+        "grpc-web": GRPC_WEB_PORT, **({"privval": PRIVVAL_PORT} if is_sentry(full_node) else {}),
     }  # fmt: skip
     return [_port(name, number) for name, number in numbers.items()]
 
@@ -231,13 +223,13 @@ def _port(name: str, number: int) -> Plain:
     return {"name": name, "containerPort": number, "protocol": "TCP"}
 
 
-def _probes(crd: CosmosFullNode) -> dict[str, Plain]:
+def _probes(full_node: CosmosFullNode) -> dict[str, Plain]:
     """The readiness probes of containers, by name."""
-    strategy = crd.spec.pod_template.probes.strategy
+    strategy = full_node.spec.pod_template.probes.strategy
     if strategy is None:
         # A sentry is ready when its signer is there, which comes through a Service.
-        strategy = "None" if is_sentry(crd) else "InSync"
-    node = _probe("/health", rpc_port(crd), failures=5)
+        strategy = "None" if is_sentry(full_node) else "InSync"
+    node = _probe("/health", rpc_port(full_node), failures=5)
     health = _probe("/", HEALTH_PORT, failures=3)
     match strategy:
         case "None":
@@ -261,9 +253,9 @@ def _probe(path: str, port: int, *, failures: int) -> Plain:
     }
 
 
-def _patch(crd: CosmosFullNode) -> Plain:
+def _patch(full_node: CosmosFullNode) -> Plain:
     """What the user's template lays over the generated pod; an empty list changes nothing."""
-    template = crd.spec.pod_template
+    template = full_node.spec.pod_template
     given: Plain = {
         "affinity": template.affinity.value if template.affinity else None,
         "containers": _values(template.containers),

@@ -20,12 +20,12 @@ from quintant.api.volume import (
     PersistentVolumeClaimSpec,
     TypedLocalObjectReference,
 )
-from quintant.core.object import replace
-from quintant.operators.cosmos.api import INSTANCE_LABEL
+from quintant.operators.cosmos.api import INSTANCE_LABEL, NAME_LABEL
 from quintant.operators.cosmos.api.full_node import (
+    AutoDataSource,
     CosmosFullNode,
     NodeVolumeClaimTemplate,
-    TemplateMetadata,
+    VolumeClaimOverride,
 )
 from quintant.operators.cosmos.builders.instances import (
     LABEL_LENGTH,
@@ -45,7 +45,7 @@ _SUFFIXES = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 
 @dataclass(frozen=True, slots=True)
 class VolumeSource:
-    """What a new volume is filled from, how large that is, and what is told of the choice."""
+    """What a new volume is filled from, how large that is, and the event of the choice."""
 
     data_source: TypedLocalObjectReference | None = None
     size: Quantity | None = None
@@ -61,40 +61,45 @@ class SourceCandidates:
     """By name: those that are asked for as a source."""
 
 
-def claim_template(crd: CosmosFullNode, instance: Instance) -> NodeVolumeClaimTemplate:
-    """The template of an instance's volume: the common one, with what is otherwise for it."""
-    common, own = crd.spec.volume_claim_template, override_of(crd, instance.name)
+def claim_template(full_node: CosmosFullNode, instance: Instance) -> NodeVolumeClaimTemplate:
+    """The template of an instance's volume: the common one, or its own instead.
+
+    One of its own without class or size has the common ones, without anything it is none.
+    """
+    common, own = full_node.spec.volume_claim_template, override_of(full_node, instance.name)
     given = own.volume_claim_template
-    if given is None:
+    if given is None or given == VolumeClaimOverride():
         return common
-    changed = {
-        "metadata": given.metadata if given.metadata != TemplateMetadata() else None,
-        "storage_class_name": given.storage_class_name,
-        "resources": given.resources,
-        "access_modes": given.access_modes or None,
-        "volume_mode": given.volume_mode,
-        "data_source": given.data_source,
-        "auto_data_source": given.auto_data_source,
-    }
-    return replace(common, **{key: value for key, value in changed.items() if value is not None})
+    named = given.storage_class_name
+    return NodeVolumeClaimTemplate(
+        storage_class_name=common.storage_class_name if named is None else named,
+        resources=common.resources if given.resources is None else given.resources,
+        metadata=given.metadata,
+        access_modes=given.access_modes,
+        volume_mode=given.volume_mode,
+        data_source=given.data_source,
+        auto_data_source=given.auto_data_source,
+    )
 
 
 def build_claim(
-    crd: CosmosFullNode,
+    full_node: CosmosFullNode,
     instance: Instance,
     existing: PersistentVolumeClaim | None,
     source: VolumeSource = VolumeSource(),
 ) -> PersistentVolumeClaim | None:
     """The claim of an instance; None if it is to have none."""
-    if override_of(crd, instance.name).disable == ALL:
+    if override_of(full_node, instance.name).disable == ALL:
         return None
-    template = claim_template(crd, instance)
-    size = _size(crd, template, existing) if existing is not None else _first(template, source)
+    template = claim_template(full_node, instance)
+    size = (
+        _size(full_node, template, existing) if existing is not None else _first(template, source)
+    )
     return PersistentVolumeClaim(
         metadata=metadata(
-            crd,
+            full_node,
             instance.claim,
-            labels(crd, instance=instance.name),
+            labels(full_node, instance=instance.name),
             instance.ordinal,
             template.metadata,
         ),
@@ -112,26 +117,32 @@ def build_claim(
 
 
 def choose_source(
-    template: NodeVolumeClaimTemplate, instance: Instance, found: SourceCandidates
+    template: NodeVolumeClaimTemplate, instance: Instance, candidates: SourceCandidates
 ) -> VolumeSource:
     """What a new volume of an instance is filled from."""
     if template.data_source is not None:
-        return _explicit(template.data_source, found)
+        return _explicit(template.data_source, candidates)
     if template.auto_data_source is None:
         return VolumeSource()
-    wanted = dict(template.auto_data_source.volume_snapshot_selector)
-    if template.auto_data_source.match_instance:
-        wanted[INSTANCE_LABEL] = trim_middle(instance.name, LABEL_LENGTH)
-    newest = newest_snapshot(found.snapshots, wanted)
+    wanted = _wanted_labels(template.auto_data_source, instance)
+    newest = newest_snapshot(candidates.snapshots, wanted)
     if newest is None:
-        said = f"No VolumeSnapshot is ready for {instance.claim}; it begins empty"
+        message = f"No VolumeSnapshot is ready for {instance.claim}; it begins empty"
         return VolumeSource(
-            event=PlannedEvent("Warning", "AutoDataSourceFindSnapshot", said, instance.claim)
+            event=PlannedEvent("Warning", "AutoDataSourceFindSnapshot", message, instance.claim)
         )
     name = newest.metadata.name
-    said = f"{instance.claim} is filled from VolumeSnapshot {name}"
-    told = PlannedEvent("Normal", "AutoDataSource", said, instance.claim)
-    return VolumeSource(_snapshot_source(name), _restore_size(newest), told)
+    message = f"{instance.claim} is filled from VolumeSnapshot {name}"
+    event = PlannedEvent("Normal", "AutoDataSource", message, instance.claim)
+    return VolumeSource(_snapshot_source(name), _restore_size(newest), event)
+
+
+def _wanted_labels(auto: AutoDataSource, instance: Instance) -> dict[str, str]:
+    """The labels of copies that may fill a volume: never none, for then any would do."""
+    wanted = dict(auto.volume_snapshot_selector)
+    if auto.match_instance:
+        wanted[INSTANCE_LABEL] = trim_middle(instance.name, LABEL_LENGTH)
+    return wanted or {NAME_LABEL: trim_middle(instance.app, LABEL_LENGTH)}
 
 
 def newest_snapshot(
@@ -156,9 +167,9 @@ def grown(size: Quantity, most: Quantity | None) -> Decimal:
     return min(wanted, parse_quantity(most)) if most is not None else wanted
 
 
-def increased(capacity: Decimal, increase: str) -> Decimal:
-    """A capacity and a percentage of it, or an amount; ValueError if the text is neither."""
-    if increase.endswith("%"):
+def increased(capacity: Decimal, increase: int | str) -> Decimal:
+    """A capacity and a percentage of it, or an amount; ValueError if it is neither."""
+    if isinstance(increase, str) and increase.endswith("%"):
         part = capacity * Decimal(increase.removesuffix("%")) / 100
         return capacity + part.to_integral_value(ROUND_HALF_UP)
     return capacity + parse_quantity(increase)
@@ -174,14 +185,14 @@ def quantity_of(size: Decimal) -> Quantity:
 
 
 def _size(
-    crd: CosmosFullNode, template: NodeVolumeClaimTemplate, existing: PersistentVolumeClaim
+    full_node: CosmosFullNode, template: NodeVolumeClaimTemplate, existing: PersistentVolumeClaim
 ) -> Quantity:
     """The largest of what is asked for, what healing asked for, and what there is."""
-    asked = template.resources.requests.get(STORAGE, Quantity("0"))
-    sizes = {parse_quantity(asked): asked}
-    healing = crd.status.self_healing.pvc_auto_scaler if crd.status else {}
+    requested = template.resources.requests.get(STORAGE, Quantity("0"))
+    sizes = {parse_quantity(requested): requested}
+    healing = full_node.status.self_healing.pvc_auto_scaler if full_node.status else {}
     entry = healing.get(existing.metadata.name)
-    scale = crd.spec.self_heal.pvc_auto_scale if crd.spec.self_heal else None
+    scale = full_node.spec.self_heal.pvc_auto_scale if full_node.spec.self_heal else None
     if entry is not None:
         more = grown(entry.requested_size, scale.max_size if scale else None)
         sizes.setdefault(more, quantity_of(more))
@@ -193,15 +204,15 @@ def _size(
 
 def _first(template: NodeVolumeClaimTemplate, source: VolumeSource) -> Quantity:
     """Of a new claim: what is asked for, and never less than what it is filled from."""
-    asked = template.resources.requests.get(STORAGE, Quantity("0"))
-    if source.size is not None and parse_quantity(source.size) > parse_quantity(asked):
+    requested = template.resources.requests.get(STORAGE, Quantity("0"))
+    if source.size is not None and parse_quantity(source.size) > parse_quantity(requested):
         return source.size
-    return asked
+    return requested
 
 
-def _explicit(wanted: TypedLocalObjectReference, found: SourceCandidates) -> VolumeSource:
+def _explicit(wanted: TypedLocalObjectReference, candidates: SourceCandidates) -> VolumeSource:
     if wanted.kind == "VolumeSnapshot" and wanted.api_group == SNAPSHOTS:
-        named = (each for each in found.snapshots if each.metadata.name == wanted.name)
+        named = (each for each in candidates.snapshots if each.metadata.name == wanted.name)
         snapshot = next(named, None)
         size = _restore_size(snapshot) if snapshot is not None else None
         if size is None:
@@ -209,7 +220,7 @@ def _explicit(wanted: TypedLocalObjectReference, found: SourceCandidates) -> Vol
             return _missing("DataSourceGetSnapshot", f"VolumeSnapshot {wanted.name} {why}")
         return VolumeSource(wanted, size)
     if wanted.kind == "PersistentVolumeClaim" and not wanted.api_group:
-        claim = found.claims.get(wanted.name)
+        claim = candidates.claims.get(wanted.name)
         capacity = claim.status.capacity.get(STORAGE) if claim is not None else None
         if capacity is None:
             why = "does not exist" if claim is None else "has no capacity yet"
@@ -233,5 +244,5 @@ def _restore_size(snapshot: VolumeSnapshot) -> Quantity | None:
 
 
 def _created(snapshot: VolumeSnapshot) -> str:
-    told = snapshot.status.creation_time if snapshot.status else None
-    return told or snapshot.metadata.creation_timestamp or ""
+    since = snapshot.status.creation_time if snapshot.status else None
+    return since or snapshot.metadata.creation_timestamp or ""

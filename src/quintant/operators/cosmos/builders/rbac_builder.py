@@ -28,25 +28,25 @@ class AccountObjects:
     binding: RoleBinding
 
 
-def account_name(crd: CosmosFullNode) -> str:
+def account_name(full_node: CosmosFullNode) -> str:
     """The account that pods run under."""
-    return crd.spec.service_account_name or to_name(f"{app_name(crd)}-vc-sa")
+    return full_node.spec.service_account_name or to_name(f"{app_name(full_node)}-vc-sa")
 
 
-def build_account(crd: CosmosFullNode) -> AccountObjects | None:
+def build_account(full_node: CosmosFullNode) -> AccountObjects | None:
     """The objects of the account; None where the user brings one."""
-    if crd.spec.service_account_name:
+    if full_node.spec.service_account_name:
         return None
-    app, marks = app_name(crd), labels(crd, VERSION_CHECK)
+    app, marks = app_name(full_node), labels(full_node, VERSION_CHECK)
     role = to_name(f"{app}-vc-r")
     subject = Subject(
-        kind="ServiceAccount", name=account_name(crd), namespace=crd.metadata.namespace
+        kind="ServiceAccount", name=account_name(full_node), namespace=full_node.metadata.namespace
     )
     return AccountObjects(
-        ServiceAccount(metadata=metadata(crd, account_name(crd), marks, 0)),
-        Role(metadata=metadata(crd, role, marks, 0), rules=_RULES),
+        ServiceAccount(metadata=metadata(full_node, account_name(full_node), marks, 0)),
+        Role(metadata=metadata(full_node, role, marks, 0), rules=_RULES),
         RoleBinding(
-            metadata=metadata(crd, to_name(f"{app}-vc-rb"), marks, 0),
+            metadata=metadata(full_node, to_name(f"{app}-vc-rb"), marks, 0),
             role_ref=RoleRef(api_group=RBAC, kind="Role", name=role),
             subjects=(subject,),
         ),

@@ -35,35 +35,35 @@ from quintant.wire.comet import P2P_PORT, RPC_PORT, listen_port
 _CLUSTER, _BALANCED, _NODE_PORT = "ClusterIP", "LoadBalancer", "NodePort"
 
 
-def p2p_port(crd: CosmosFullNode) -> int:
+def p2p_port(full_node: CosmosFullNode) -> int:
     """Where nodes listen for peers."""
-    return listen_port(crd.spec.chain.config.p2p_listen_address, P2P_PORT)
+    return listen_port(full_node.spec.chain.config.p2p_listen_address, P2P_PORT)
 
 
-def rpc_port(crd: CosmosFullNode) -> int:
+def rpc_port(full_node: CosmosFullNode) -> int:
     """Where nodes listen for RPC."""
-    return listen_port(crd.spec.chain.config.rpc_listen_address, RPC_PORT)
+    return listen_port(full_node.spec.chain.config.rpc_listen_address, RPC_PORT)
 
 
-def p2p_name(crd: CosmosFullNode, ordinal: int) -> str:
+def p2p_name(full_node: CosmosFullNode, ordinal: int) -> str:
     """The Service through which peers reach an instance."""
-    return to_dns_label(f"{app_name(crd)}-p2p-{ordinal}")
+    return to_dns_label(f"{app_name(full_node)}-p2p-{ordinal}")
 
 
-def build_services(crd: CosmosFullNode) -> tuple[Service, ...]:
+def build_services(full_node: CosmosFullNode) -> tuple[Service, ...]:
     """All Services, in the order of their ordinals."""
-    nodes = instances(crd)
-    most = crd.spec.service.max_p2p_external_addresses
+    nodes = instances(full_node)
+    most = full_node.spec.service.max_p2p_external_addresses
     external = min(1 if most is None else most, len(nodes))
-    built = [_p2p(crd, each, external=each.index < external) for each in nodes]
-    if is_sentry(crd):
-        built += [_privval(crd, each, len(nodes) + each.index) for each in nodes]
-    return (*built, _rpc(crd, len(built)))
+    built = [_p2p(full_node, each, external=each.index < external) for each in nodes]
+    if is_sentry(full_node):
+        built += [_privval(full_node, each, len(nodes) + each.index) for each in nodes]
+    return (*built, _rpc(full_node, len(built)))
 
 
-def _p2p(crd: CosmosFullNode, instance: Instance, *, external: bool) -> Service:
-    template = crd.spec.service.p2p_template
-    ports = (_port(P2P, p2p_port(crd)),)
+def _p2p(full_node: CosmosFullNode, instance: Instance, *, external: bool) -> Service:
+    template = full_node.spec.service.p2p_template
+    ports = (_port(P2P, p2p_port(full_node)),)
     if external:
         kind = template.type or _BALANCED
         outside = kind in (_BALANCED, _NODE_PORT)
@@ -81,14 +81,14 @@ def _p2p(crd: CosmosFullNode, instance: Instance, *, external: bool) -> Service:
             type=_CLUSTER, ports=ports, selector=_selector(instance), cluster_ip=template.cluster_ip
         )
         given = type(template.metadata)()
-    marks = labels(crd, P2P, instance=instance.name)
-    name = p2p_name(crd, instance.ordinal)
-    return Service(metadata=metadata(crd, name, marks, instance.index, given), spec=spec)
+    marks = labels(full_node, P2P, instance=instance.name)
+    name = p2p_name(full_node, instance.ordinal)
+    return Service(metadata=metadata(full_node, name, marks, instance.index, given), spec=spec)
 
 
-def _privval(crd: CosmosFullNode, instance: Instance, at: int) -> Service:
-    name = to_dns_label(f"{app_name(crd)}-privval-{instance.ordinal}")
-    marks = labels(crd, PRIVVAL, instance=instance.name)
+def _privval(full_node: CosmosFullNode, instance: Instance, at: int) -> Service:
+    name = to_dns_label(f"{app_name(full_node)}-privval-{instance.ordinal}")
+    marks = labels(full_node, PRIVVAL, instance=instance.name)
     spec = ServiceSpec(
         type=_CLUSTER,
         ports=(
@@ -100,28 +100,30 @@ def _privval(crd: CosmosFullNode, instance: Instance, at: int) -> Service:
         # A signer connects before its node is ready: without it the node never will be.
         publish_not_ready_addresses=True,
     )
-    template = crd.spec.service.p2p_template.metadata
-    return Service(metadata=metadata(crd, name, marks, at, template), spec=spec)
+    template = full_node.spec.service.p2p_template.metadata
+    return Service(metadata=metadata(full_node, name, marks, at, template), spec=spec)
 
 
-def _rpc(crd: CosmosFullNode, at: int) -> Service:
-    template = crd.spec.service.rpc_template
+def _rpc(full_node: CosmosFullNode, at: int) -> Service:
+    template = full_node.spec.service.rpc_template
     ports = {
         "api": API_PORT, "rosetta": ROSETTA_PORT, "grpc": GRPC_PORT,
-        "rpc": rpc_port(crd), "grpc-web": GRPC_WEB_PORT,
+        "rpc": rpc_port(full_node), "grpc-web": GRPC_WEB_PORT,
     }  # fmt: skip
     kind = template.type or _CLUSTER
     spec = ServiceSpec(
         type=kind,
         ports=(*(_port(name, number) for name, number in ports.items()), *template.ports),
-        selector={NAME_LABEL: trim_middle(app_name(crd), LABEL_LENGTH)},
+        selector={NAME_LABEL: trim_middle(app_name(full_node), LABEL_LENGTH)},
         cluster_ip=template.cluster_ip,
         external_traffic_policy=template.external_traffic_policy or ""
         if kind in (_BALANCED, _NODE_PORT)
         else "",
     )
-    name = to_dns_label(f"{app_name(crd)}-rpc")
-    return Service(metadata=metadata(crd, name, labels(crd, RPC), at, template.metadata), spec=spec)
+    name = to_dns_label(f"{app_name(full_node)}-rpc")
+    return Service(
+        metadata=metadata(full_node, name, labels(full_node, RPC), at, template.metadata), spec=spec
+    )
 
 
 def _port(name: str, number: int) -> ServicePort:

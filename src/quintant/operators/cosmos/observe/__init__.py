@@ -1,4 +1,1 @@
-"""What a CosmosFullNode depends on.
-
-triggers   what wakes it     reader   how it is read, from caches     observed   what is known then
-"""
+"""What a CosmosFullNode depends on: triggers are what wakes it, reader is how it is read."""

@@ -9,20 +9,26 @@ from quintant.core.object import Object, Request
 from quintant.core.owner import controller_of
 from quintant.core.resource import resource_of
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
 from quintant.operators.cosmos.api.status import FullNodeStatus
 from quintant.operators.cosmos.api.views import NodePod
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.runtime.controller import predicates
+from quintant.runtime.source import predicates
 
 OWNER = "cosmos/owner"
 """The index of children by the uid of their CosmosFullNode."""
-_CRD = resource_of(CosmosFullNode)
+FULL_NODE_INDEX = "cosmos/full-node"
+"""The index of ScheduledVolumeSnapshots by the CosmosFullNode that they copy."""
+_FULL_NODE = resource_of(CosmosFullNode)
 
 
 def owner_of(child: Object) -> Sequence[Request]:
     """The CosmosFullNode of a child."""
     held = controller_of(child)
-    if held is None or held.kind != _CRD.kind or not held.api_version.startswith(_CRD.group):
+    if (
+        held is None
+        or held.kind != _FULL_NODE.kind
+        or not held.api_version.startswith(_FULL_NODE.group)
+    ):
         return ()
     return (Request(held.name, child.metadata.namespace),)
 
@@ -30,12 +36,22 @@ def owner_of(child: Object) -> Sequence[Request]:
 def owner_uid(child: Object) -> Sequence[str]:
     """Where the index files a child."""
     held = controller_of(child)
-    return (held.uid,) if held is not None and held.kind == _CRD.kind else ()
+    return (held.uid,) if held is not None and held.kind == _FULL_NODE.kind else ()
 
 
 def full_node_of(schedule: ScheduledVolumeSnapshot) -> Sequence[Request]:
     """The CosmosFullNode whose volumes are copied."""
     return (Request(schedule.spec.full_node_ref.name, schedule.metadata.namespace),)
+
+
+def full_node_key(schedule: ScheduledVolumeSnapshot) -> Sequence[str]:
+    """Where the index files a ScheduledVolumeSnapshot."""
+    return tuple(map(str, full_node_of(schedule)))
+
+
+def has_address(pod: NodePod) -> bool:
+    """Whether a pod can be asked; a thousand that are made wake nothing."""
+    return bool(pod.status.pod_ip)
 
 
 def address_aspects(pod: NodePod) -> object:
@@ -44,7 +60,7 @@ def address_aspects(pod: NodePod) -> object:
 
 
 def pod_aspects(pod: NodePod) -> object:
-    """What of a pod is acted upon or told."""
+    """What of a pod is acted upon or reported."""
     status = pod.status
     waits = tuple(
         (each.name, each.state.waiting, each.restart_count)
@@ -59,9 +75,9 @@ def claim_aspects(claim: PersistentVolumeClaim) -> object:
     return status.phase, status.capacity, status.conditions, claim.deleting, claim.spec
 
 
-def written_by_others(crd: CosmosFullNode) -> object:
+def written_by_others(full_node: CosmosFullNode) -> object:
     """What of its status others write, and is acted upon."""
-    status = crd.status or FullNodeStatus()
+    status = full_node.status or FullNodeStatus()
     return (
         status.scheduled_snapshot_status,
         status.self_healing.pvc_auto_scaler,
@@ -71,15 +87,15 @@ def written_by_others(crd: CosmosFullNode) -> object:
     )
 
 
-def told_heights(crd: CosmosFullNode) -> object:
+def status_heights(full_node: CosmosFullNode) -> object:
     """What its status says of heights."""
-    return crd.status.height if crd.status else {}
+    return full_node.status.height if full_node.status else {}
 
 
 CHANGED = (
     predicates.generation
     | predicates.labels
     | predicates.changed(written_by_others)
-    | predicates.changed(lambda crd: crd.deleting)
+    | predicates.changed(lambda full_node: full_node.deleting)
 )
-HEIGHTS_CHANGED = predicates.generation | predicates.changed(told_heights)
+HEIGHTS_CHANGED = predicates.generation | predicates.changed(status_heights)

@@ -4,8 +4,9 @@ Ready            are all nodes in sync?            Progressing   is something be
 Degraded         is something in the way?          PeersReady    are addresses outside known?
 VolumesReady     have volumes what they should?    SpecWarning   is something probably not meant?
 Upgrading        does a node halt for an upgrade?
-UpgradeMissing   does the chain announce an upgrade that no version covers?
+UpgradeMissing   does the chain announce an upgrade, or stand at one, that no version covers?
 Initialised      could the homes of nodes be prepared?
+Reconciling, Stalled   what GitOps tools ask: does it go on by itself, or wait for a person?
 """
 
 from __future__ import annotations
@@ -14,29 +15,45 @@ from collections.abc import Iterator
 
 from quintant.api.meta import Condition, ConditionClaim, set_conditions
 from quintant.core.text import one_line
-from quintant.operators.cosmos.observe.observed import Observed
-from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
-from quintant.operators.cosmos.plan.upgrades import resolve_version
+from quintant.operators.cosmos.builders.versions import resolve_version
+from quintant.operators.cosmos.observed.full_node import Observed
+from quintant.operators.cosmos.observed.outcome import FullNodeOutcome
+from quintant.operators.cosmos.plan.failing import (
+    failing_containers,
+    overdue_services,
+    uncovered_upgrade,
+)
+from quintant.runtime.reconcile.kstatus import READY, reconciling, stalled, with_kstatus
 
 OVERDUE = "ProgressDeadlineExceeded"
+UNCOVERED = "UpgradeMissing"
+FAILING = "PodsFailing"
+NO_ADDRESS = "NoLoadBalancer"
+KSTATUS = (
+    stalled("Degraded", "True", "Error", UNCOVERED),
+    stalled("Progressing", "False", OVERDUE),
+    reconciling("Progressing", "True"),
+    reconciling("PeersReady", "False", "P2PIncomplete"),
+)
 _MESSAGE_LENGTH = 1024
 
 
 def conditions(observed: Observed, outcome: FullNodeOutcome) -> tuple[Condition, ...]:
     """All conditions, with the times at which they last changed."""
-    told = (
+    claims = (
         claim._replace(message=one_line(claim.message, _MESSAGE_LENGTH))
         for claim in _claims(observed, outcome)
     )
-    known, generation = observed.status.conditions, observed.crd.metadata.generation
-    return set_conditions(known, told, generation=generation, now=observed.now)
+    known, generation = observed.status.conditions, observed.full_node.metadata.generation
+    found = set_conditions(known, claims, generation=generation, now=observed.now)
+    return with_kstatus(found, KSTATUS, generation=generation, now=observed.now)
 
 
 def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionClaim]:
     yield _ready(observed)
-    yield _progressing(outcome)
+    yield _progressing(observed, outcome)
     yield _degraded(observed, outcome)
-    yield _peers(outcome)
+    yield _peers(observed, outcome)
     yield _volumes(observed, outcome)
     yield _warning(observed)
     yield _upgrading(observed)
@@ -46,16 +63,25 @@ def _claims(observed: Observed, outcome: FullNodeOutcome) -> Iterator[ConditionC
 
 def _ready(observed: Observed) -> ConditionClaim:
     ready, desired = observed.available, observed.desired
-    said = f"{ready} of {desired} nodes are in sync"
+    message = f"{ready} of {desired} nodes are in sync"
     return ConditionClaim(
-        "Ready", ready >= desired, "InSync" if ready >= desired else "NotInSync", said
+        READY, ready >= desired, "InSync" if ready >= desired else "NotInSync", message
     )
 
 
-def _progressing(outcome: FullNodeOutcome) -> ConditionClaim:
-    if outcome.overdue:
-        said = f"pod {outcome.overdue} did not become available in time; the update stops there"
-        return ConditionClaim("Progressing", False, OVERDUE, said)
+def _progressing(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
+    if outcome.pods.overdue:
+        message = (
+            f"pod {outcome.pods.overdue} did not become available in time; the update stops there"
+        )
+        return ConditionClaim("Progressing", False, OVERDUE, message)
+    if observed.errors or any(each.terminal for each in outcome.failures):
+        message = "Something waits for a person: see Degraded"
+        return ConditionClaim("Progressing", False, "Blocked", message)
+    if outcome.failures:
+        steps = ", ".join(each.step for each in outcome.failures)
+        message = f"Not all children are as they should be, and it is tried again: {steps}"
+        return ConditionClaim("Progressing", True, "Retrying", message)
     if outcome.progressing:
         return ConditionClaim("Progressing", True, "Updating", "Children are being changed")
     return ConditionClaim("Progressing", False, "Settled", "All children are as they should be")
@@ -63,27 +89,39 @@ def _progressing(outcome: FullNodeOutcome) -> ConditionClaim:
 
 def _degraded(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
     if observed.errors:
-        told = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
-        return ConditionClaim("Degraded", True, "Error", told)
-    told = "; ".join(f"{each.step}: {each.text}" for each in outcome.failures)
+        message = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
+        return ConditionClaim("Degraded", True, "Error", message)
+    message = "; ".join(f"{each.step}: {each.message}" for each in outcome.failures)
     if any(each.terminal for each in outcome.failures):
-        return ConditionClaim("Degraded", True, "Error", told)
+        return ConditionClaim("Degraded", True, "Error", message)
     if outcome.failures:
-        return ConditionClaim("Degraded", True, "ErrorTransient", told)
+        return ConditionClaim("Degraded", True, "ErrorTransient", message)
+    if halted := uncovered_upgrade(observed):
+        return ConditionClaim("Degraded", True, UNCOVERED, halted)
+    if failing := "; ".join(failing_containers(observed)):
+        return ConditionClaim("Degraded", True, FAILING, failing)
     return ConditionClaim("Degraded", False, "NothingWrong", "")
 
 
-def _peers(outcome: FullNodeOutcome) -> ConditionClaim:
+def _peers(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
+    if overdue := overdue_services(observed, outcome.pending):
+        message = (
+            f"Nothing gave {', '.join(overdue)} an address for ten minutes: install a load "
+            "balancer, or ask for no addresses with spec.service.maxP2PExternalAddresses: 0"
+        )
+        return ConditionClaim("PeersReady", False, NO_ADDRESS, message)
     if outcome.pending:
-        said = f"No address yet for {', '.join(outcome.pending)}"
-        return ConditionClaim("PeersReady", False, "P2PIncomplete", said)
+        message = f"No address yet for {', '.join(outcome.pending)}"
+        return ConditionClaim("PeersReady", False, "P2PIncomplete", message)
     return ConditionClaim("PeersReady", True, "AddressesKnown", "")
 
 
 def _volumes(observed: Observed, outcome: FullNodeOutcome) -> ConditionClaim:
-    if outcome.refused:
-        told = "; ".join(f"{name}: {why}" for name, why in sorted(outcome.refused.items()))
-        return ConditionClaim("VolumesReady", False, "PVCPatchFailed", told)
+    if outcome.claims.refused:
+        message = "; ".join(
+            f"{name}: {why}" for name, why in sorted(outcome.claims.refused.items())
+        )
+        return ConditionClaim("VolumesReady", False, "PVCPatchFailed", message)
     waiting = [
         claim.metadata.name
         for claim in observed.claims
@@ -103,28 +141,32 @@ def _warning(observed: Observed) -> ConditionClaim:
 def _upgrading(observed: Observed) -> ConditionClaim:
     halted = [node for node in observed.nodes if node.halted]
     if halted:
-        height = max(node.progress.upgrade_height for node in halted)
+        height = max(node.halt_height for node in halted)
         names = ", ".join(node.name for node in halted)
         return ConditionClaim("Upgrading", True, "Halted", f"{names} halted for height {height}")
     return ConditionClaim("Upgrading", False, "NotHalted", "")
 
 
 def _missing_upgrade(observed: Observed) -> ConditionClaim:
-    planned, chain = observed.status.planned_upgrade, observed.crd.spec.chain
+    if halted := uncovered_upgrade(observed):
+        return ConditionClaim(UNCOVERED, True, UNCOVERED, halted)
+    planned, chain = observed.status.planned_upgrade, observed.full_node.spec.chain
     if planned is None or not chain.watch_upgrade_plans:
-        return ConditionClaim("UpgradeMissing", False, "NothingPlanned", "")
-    now = max((node.progress.height for node in observed.nodes), default=0)
-    said = f"upgrade {planned.name} at height {planned.height}"
+        return ConditionClaim(UNCOVERED, False, "NothingPlanned", "")
+    now = max((node.progress.height - 1 for node in observed.nodes), default=0)
+    announced = f"upgrade {planned.name} at height {planned.height}"
     then = resolve_version(chain.versions, planned.height)
     if now > planned.height or (then is not None and then != resolve_version(chain.versions, now)):
-        return ConditionClaim("UpgradeMissing", False, "Covered", f"There is a version for {said}")
-    text = f"The chain announces {said}; no version covers it: add one to spec.chain.versions"
-    return ConditionClaim("UpgradeMissing", True, "UpgradeMissing", text)
+        return ConditionClaim(UNCOVERED, False, "Covered", f"There is a version for {announced}")
+    message = (
+        f"The chain announces {announced}; no version covers it: add one to spec.chain.versions"
+    )
+    return ConditionClaim(UNCOVERED, True, UNCOVERED, message)
 
 
 def _initialised(observed: Observed) -> ConditionClaim:
     """Whether homes could be prepared; the last words of what could not are the reason."""
-    told = [
+    failures = [
         f"{node.name} {each.name}: {ended.message or ended.reason or 'it failed'}"
         for node in observed.nodes
         if node.pod is not None and node.present
@@ -133,6 +175,6 @@ def _initialised(observed: Observed) -> ConditionClaim:
         and ended.exit_code
         and not each.ready
     ]
-    if told:
-        return ConditionClaim("Initialised", False, "InitContainerFailed", "; ".join(told))
+    if failures:
+        return ConditionClaim("Initialised", False, "InitContainerFailed", "; ".join(failures))
     return ConditionClaim("Initialised", True, "Prepared", "")

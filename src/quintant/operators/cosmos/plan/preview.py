@@ -130,31 +130,35 @@ def _with(was: Plain, will: Plain, path: Path) -> CosmosFullNode | None:
         return None  # a field alone may be no whole object; then it is not blamed
 
 
-def child_revisions(crd: CosmosFullNode, given: PreviewInputs) -> Children:
+def child_revisions(full_node: CosmosFullNode, given: PreviewInputs) -> Children:
     """What every child of a CosmosFullNode is marked with, if there is nothing in its way."""
     found: Children = {}
-    for child in _built(crd, given):
+    for child in _built(full_node, given):
         found[resource_of(type(child)).kind, child.metadata.name] = revision(child, MARK)
     return found
 
 
-def _built(crd: CosmosFullNode, given: PreviewInputs) -> Iterator[Object]:
-    heights = crd.status.height if crd.status is not None else {}
-    nodes = instances(crd)
+def _built(full_node: CosmosFullNode, given: PreviewInputs) -> Iterator[Object]:
+    heights = full_node.status.height if full_node.status is not None else {}
+    nodes = instances(full_node)
     keys = {
         each.name: given.keys.get(each.name) or build_node_key(each.ordinal.to_bytes(32, "big"))
         for each in nodes
     }
-    yield from build_services(crd)
-    configs = build_config_maps(crd, keys, build_peers(crd, keys, given.services), heights)
+    yield from build_services(full_node)
+    configs = build_config_maps(
+        full_node, keys, build_peers(full_node, keys, given.services), heights
+    )
     yield from (each.config_map for each in configs.values())
-    account = build_account(crd)
+    account = build_account(full_node)
     if account is not None:
         yield from (account.account, account.role, account.binding)
     for each in nodes:
         height = heights.get(each.name, 0)
-        pod = build_pod(crd, each, PodInputs(configs[each.name].checksum, height), given.tools)
+        pod = build_pod(
+            full_node, each, PodInputs(configs[each.name].checksum, height), given.tools
+        )
         yield from (pod,) if pod is not None else ()
-        yield from build_additional_pods(crd, each, height)
-        claim = build_claim(crd, each, None)
+        yield from build_additional_pods(full_node, each, height)
+        claim = build_claim(full_node, each, None)
         yield from (claim,) if claim is not None else ()

@@ -9,7 +9,7 @@ is ready. One budget is for everything that takes a node away: this, healing, an
                     are on their way back
     by the budget   one that is available, lowest ordinal first; other images before other changes
 
-Nothing is decided about a node that nobody has asked yet. A replaced pod is another: until its node
+Nothing is decided about a node that was not asked yet. A replaced pod is another: until its node
 is in sync the budget is spent.
 """
 
@@ -24,11 +24,14 @@ from quintant.operators.cosmos.api import BELONGS_TO_LABEL, NODE_CONTAINER
 from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.full_node import RolloutStrategy
 from quintant.operators.cosmos.api.views import NodePod, PodObject
-from quintant.operators.cosmos.cache.plan import SyncState
-from quintant.operators.cosmos.observe.observed import ChainNode, Observed
+from quintant.operators.cosmos.observed.comet import SyncState
+from quintant.operators.cosmos.observed.full_node import ChainNode, Observed
+from quintant.operators.cosmos.observed.outcome import PodOutcome
+from quintant.runtime.apply import ChildChanges
 
 DEFAULT_UNAVAILABLE = "25%"
 _ENDED = ("Failed", "Succeeded")
+PodChanges = ChildChanges[PodObject, NodePod]
 _LOST = "ContainerStatusUnknown"
 
 
@@ -50,6 +53,16 @@ class PodRollout:
     """The pod at which the update stopped, because it did not become available in time."""
 
 
+@dataclass(frozen=True, slots=True)
+class PodPlan:
+    """The pods to delete now, and what is reported of all of them."""
+
+    delete: tuple[NodePod, ...]
+    outcome: PodOutcome
+    replaces: bool = False
+    """Whether pods go that work: only by the newest spec."""
+
+
 def max_unavailable(wanted: int | str | None, desired: int) -> int:
     """How many nodes may be away: a number or a part, rounded down, and at least one."""
     given = DEFAULT_UNAVAILABLE if wanted is None else wanted
@@ -67,15 +80,15 @@ def compute_rollout(wanted: int | str | None, desired: int, ready: int) -> int:
 
 
 def disruption_budget(observed: Observed) -> int:
-    """How many available nodes may be taken away now, whoever wants to."""
-    wanted = observed.crd.spec.strategy.max_unavailable
+    """How many available nodes may be taken away now, by any controller."""
+    wanted = observed.full_node.spec.strategy.max_unavailable
     return compute_rollout(wanted, observed.desired, len(counted(observed.nodes)))
 
 
 def counted(nodes: Sequence[ChainNode]) -> list[ChainNode]:
     """The nodes that count as working: those available or, if none is in sync, those that answer.
 
-    Where every node is behind, waiting for one to be in sync would let nobody be mended.
+    Where every node is behind, waiting for one to be in sync would let no node be mended.
     """
     if any(node.in_sync for node in nodes):
         return [node for node in nodes if node.available]
@@ -89,11 +102,25 @@ def is_ended(pod: NodePod) -> bool:
     return not pod.deleting and (pod.status.phase in _ENDED or lost)
 
 
+def plan_pods(observed: Observed, changes: PodChanges) -> PodPlan:
+    """What is deleted after the missing pods were made, and the surplus ones deleted.
+
+    Where anything of that was done, or a pod has ended, nothing is replaced in the same reconcile.
+    """
+    ended = tuple(pod for pod in observed.pods if is_ended(pod))
+    if changes.create or changes.delete or ended:
+        return PodPlan(ended, PodOutcome(progressing=True))
+    rollout = plan_rollout(observed, (PodUpdate(it.have, it.want) for it in changes.update))
+    busy = bool(rollout.delete or rollout.more or changes.waiting)
+    outcome = PodOutcome(busy and not rollout.overdue, rollout.overdue)
+    return PodPlan(rollout.delete, outcome, replaces=bool(rollout.delete))
+
+
 def plan_rollout(observed: Observed, updates: Iterable[PodUpdate]) -> PodRollout:
     """What to replace of the pods that differ."""
     wanted = tuple(updates)
     main = {each.have.metadata.name: each for each in wanted if not _beside(each.have)}
-    strategy, nodes = observed.crd.spec.strategy, observed.nodes
+    strategy, nodes = observed.full_node.spec.strategy, observed.nodes
     chosen = _at_once(observed, main)
     overdue = _overdue(nodes, main.keys(), strategy, observed.now)
     if not overdue:
@@ -108,7 +135,7 @@ def plan_rollout(observed: Observed, updates: Iterable[PodUpdate]) -> PodRollout
 
 
 def _at_once(observed: Observed, main: dict[str, PodUpdate]) -> list[ChainNode]:
-    versions = observed.crd.spec.chain.versions
+    versions = observed.full_node.spec.chain.versions
     return [
         node
         for node in _candidates(observed, main, whole=True)
@@ -124,7 +151,7 @@ def _in_place(
     working = {node.name for node in counted(observed.nodes)}
     down = [node for node in observed.nodes if not node.disabled and node.name not in working]
     returning = [node for node in down if node.name not in main]
-    slots = max_unavailable(observed.crd.spec.strategy.max_unavailable, observed.desired)
+    slots = max_unavailable(observed.full_node.spec.strategy.max_unavailable, observed.desired)
     ready = [
         node
         for node in _candidates(observed, main)
@@ -137,7 +164,7 @@ def _by_budget(
     observed: Observed, main: dict[str, PodUpdate], chosen: Collection[ChainNode]
 ) -> list[ChainNode]:
     working = {node.name for node in counted(observed.nodes)}
-    versions = observed.crd.spec.chain.versions
+    versions = observed.full_node.spec.chain.versions
     ready = [
         node for node in _candidates(observed, main) if node.name in working and node not in chosen
     ]
@@ -149,7 +176,7 @@ def _candidates(
     observed: Observed, main: dict[str, PodUpdate], *, whole: bool = False
 ) -> list[ChainNode]:
     """The nodes whose pods may be replaced: known, there, and not left out by the partition."""
-    lowest = observed.crd.spec.strategy.partition or 0
+    lowest = observed.full_node.spec.strategy.partition or 0
     return [
         node
         for node in observed.nodes
@@ -170,8 +197,8 @@ def _never_started(node: ChainNode) -> bool:
         return False
     if not node.pod.status.pod_ip:
         return True
-    told = (each for each in node.pod.status.container_statuses if each.name == NODE_CONTAINER)
-    found = next(told, None)
+    statuses = (each for each in node.pod.status.container_statuses if each.name == NODE_CONTAINER)
+    found = next(statuses, None)
     return (
         found is not None
         and found.state.waiting is not None

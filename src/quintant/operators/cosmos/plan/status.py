@@ -17,10 +17,11 @@ from quintant.operators.cosmos.api.chain import ChainVersion
 from quintant.operators.cosmos.api.status import FullNodePhase, FullNodeStatus, SyncInfo
 from quintant.operators.cosmos.builders.instances import LABEL_LENGTH, app_name, trim_middle
 from quintant.operators.cosmos.builders.peer_builder import PeerAddress
-from quintant.operators.cosmos.observe.observed import ChainNode, Observed
+from quintant.operators.cosmos.builders.versions import resolve_version
+from quintant.operators.cosmos.observed.full_node import ChainNode, Observed
+from quintant.operators.cosmos.observed.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.conditions import conditions
-from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
-from quintant.operators.cosmos.plan.upgrades import resolve_version
+from quintant.operators.cosmos.plan.failing import overdue_services, uncovered_upgrade
 
 REFRESH = timedelta(seconds=60)
 """How old heights in the status may get while nothing else changes."""
@@ -34,33 +35,36 @@ def phase_of(observed: Observed, outcome: FullNodeOutcome) -> FullNodePhase:
         return "Error"
     if outcome.failures:
         return "TransientError"
+    if uncovered_upgrade(observed):
+        return "Error"
     if outcome.progressing:
         return "Progressing"
-    return "WaitingForP2PServices" if outcome.pending else "Complete"
+    overdue = overdue_services(observed, outcome.pending)
+    return "WaitingForP2PServices" if len(overdue) < len(outcome.pending) else "Complete"
 
 
 def status_change(observed: Observed, outcome: FullNodeOutcome) -> StatusChange:
     """What to make of the newest status; the same again if there is nothing to say."""
-    said = _said(observed, outcome)
+    status = _own_status(observed, outcome)
 
     def change(before: FullNodeStatus | None) -> FullNodeStatus:
         known = before or FullNodeStatus()
-        after = _merged(known, said, observed, outcome)
+        after = _merged(known, status, observed, outcome)
         if before is None:
             return after
         if not _recent(before, observed):
             return before if _timeless(after) == _timeless(before) else after
-        versions = observed.crd.spec.chain.versions
+        versions = observed.full_node.spec.chain.versions
         return before if _lasting(after, versions) == _lasting(before, versions) else after
 
     return change
 
 
-def _said(observed: Observed, outcome: FullNodeOutcome) -> FullNodeStatus:
+def _own_status(observed: Observed, outcome: FullNodeOutcome) -> FullNodeStatus:
     phase = phase_of(observed, outcome)
     peers = _peers(outcome.peers) if outcome.peers else observed.status.peers
     return FullNodeStatus(
-        observed_generation=observed.crd.metadata.generation,
+        observed_generation=observed.full_node.metadata.generation,
         phase=phase,
         status=_text(observed, outcome),
         peers=peers,
@@ -68,19 +72,21 @@ def _said(observed: Observed, outcome: FullNodeOutcome) -> FullNodeStatus:
         replicas=sum(node.pod is not None for node in observed.nodes),
         ready_replicas=observed.available,
         in_sync_replicas=sum(node.in_sync for node in observed.nodes),
-        selector=f"{NAME_LABEL}={trim_middle(app_name(observed.crd), LABEL_LENGTH)}",
+        selector=f"{NAME_LABEL}={trim_middle(app_name(observed.full_node), LABEL_LENGTH)}",
         conditions=conditions(observed, outcome),
     )
 
 
 def _merged(
-    before: FullNodeStatus, said: FullNodeStatus, observed: Observed, outcome: FullNodeOutcome
+    before: FullNodeStatus, status: FullNodeStatus, observed: Observed, outcome: FullNodeOutcome
 ) -> FullNodeStatus:
     names = {node.name for node in observed.nodes}
-    claims = {claim.metadata.name for claim in observed.claims} - outcome.fresh
-    told = {node.name: node.progress.latest + 1 for node in observed.nodes if node.progress.latest}
-    fresh = {node.name for node in observed.nodes if node.instance.claim in outcome.fresh}
-    heights = _kept(before.height, names - fresh) | told
+    claims = {claim.metadata.name for claim in observed.claims} - outcome.claims.fresh
+    latest = {
+        node.name: node.progress.latest + 1 for node in observed.nodes if node.progress.latest
+    }
+    fresh = {node.name for node in observed.nodes if node.instance.claim in outcome.claims.fresh}
+    heights = _kept(before.height, names - fresh) | latest
     healing = replace(
         before.self_healing,
         pvc_auto_scaler=_kept(before.self_healing.pvc_auto_scaler, claims),
@@ -88,7 +94,7 @@ def _merged(
         rebuilt_at=_kept(before.self_healing.rebuilt_at, names),
     )
     return replace(
-        said,
+        status,
         scheduled_snapshot_status=before.scheduled_snapshot_status,
         self_healing=healing,
         height=heights,
@@ -106,25 +112,26 @@ def _text(observed: Observed, outcome: FullNodeOutcome) -> str | None:
         wrong = "; ".join(f"{each.field}: {each.message}" for each in observed.errors)
         return f"human intervention is required: {wrong}"
     if not outcome.failures:
-        return None
-    told = "; ".join(f"{each.step}: {each.text}" for each in outcome.failures)
+        halted = uncovered_upgrade(observed)
+        return f"human intervention is required: {halted}" if halted else None
+    message = "; ".join(f"{each.step}: {each.message}" for each in outcome.failures)
     if any(each.terminal for each in outcome.failures):
-        return f"human intervention is required: {told}"
-    return f"transient, tried again: {told}"
+        return f"human intervention is required: {message}"
+    return f"transient, tried again: {message}"
 
 
 def _sync(node: ChainNode, now: datetime) -> SyncInfo:
     item = node.item
     if item is None:
         going = node.pod is not None and node.pod.deleting
-        said = "pod is terminating" if going else "not asked yet"
-        return SyncInfo(timestamp=timestamp(now), error=said)
+        message = "pod is terminating" if going else "not asked yet"
+        return SyncInfo(timestamp=timestamp(now), error=message)
     moment = timestamp(item.asked_at)
     if item.error:
         return SyncInfo(timestamp=moment, error=item.error)
     if node.halted:
-        said = f"halted for the upgrade at height {node.progress.upgrade_height}"
-        return SyncInfo(timestamp=moment, height=item.height, in_sync=False, error=said)
+        message = f"halted for the upgrade at height {node.halt_height}"
+        return SyncInfo(timestamp=moment, height=item.height, in_sync=False, error=message)
     return SyncInfo(timestamp=moment, height=item.height, in_sync=node.in_sync)
 
 
@@ -153,11 +160,11 @@ def _timeless(status: FullNodeStatus) -> FullNodeStatus:
 
 
 def _era(versions: Sequence[ChainVersion], height: int) -> int:
-    found = resolve_version(versions, height)
-    return found.height if found is not None else 0
+    version = resolve_version(versions, height)
+    return version.height if version is not None else 0
 
 
 def _recent(before: FullNodeStatus, observed: Observed) -> bool:
     """Whether the heights in a status are young enough."""
-    told = [each.timestamp for each in before.sync.values()]
-    return not told or observed.now - parse_timestamp(max(told)) < REFRESH
+    moments = [each.timestamp for each in before.sync.values()]
+    return not moments or observed.now - parse_timestamp(max(moments)) < REFRESH

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
 from quintant.operators.cosmos.scheduled_volume_snapshot.act import give_back
-from quintant.operators.cosmos.scheduled_volume_snapshot.api import ScheduledVolumeSnapshot
-from quintant.runtime.controller.context import Context
+from quintant.runtime.reconcile.context import Context
 
 
 async def cleanup(schedule: ScheduledVolumeSnapshot, ctx: Context[ScheduledVolumeSnapshot]) -> None:

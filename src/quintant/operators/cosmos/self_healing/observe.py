@@ -2,74 +2,55 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import datetime
-from typing import TypeVar
-
-import msgspec
-
+from quintant.core.gather import each
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.api.views import NodePod
 from quintant.operators.cosmos.builders.init_container_builder import chain_home
-from quintant.operators.cosmos.observe.observed import ChainNode, Observed
+from quintant.operators.cosmos.observe.reader import observe as observe_full_node
 from quintant.operators.cosmos.remote import NodeRemote, NodeUnreachable, ask_disk, ask_once
+from quintant.operators.cosmos.remote.comet import CometCache
+from quintant.operators.cosmos.self_healing.observed import HealingObserved
+from quintant.operators.cosmos.self_healing.plan.question import question
+from quintant.runtime.reconcile.context import Context
+from quintant.wire.comet import MalformedStatus, parse_peers
 
 _MOST_AT_ONCE = 16
-T = TypeVar("T")
 
 
-class _Peers(msgspec.Struct):
-    n_peers: str
+async def observe(
+    ctx: Context[CosmosFullNode], cache: CometCache, remote: NodeRemote
+) -> HealingObserved:
+    """Read a CosmosFullNode, and ask its pods what `question` says."""
+    observed = await observe_full_node(ctx.obj, ctx.client, cache, ctx.clock.now())
+    questions, folder = question(observed), chain_home(observed.full_node)
 
-
-class _Answer(msgspec.Struct):
-    result: _Peers
-
-
-async def ask_usage(observed: Observed, remote: NodeRemote) -> tuple[dict[str, int], list[str]]:
-    """How full each volume is in percent, by claim; and why others did not tell."""
-    folder = chain_home(observed.crd)
-
-    async def usage(node: ChainNode, address: str) -> int:
-        return (await ask_disk(remote, address, folder)).percent
-
-    told, failed = await _each(observed, usage)
-    return {node.pod.claim: used for node, used in told if node.pod and node.pod.claim}, failed
-
-
-async def ask_peers(
-    observed: Observed, remote: NodeRemote, before: dict[str, datetime]
-) -> dict[str, datetime]:
-    """Since when nodes have no peers, by the uid of their pods; a node that is silent stays so."""
-
-    async def peers(node: ChainNode, address: str) -> int:
-        port = node.pod.rpc_port if node.pod is not None else 0
-        body = await ask_once(remote, address, port, "/net_info")
+    async def usage(pod: NodePod) -> int | NodeUnreachable:
         try:
-            return int(msgspec.json.decode(body, type=_Answer).result.n_peers)
-        except (msgspec.DecodeError, ValueError):
-            raise NodeUnreachable("it told no peers") from None
-
-    told, _ = await _each(observed, peers)
-    alone = [node.pod.metadata.uid for node, count in told if node.pod and count == 0]
-    return {uid: before.get(uid, observed.now) for uid in alone}
-
-
-async def _each(
-    observed: Observed, ask: Callable[[ChainNode, str], Awaitable[T]]
-) -> tuple[list[tuple[ChainNode, T]], list[str]]:
-    """What the pods that there are answer, and why others did not; not too many at once."""
-    there = [
-        node for node in observed.nodes if node.present and node.pod and node.pod.status.pod_ip
-    ]
-    gate, failed = asyncio.Semaphore(_MOST_AT_ONCE), []
-
-    async def answer(node: ChainNode) -> list[tuple[ChainNode, T]]:
-        try:
-            async with gate:
-                return [(node, await ask(node, node.pod.status.pod_ip if node.pod else ""))]
+            return (await ask_disk(remote, pod.status.pod_ip, folder)).percent
         except NodeUnreachable as error:
-            failed.append(f"{node.name}: {error}")
-            return []
+            return error
 
-    found = await asyncio.gather(*map(answer, there))
-    return [each for part in found for each in part], failed
+    async def peers(pod: NodePod) -> int | NodeUnreachable:
+        try:
+            return _count(await ask_once(remote, pod.status.pod_ip, pod.rpc_port, "/net_info"))
+        except NodeUnreachable as error:
+            return error
+
+    used = await each(questions.usage, usage, limit=_MOST_AT_ONCE)
+    counts = await each(questions.peers, peers, limit=_MOST_AT_ONCE)
+    return HealingObserved(
+        observed,
+        usage={pod.claim: it for pod, it in used if isinstance(it, int) and pod.claim},
+        unanswered=tuple(
+            f"{pod.metadata.name}: {it}" for pod, it in used if isinstance(it, NodeUnreachable)
+        ),
+        peers={pod.metadata.uid: it for pod, it in counts if isinstance(it, int)},
+    )
+
+
+def _count(body: bytes) -> int:
+    """The number of peers in an answer; NodeUnreachable if it says none."""
+    try:
+        return parse_peers(body)
+    except MalformedStatus:
+        raise NodeUnreachable("it told no peers") from None

@@ -1,50 +1,42 @@
-"""One pass of SelfHealing over a CosmosFullNode: what is full, what is wrong, and what follows."""
+"""One look of SelfHealing at a CosmosFullNode: observe, remember, act, conclude."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from quintant.core.object import Request
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
-from quintant.operators.cosmos.observe.reader import observe
-from quintant.operators.cosmos.self_healing.act import (
-    GrowthControl,
-    RebuildControl,
-    RestartControl,
-)
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
-
-PASS_SECONDS = 60.0
-CONFIRM_SECONDS = 6.0
-"""A node with which something is wrong is looked at again once it was asked again."""
+from quintant.operators.cosmos.remote import NodeRemote
+from quintant.operators.cosmos.self_healing.act import HealingControl
+from quintant.operators.cosmos.self_healing.observe import observe
+from quintant.operators.cosmos.self_healing.observed import HealingMemory
+from quintant.operators.cosmos.self_healing.plan.conclusion import PASS_SECONDS, conclude
+from quintant.operators.cosmos.self_healing.plan.growth import plan_growth
+from quintant.operators.cosmos.self_healing.plan.memory import note, remember
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.keyed_state import KeyedState
+from quintant.runtime.reconcile.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class HealingReconcile:
+class SelfHealingReconciler:
     """Heals CosmosFullNodes whose users ask for it."""
 
-    growth: GrowthControl
-    restart: RestartControl
-    rebuild: RebuildControl
+    remote: NodeRemote
+    control: HealingControl
+    memories: KeyedState[HealingMemory] = field(default_factory=lambda: KeyedState(HealingMemory))
 
-    async def __call__(self, crd: CosmosFullNode, ctx: Context[CosmosFullNode], /) -> Result | None:
-        """One pass."""
-        wanted = crd.spec.self_heal
-        if wanted is None or crd.deleting:
-            self.forget(ctx.request)
+    async def __call__(
+        self, full_node: CosmosFullNode, ctx: Context[CosmosFullNode], /
+    ) -> Result | None:
+        wanted, request = full_node.spec.self_heal, ctx.request
+        if wanted is None or full_node.deleting:
+            self.memories.forget(request)
             return None
-        observed = await observe(crd, ctx.client, self.restart.cache, ctx.clock.now())
-        if observed.errors:
+        healing = await observe(ctx, self.control.cache, self.remote)
+        if healing.observed.errors:
             return Result(after=PASS_SECONDS)
-        if wanted.pvc_auto_scale is not None:
-            await self.growth(ctx, observed, wanted.pvc_auto_scale)
-        if wanted.crash_loop is not None:
-            await self.rebuild(ctx, observed, wanted.crash_loop)
-        soon = await self.restart(ctx, observed, wanted)
-        return Result(after=CONFIRM_SECONDS if soon else PASS_SECONDS)
-
-    def forget(self, request: Request) -> None:
-        """Remember nothing of a CosmosFullNode: it is gone."""
-        self.restart.forget(request)
-        self.rebuild.refused.pop(request, None)
+        self.control.metrics.show_disks(healing.observed, healing.usage)
+        memory = self.memories[request] = note(self.memories[request], healing)
+        outcome = await self.control(ctx, wanted, memory, plan_growth(healing))
+        after = self.memories[request] = remember(memory, healing, outcome)
+        return await ctx.conclude(conclude(healing, memory, after))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from quintant.api.batch import Job, JobSpec
 from quintant.api.container import ResourceRequirements
 from quintant.api.quantity import Quantity
@@ -16,8 +14,9 @@ from quintant.api.volume import (
 )
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
+from quintant.operators.cosmos.builders.pod_security import restrict
 from quintant.operators.cosmos.builders.pvc_builder import STORAGE
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
 
 COMPONENT = "StatefulJob"
 LABELS = {**OURS, COMPONENT_LABEL: COMPONENT}
@@ -48,7 +47,7 @@ def build_claim(
 def build_job(job: StatefulJob) -> Job:
     """The next job."""
     given, template = job.spec.job_template, dict(job.spec.pod_template.value)
-    spec: dict[str, Any] = dict(template.get("spec") or {})
+    spec = restrict(template.get("spec") or {})
     volume = {"name": VOLUME, "persistentVolumeClaim": {"claimName": job.metadata.name}}
     spec["volumes"] = [*(spec.get("volumes") or ()), volume]
     spec["restartPolicy"] = spec.get("restartPolicy") or "Never"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from quintant.api.batch import Job
@@ -11,7 +10,8 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.object import Object, Request
 from quintant.core.owner import controller_of
-from quintant.operators.cosmos.stateful_job.api import StatefulJob, StatefulJobStatus
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
+from quintant.operators.cosmos.stateful_job.observed import JobView
 from quintant.runtime.apply import controlled
 from quintant.runtime.cache.client import Client
 
@@ -19,36 +19,17 @@ NAMESPACE_INDEX = "namespace"
 """The index of StatefulJobs by their namespace."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobView:
-    """Everything that was read about one StatefulJob."""
-
-    owner: StatefulJob
-    served: bool
-    """Whether the server knows VolumeSnapshots."""
-    job: Job | None = None
-    claim: PersistentVolumeClaim | None = None
-    snapshots: tuple[VolumeSnapshot, ...] = ()
-    taken: str = ""
-    """Whose the name is, if it is not ours."""
-    now: datetime = datetime.min
-
-    @property
-    def status(self) -> StatefulJobStatus:
-        return self.owner.status or StatefulJobStatus()
-
-
-async def view(owner: StatefulJob, client: Client, now: datetime) -> JobView:
+async def observe(owner: StatefulJob, client: Client, now: datetime) -> JobView:
     """Read everything about a StatefulJob."""
     key, served = owner.key, client.is_served(VolumeSnapshot)
     job = await client.find(Job, *key)
     claim = await client.find(PersistentVolumeClaim, *key)
     if claim is None and job is None:
-        # Somebody else's claim of this name carries no label of ours, and no cache holds it.
+        # A claim of another owner carries no label of ours, and no cache holds it.
         claim = await client.find(PersistentVolumeClaim, *key, live=True)
-    found = await client.list(VolumeSnapshot, key.namespace) if served else ()
+    copies = await client.list(VolumeSnapshot, key.namespace) if served else ()
     foreign = [_named(each) for each in (job, claim) if each and not controlled(each, owner)]
-    return JobView(owner, served, job, claim, tuple(found), ", ".join(foreign), now)
+    return JobView(owner, served, job, claim, tuple(copies), ", ".join(foreign), now)
 
 
 def _named(obj: Object) -> str:
@@ -69,7 +50,7 @@ def namespace_of(owner: StatefulJob) -> Iterable[str]:
 
 
 def snapshot_namespace(snapshot: VolumeSnapshot) -> Iterable[str]:
-    """Where the index has those whom a copy may concern."""
+    """Where the index has the StatefulJobs that a copy may concern."""
     return (snapshot.metadata.namespace,)
 
 

@@ -1,40 +1,25 @@
-"""One step of a StatefulJob: look, decide, do, and tell."""
+"""One step of a StatefulJob: observe, plan, act, conclude."""
 
 from __future__ import annotations
 
-from quintant.core.errors import ApiError, Conflict
-from quintant.core.text import one_line
-from quintant.operators.cosmos.stateful_job.api import StatefulJob
-from quintant.operators.cosmos.stateful_job.observe import view
-from quintant.operators.cosmos.stateful_job.plan import TOLD, JobStep, step, with_condition
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
-from quintant.runtime.events.transitions import transition_events
+from dataclasses import dataclass
+
+from quintant.operators.cosmos.api.stateful_job import StatefulJob
+from quintant.operators.cosmos.stateful_job.act import act
+from quintant.operators.cosmos.stateful_job.observe import observe
+from quintant.operators.cosmos.stateful_job.plan import conclude, plan
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 
-async def reconcile(owner: StatefulJob, ctx: Context[StatefulJob]) -> Result | None:
-    """One step."""
-    if owner.deleting:
-        return None
-    seen = await view(owner, ctx.client, ctx.clock.now())
-    done = step(seen)
-    try:
-        await _act(ctx, done)
-    except Conflict:
-        raise
-    except ApiError as error:
-        done = JobStep(seen.status, problem=("Refused", one_line(error.message)))
-    after = with_condition(seen, done)
-    if after != owner.status:
-        await ctx.update_status(lambda _: after)
-    ctx.tell(*transition_events(seen.status.conditions, after.conditions, TOLD))
-    return None if done.after is None else Result(after=done.after)
+@dataclass(frozen=True, slots=True)
+class StatefulJobReconciler:
+    """Reconciles StatefulJobs."""
 
-
-async def _act(ctx: Context[StatefulJob], done: JobStep) -> None:
-    if done.remove is not None:
-        await ctx.client.delete(done.remove)
-    if done.claim is not None:
-        await ctx.client.create(done.claim)
-    if done.job is not None:
-        await ctx.client.create(done.job)
+    async def __call__(self, owner: StatefulJob, ctx: Context[StatefulJob], /) -> Result | None:
+        if owner.deleting:
+            return None
+        observed = await observe(owner, ctx.client, ctx.clock.now())
+        step = plan(observed)
+        refusal = await act(ctx.client, step)
+        return await ctx.conclude(conclude(observed, step, refusal))

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from quintant.core.errors import Conflict, Status
 from quintant.operators.infra.api import Cluster, ClusterStatus
+from quintant.operators.infra.plan.decision import NOTHING
 from quintant.operators.infra.plan.events import TRANSITIONS
 from quintant.operators.infra.plan.status import StatusChange
-from quintant.runtime.controller.context import Context
 from quintant.runtime.events.transitions import transition_events
+from quintant.runtime.reconcile.context import Context
 
 _RECORD = frozenset({"operation", "cluster_id", "running_on", "scheduled_to", "duplicates"})
 """Fields by which it is decided whether anything is asked of a provider."""
@@ -26,7 +27,7 @@ async def write_status(ctx: Context[Cluster], cluster: Cluster, change: StatusCh
     would bring an operation back that is long over.
     """
     now, before, outdated = ctx.clock.now(), _fenced(cluster.status), False
-    if change.on(cluster, cluster.status, now) == cluster.status:
+    if change == NOTHING or change.on(cluster, cluster.status, now) == cluster.status:
         return True
 
     def changed(status: ClusterStatus | None) -> ClusterStatus:
@@ -45,7 +46,7 @@ async def write_status(ctx: Context[Cluster], cluster: Cluster, change: StatusCh
 async def record_status(ctx: Context[Cluster], cluster: Cluster, change: StatusChange) -> Cluster:
     """Make a change that must have been made before a provider is asked for anything.
 
-    Conflict if somebody else is at work on the Cluster, or it is going: nothing was asked for.
+    Conflict if another process is at work on the Cluster, or it is going: nothing was asked for.
     """
     now, before = ctx.clock.now(), _fenced(cluster.status)
 
@@ -87,7 +88,7 @@ async def _update(
 
 
 def _fenced(status: ClusterStatus | None) -> object:
-    """What nobody but the writer of a record may have changed."""
+    """What only the writer of a record may have changed."""
     known = status or ClusterStatus()
     return known.operation, known.cluster_id, known.running_on, known.scheduled_to
 

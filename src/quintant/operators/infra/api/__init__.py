@@ -9,6 +9,7 @@ Secrets only; the objects name them.
 
 from __future__ import annotations
 
+from quintant.operators.infra.api.claim import InfrastructureClaim
 from quintant.operators.infra.api.cloud import Cloud, CloudSpec, CloudStatus, GlobalCloud
 from quintant.operators.infra.api.cluster import Cluster, ClusterSpec
 from quintant.operators.infra.api.cluster_status import ClusterStatus
@@ -17,7 +18,9 @@ from quintant.operators.infra.api.names import (
     FINALIZER,
     FORCE_DELETE,
     GROUP,
+    HOSTS,
     IN_USE,
+    INFRASTRUCTURE,
     LEGACY_FINALIZER,
     PAUSED,
     RETRY,
@@ -36,6 +39,8 @@ __all__ = [
     "FINALIZER",
     "FORCE_DELETE",
     "GROUP",
+    "HOSTS",
+    "INFRASTRUCTURE",
     "IN_USE",
     "LEGACY_FINALIZER",
     "PAUSED",
@@ -52,6 +57,7 @@ __all__ = [
     "ClusterStatus",
     "GlobalCloud",
     "GlobalInfrastructureProvider",
+    "InfrastructureClaim",
     "InfrastructureProvider",
     "ProviderSpec",
     "ProviderStatus",

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from quintant.api.meta import Condition
-from quintant.core.markers import cel, default, list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import Column, resource
+from quintant.core.schema.markers import cel, default, list_map
 from quintant.operators.infra.api.names import (
     CATEGORY,
     GROUP,

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from quintant.core.markers import cel, default, duration
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import Column, resource
+from quintant.core.schema.markers import cel, default, duration
 from quintant.operators.infra.api.cluster_status import ClusterStatus
 from quintant.operators.infra.api.names import (
     CATEGORY,

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from quintant.api.meta import Condition
-from quintant.core.markers import date_time, list_map
 from quintant.core.object import Model, Opaque
+from quintant.core.schema.markers import date_time, list_map
 from quintant.operators.infra.api.names import SecretKeyRef
 
 State = Literal[

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from quintant.core.markers import cel, default
 from quintant.core.object import Model, Opaque
+from quintant.core.schema.markers import cel, default
 
 GROUP = "infra.quintant.dev"
 VERSION = "v1alpha1"
@@ -26,8 +26,14 @@ RETRY = f"{GROUP}/retry"
 FORCE_DELETE = f"{GROUP}/force-delete"
 """The annotation ("true") with which the provider forgets what it cannot delete."""
 
+INFRASTRUCTURE = f"{GROUP}/infrastructure"
+"""The annotation with the id of a Cluster's infrastructure; a restore without status keeps it."""
+
 WATCH_LABEL = f"{GROUP}/watch"
 """The label ("true") of Secrets whose changes are seen at once, and not within a minute."""
+HOSTS = f"{GROUP}/hosts"
+"""The annotation of Secrets with credentials: the hosts that may see them, as host or host:port, by
+commas. A provider's Secret names the provider; a cloud's names the provider and the cloud."""
 CLUSTER_LABEL = f"{GROUP}/cluster"
 """The label of the Secrets that hold kubeconfigs: the Cluster's name, cut if it is long."""
 CONTENT_HASH = f"{GROUP}/content-hash"

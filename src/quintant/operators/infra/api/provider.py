@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from quintant.api.meta import Condition
-from quintant.core.markers import cel, default, duration, list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import Column, resource
+from quintant.core.schema.markers import cel, default, duration, list_map
 from quintant.operators.infra.api.names import CATEGORY, GROUP, URL, VERSION, CredentialsRef, Name
 
 

@@ -13,9 +13,8 @@ from quintant.operators.infra.api import (
     GlobalInfrastructureProvider,
     InfrastructureProvider,
 )
-from quintant.operators.infra.cloud.act import left_behind
 from quintant.operators.infra.cloud.observe import CloudReader
-from quintant.operators.infra.cloud.plan import in_use
+from quintant.operators.infra.cloud.plan import in_use, left_behind
 from quintant.operators.infra.cloud.reconcile import CloudReconciler
 from quintant.operators.infra.observe.keys import (
     CLOUD_INDEX,
@@ -26,13 +25,13 @@ from quintant.operators.infra.observe.keys import (
     provider_key,
     provider_keys,
 )
-from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.session import Resolver
+from quintant.operators.infra.observed.cluster import WatchedSecret
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.remote import Providers
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.predicates import changed, generation
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.predicates import changed, generation
 
 PROVIDER_INDEX = "provider"
 SECRET_INDEX = "secret"
@@ -48,7 +47,7 @@ def controllers(
 
 
 def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: CloudReconciler) -> None:
-    here = provider_key
+    clouds = by_index(PROVIDER_INDEX, lambda provider: (provider_key(provider),))
     (
         manager.controls(kind, name=name, when=generation)
         .index(PROVIDER_INDEX, provider_keys)
@@ -59,19 +58,11 @@ def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: Cloud
             when=changed(cloud_keys),
             index={CLOUD_INDEX: cloud_keys},
         )
-        .watches(
-            InfrastructureProvider,
-            to=by_index(PROVIDER_INDEX, lambda provider: (here(provider),)),
-            when=changed(provider_aspects),
-        )
-        .watches(
-            GlobalInfrastructureProvider,
-            to=by_index(PROVIDER_INDEX, lambda provider: (here(provider),)),
-            when=changed(provider_aspects),
-        )
+        .watches(InfrastructureProvider, to=clouds, when=changed(provider_aspects))
+        .watches(GlobalInfrastructureProvider, to=clouds, when=changed(provider_aspects))
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
         .uses(Secret, "get", "patch")
-        .on_deleted(reconcile.forget)
+        .keeps(reconcile.due)
         .finalize(IN_USE, reconcile.cleanup, when=in_use, leaves=left_behind)
         .reconcile(reconcile)
     )

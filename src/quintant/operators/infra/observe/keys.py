@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from quintant.core.object import Request
-from quintant.operators.infra.api import GROUP, AnyCloud, AnyProvider, Cluster, ClusterStatus
+from quintant.operators.infra.api import (
+    GROUP,
+    AnyCloud,
+    AnyProvider,
+    Cluster,
+    ClusterStatus,
+    InfrastructureClaim,
+)
 from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, is_false, is_true
-from quintant.runtime.controller import predicates
+from quintant.runtime.source import predicates
 
 CLOUD_INDEX = "cloud"
 """Clusters by the cloud that they are bound to, as kind/namespace/name."""
 ID_INDEX = "infrastructure"
 """Clusters by the infrastructure that is theirs."""
+CLAIMED_INDEX, HOLDER_INDEX = "claimed", "holder"
+"""Claims by their infrastructure, and by the uid of the Cluster that has it."""
 
 
 def _aspects(cluster: Cluster) -> object:
@@ -39,10 +48,19 @@ def infrastructure_id(cluster: Cluster) -> Iterable[str]:
     return (status.cluster_id,) if status is not None and status.cluster_id else ()
 
 
-def cloud_key(cloud: AnyCloud) -> str:
-    """How the index calls a cloud."""
-    kind = "Cloud" if cloud.metadata.namespace else "GlobalCloud"
-    return f"{kind}/{cloud.metadata.namespace}/{cloud.metadata.name}"
+def claimed_id(claim: InfrastructureClaim) -> Iterable[str]:
+    """Where the index files a claim by its infrastructure."""
+    return (claim.spec.infrastructure_id,)
+
+
+def holder_uid(claim: InfrastructureClaim) -> Iterable[str]:
+    """Where the index files a claim by the Cluster that has it."""
+    return (claim.spec.holder.uid,)
+
+
+def nobody(claim: InfrastructureClaim) -> Iterable[Request]:
+    """Whom a claim wakes: it is the Cluster's own pass that writes it."""
+    return ()
 
 
 def provider_key(provider: AnyProvider) -> str:
@@ -69,8 +87,8 @@ def cloud_requests(kind: str) -> Callable[[Cluster], Iterable[Request]]:
 
     def requests(cluster: Cluster) -> Iterable[Request]:
         for key in cloud_keys(cluster):
-            found, namespace, name = key.split("/")
-            if found == kind:
+            key_kind, namespace, name = key.split("/")
+            if key_kind == kind:
                 yield Request(name, namespace)
 
     return requests
@@ -80,8 +98,8 @@ def provider_requests(kind: str) -> Callable[[AnyCloud], Iterable[Request]]:
     """The provider of this kind that a cloud names."""
 
     def requests(cloud: AnyCloud) -> Iterable[Request]:
-        found, namespace, name = provider_of(cloud).split("/")
-        if found == kind:
+        key_kind, namespace, name = provider_of(cloud).split("/")
+        if key_kind == kind:
             yield Request(name, namespace)
 
     return requests

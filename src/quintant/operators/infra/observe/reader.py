@@ -8,33 +8,39 @@ from typing import Any
 
 from quintant.api.core import Secret
 from quintant.core.object import Opaque, Request
-from quintant.operators.infra.api import Cluster
+from quintant.operators.infra.api import Cluster, InfrastructureClaim
 from quintant.operators.infra.builders import secret_name, unpacked_template
-from quintant.operators.infra.observe.answers import (
+from quintant.operators.infra.observe.claims import addresses, claimed_ids, holding_of
+from quintant.operators.infra.observe.keys import CLAIMED_INDEX, HOLDER_INDEX, ID_INDEX
+from quintant.operators.infra.observe.session import Resolver
+from quintant.operators.infra.observed.answers import (
     Ended,
     ErrorClass,
     Failure,
     InfrastructureWord,
     ProviderError,
 )
-from quintant.operators.infra.observe.keys import ID_INDEX
-from quintant.operators.infra.observe.observed import (
+from quintant.operators.infra.observed.cluster import (
     Binding,
     ClusterMemory,
+    Holding,
     Observed,
     ProviderQuestion,
     Unresolved,
     WatchedSecret,
+    address_of,
     secret_value,
 )
-from quintant.operators.infra.observe.session import ProviderSession, Resolver
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.plan import follow_up, question
 from quintant.operators.infra.plan.delete_request import target_of
 from quintant.operators.infra.plan.diff import template_digest
+from quintant.operators.infra.plan.search import named_ids, sought_marks, wished_id
 from quintant.operators.infra.remote import Provider, Providers
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.long_calls import LongCalls
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.keyed_state import KeyedState
+from quintant.runtime.source.long_calls import LongCalls
 
 _BAD = (InfrastructureWord.UNCONFIGURED, InfrastructureWord.FAILED)
 """States whose reason is in the provider's log."""
@@ -48,25 +54,45 @@ class ClusterReader:
     resolver: Resolver
     providers: Providers
     calls: LongCalls[None]
-    memories: dict[Request, ClusterMemory] = field(default_factory=dict)
+    memories: KeyedState[ClusterMemory] = field(default_factory=lambda: KeyedState(ClusterMemory))
 
     async def observe(self, ctx: Context[Cluster]) -> tuple[Observed, Provider | None]:
         """Everything about a Cluster, and the provider to speak to, if there is one."""
-        seen = await self._cached(ctx)
-        found = await self.resolver.of_cluster(ctx.client, ctx.obj)
+        observed = await self._cached(ctx)
+        resolved = await self.resolver.of_cluster(ctx.client, ctx.obj)
         provider: Provider | None = None
-        match found:
+        match resolved:
             case Unresolved():
-                seen = replace(seen, unresolved=found)
+                observed = replace(observed, unresolved=resolved)
             case (Binding() as binding, ProviderSession() as session):
-                seen, provider = replace(seen, binding=binding), self.providers(session)
+                observed, provider = replace(observed, binding=binding), self.providers(session)
+        observed = await self._held(ctx, observed)
         if provider is None:
-            return seen, None
-        return await ask(seen, provider), provider
+            return observed, None
+        if question(observed) is ProviderQuestion.FIND:
+            observed = replace(observed, claimed=await claimed_ids(ctx, observed))
+        answered = await ask(observed, provider)
+        if answered.infrastructures:
+            answered = await self._held(ctx, answered)
+        return answered, provider
+
+    async def _held(self, ctx: Context[Cluster], observed: Observed) -> Observed:
+        """The same, with who has the infrastructures that it names."""
+        client, mine = ctx.client, ctx.obj.metadata.uid
+        address = address_of(observed)
+        claims = await client.list(InfrastructureClaim, index=(HOLDER_INDEX, mine))
+        held = {each.spec.infrastructure_id for each in claims if address in addresses(each)}
+        holdings = {}
+        for id in named_ids(observed):
+            for each in await client.list(InfrastructureClaim, index=(CLAIMED_INDEX, id)):
+                if address in addresses(each):
+                    holdings[id] = await holding_of(client, each, mine)
+        mine_too = {id: Holding(str(ctx.obj.key), mine, True) for id in held}
+        return replace(observed, holdings={**holdings, **mine_too}, held=tuple(sorted(held)))
 
     async def _cached(self, ctx: Context[Cluster]) -> Observed:
         cluster, client, request = ctx.obj, ctx.client, ctx.request
-        memory = self.memories.get(request, ClusterMemory())
+        memory = self.memories[request]
         ended, call = None, memory.call
         if call is not None and not self.calls.is_under_way(request):
             outcome = self.calls.outcome(request, (call, memory.serial))
@@ -90,7 +116,7 @@ class ClusterReader:
         )
 
     async def _given(self, ctx: Context[Cluster]) -> str | None:
-        """The kubeconfig of a cluster that somebody else made."""
+        """The kubeconfig of a cluster that the user made."""
         ref = ctx.obj.spec.kubeconfig_secret_ref
         if ref is None or ctx.obj.spec.tosca is not None:
             return None
@@ -115,56 +141,57 @@ class ClusterReader:
         wanted = ctx.obj.spec.adopt_infrastructure_id
         if not wanted:
             return ()
-        found = await ctx.client.list(Cluster, index=(ID_INDEX, wanted))
+        clusters = await ctx.client.list(Cluster, index=(ID_INDEX, wanted))
         mine = ctx.obj.metadata.uid
-        return tuple(sorted(str(each.key) for each in found if each.metadata.uid != mine))
+        return tuple(sorted(str(each.key) for each in clusters if each.metadata.uid != mine))
 
 
-async def ask(seen: Observed, provider: Provider) -> Observed:
+async def ask(observed: Observed, provider: Provider) -> Observed:
     """The same, with the provider's answer to the question that is open."""
     try:
-        match question(seen):
+        match question(observed):
             case ProviderQuestion.STATE:
-                told = await _state(seen, provider, target_of(seen))
-                return await _followed(told, provider)
+                answered = await _state(observed, provider, target_of(observed))
+                return await _followed(answered, provider)
             case ProviderQuestion.FIND:
-                operation = seen.status.operation
-                token = operation.token if operation is not None else ""
-                return replace(seen, found=await provider.find(token))
+                hits = await provider.find(sought_marks(observed), observed.claimed)
+                return replace(observed, infrastructures=hits)
             case ProviderQuestion.OUTPUTS:
-                return replace(seen, outputs=await provider.outputs(seen.status.cluster_id))
+                return replace(observed, outputs=await provider.outputs(observed.status.cluster_id))
+            case ProviderQuestion.MARKS:
+                return replace(observed, marks=await provider.marks(target_of(observed)))
             case ProviderQuestion.ADOPT:
-                return await _adoptable(seen, provider)
+                return await _adoptable(observed, provider)
     except ProviderError as error:
-        return _unanswered(seen, error.failure)
-    return seen
+        return _unanswered(observed, error.failure)
+    return observed
 
 
-async def _state(seen: Observed, provider: Provider, id: str) -> Observed:
+async def _state(observed: Observed, provider: Provider, id: str) -> Observed:
     state = await provider.state(id)
-    known = seen.status.infrastructure
-    seen = replace(seen, state=state)
-    if id != seen.status.cluster_id:
-        return seen
+    known = observed.status.infrastructure
+    observed = replace(observed, state=state)
+    if id != observed.status.cluster_id:
+        return observed
     if state.settled in _BAD and (known is None or known.state != state.settled.value):
-        seen = replace(seen, log=await _log(provider, id))
+        observed = replace(observed, log=await _log(provider, id))
     listed = {each.id for each in known.vms if each.addresses} if known is not None else set()
     new = [
         each for each, word in state.machines.items() if each not in listed and word != "pending"
     ]
-    if new and not seen.cluster.deleting:
-        seen = replace(seen, details=await _details(provider, id, new))
-    return seen
+    if new and not observed.cluster.deleting:
+        observed = replace(observed, details=await _details(provider, id, new))
+    return observed
 
 
-async def _followed(seen: Observed, provider: Provider) -> Observed:
+async def _followed(observed: Observed, provider: Provider) -> Observed:
     """The same, with the outputs of what turns out to be done."""
-    if follow_up(seen) is not ProviderQuestion.OUTPUTS:
-        return seen
+    if follow_up(observed) is not ProviderQuestion.OUTPUTS:
+        return observed
     try:
-        return replace(seen, outputs=await provider.outputs(seen.status.cluster_id))
+        return replace(observed, outputs=await provider.outputs(observed.status.cluster_id))
     except ProviderError as error:
-        return replace(seen, outputs=error.failure)
+        return replace(observed, outputs=error.failure)
 
 
 async def _log(provider: Provider, id: str) -> str:
@@ -182,19 +209,21 @@ async def _details(provider: Provider, id: str, ids: list[str]) -> Mapping[str, 
         return None
 
 
-async def _adoptable(seen: Observed, provider: Provider) -> Observed:
-    id = seen.cluster.spec.adopt_infrastructure_id
+async def _adoptable(observed: Observed, provider: Provider) -> Observed:
+    id = wished_id(observed)
     state = await provider.state(id)
-    return replace(seen, state=state, adopted=await provider.template(id))
+    return replace(observed, state=state, adopted=await provider.template(id))
 
 
-def _unanswered(seen: Observed, failure: Failure) -> Observed:
-    match question(seen):
+def _unanswered(observed: Observed, failure: Failure) -> Observed:
+    match question(observed):
         case ProviderQuestion.FIND:
-            return replace(seen, found=failure)
+            return replace(observed, infrastructures=failure)
         case ProviderQuestion.OUTPUTS:
-            return replace(seen, outputs=failure)
-    return replace(seen, state=failure)
+            return replace(observed, outputs=failure)
+        case ProviderQuestion.MARKS:
+            return replace(observed, marks=failure, state=failure)
+    return replace(observed, state=failure)
 
 
 def _ended(error: Exception | None) -> Ended:
@@ -203,5 +232,5 @@ def _ended(error: Exception | None) -> Ended:
         return Ended()
     if isinstance(error, ProviderError):
         return Ended(failure=error.failure)
-    said = "the call failed inside this program"
-    return Ended(failure=Failure(ErrorClass.INTERNAL, "InternalError", said, applied=None))
+    message = "the call failed inside this program"
+    return Ended(failure=Failure(ErrorClass.INTERNAL, "InternalError", message, applied=None))

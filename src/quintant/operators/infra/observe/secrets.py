@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.core import Secret
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
-from quintant.operators.infra.observe.observed import WatchedSecret
+from quintant.operators.infra.observed.cluster import WatchedSecret
 from quintant.runtime.cache.client import Client
 
 SECRET_SECONDS = 60.0
@@ -28,10 +28,10 @@ class Secrets:
         known = self._read.get(key)
         if known is not None and now - known[0] < SECRET_SECONDS and known[1] is not None:
             return known[1]
-        found = await client.find(Secret, *key, live=True)
-        self._read[key] = (now, found)
-        return found
+        secret = await client.find(Secret, *key, live=True)
+        self._read[key] = (now, secret)
+        return secret
 
     def forget(self, key: Request) -> None:
-        """Read a Secret anew when it is next asked for."""
+        """Read a Secret again when it is next asked for."""
         self._read.pop(key, None)

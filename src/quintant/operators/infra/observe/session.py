@@ -1,21 +1,23 @@
 """Whom to speak to about a Cluster, and as whom: its cloud, the cloud's provider, their Secrets.
 
-A `ProviderSession` is everything that a call to a provider needs. It holds secrets, and is given to
-nobody but the remote; decisions see a `Binding`, which has the names.
+A `ProviderSession` is everything that a call to a provider needs. It holds secrets, and is given
+only to the remote; decisions see a `Binding`, which has the names.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from quintant.api.core import Secret
 from quintant.core.duration import parse_duration
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
+from quintant.core.secret_hosts import annotate_command, named_hosts, url_host
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.api import (
+    HOSTS,
     AnyCloud,
     AnyProvider,
     Cloud,
@@ -26,31 +28,14 @@ from quintant.operators.infra.api import (
 )
 from quintant.operators.infra.api.cluster_status import CloudBinding
 from quintant.operators.infra.api.names import CredentialsRef
-from quintant.operators.infra.observe.observed import Binding, Unresolved, secret_value
 from quintant.operators.infra.observe.secrets import Secrets
+from quintant.operators.infra.observed.cluster import Binding, Unresolved, secret_value
+from quintant.operators.infra.observed.session import ProviderSession, cloud_id
 from quintant.operators.infra.options import Options
 from quintant.runtime.cache.client import Client
 
 SETTLE_LEAST = 60.0
 """Seconds within which a request whose answer was lost takes effect, or never."""
-CLOUD_ID = "c."
-"""What the ids of clouds begin with: the provider knows no id that begins with a digit."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderSession:
-    """A provider, a cloud behind it, and who we are to both."""
-
-    url: str
-    user: Mapping[str, Sensitive[str]]
-    """`username` and `password`, or `token`."""
-    cloud: Mapping[str, str | Sensitive[str]] | None
-    """The cloud's record, as the provider wants it; none asks about the provider alone."""
-    cloud_id: str = ""
-    authority: bytes | None = field(default=None, repr=False)
-    insecure: bool = False
-    timeout: float = 30.0
-    limit: int = 8
 
 
 class Missing(Exception):
@@ -79,9 +64,10 @@ class Resolver:
         try:
             cloud = await self.cloud(client, to.kind, to.name, cluster.metadata.namespace)
             provider = await self.provider(client, cloud)
-            session, _ = await self.session(client, provider, cloud)
+            found, _ = await self.session(client, provider, cloud)
         except Missing as error:
             return error.unresolved
+        session = replace(found, deleting=cluster.deleting)
         settle = max(2 * session.timeout, SETTLE_LEAST)
         content = _content_hash(session, cloud, provider)
         return Binding(cloud, provider, snapshot(cloud, provider), content, settle), session
@@ -117,6 +103,7 @@ class Resolver:
         if im is None:
             raise Missing("InvalidProvider", f"{provider.metadata.name} has no im")
         secret = await self._secret(client, provider, im.credentials_secret_ref)
+        require_shared(secret, im.url)
         used: list[Object] = [provider, secret]
         authority = None
         if (bundle := im.ca_bundle_secret_ref) is not None:
@@ -127,7 +114,7 @@ class Resolver:
         record = None
         if cloud is not None:
             used.append(cloud)
-            record = await self._record(client, cloud, used)
+            record = await self._record(client, cloud, im.url, used)
         session = ProviderSession(
             url=im.url.rstrip("/"),
             user=_user(secret),
@@ -141,17 +128,19 @@ class Resolver:
         return session, _fingerprint(used)
 
     async def _record(
-        self, client: Client, cloud: AnyCloud, used: list[Object]
+        self, client: Client, cloud: AnyCloud, provider: str, used: list[Object]
     ) -> Mapping[str, str | Sensitive[str]]:
         if cloud.spec.type == "dummy":
             if not self.options.dummy_clouds:
-                said = "clouds of type dummy are not allowed here: DUMMY_CLOUDS=true allows them"
-                raise Missing("DummyCloudsDisabled", said)
+                message = "clouds of type dummy are not allowed here: DUMMY_CLOUDS=true allows them"
+                raise Missing("DummyCloudsDisabled", message)
             return {"id": cloud_id(cloud), "type": "Dummy"}
         stack = cloud.spec.openstack
         if stack is None:
             raise Missing("InvalidCloud", f"{cloud.metadata.name} has no openstack")
         secret = await self._secret(client, cloud, stack.auth.credentials_secret_ref)
+        # The provider sees them, and shows them to the cloud.
+        require_shared(secret, provider, stack.url)
         used.append(secret)
         record: dict[str, str | Sensitive[str]] = {
             "id": cloud_id(cloud),
@@ -173,26 +162,36 @@ class Resolver:
         if not namespace:
             namespace = self.options.global_secrets_namespace
             if not namespace or ref.namespace != namespace:
-                said = (
+                message = (
                     f"Secret {ref.name} of a global kind must be in the namespace that"
                     f" GLOBAL_SECRETS_NAMESPACE names, {namespace or 'which is not set'}"
                 )
-                raise Missing("SecretNotAllowed", said)
-        found = await self.secrets.find(client, Request(ref.name, namespace))
-        if found is None:
+                raise Missing("SecretNotAllowed", message)
+        secret = await self.secrets.find(client, Request(ref.name, namespace))
+        if secret is None:
             raise Missing("SecretNotFound", f"Secret {namespace}/{ref.name} is not there")
-        return found
+        return secret
 
 
-def cloud_id(cloud: AnyCloud) -> str:
-    """What the provider calls a cloud."""
-    return f"{CLOUD_ID}{cloud.metadata.name}"
+def require_shared(secret: Secret, *urls: str) -> None:
+    """Missing unless a Secret names the hosts of these URLs, which would see it.
+
+    Who may create a provider or a Cloud need not be allowed to read Secrets, and chooses the URL.
+    """
+    hosts = {url_host(url) for url in urls}
+    if not (unnamed := sorted(hosts - named_hosts(secret, HOSTS))) and "" not in hosts:
+        return
+    message = (
+        f"Secret {secret.key} does not name {', '.join(unnamed)}, which would see it; if it may:"
+        f" {annotate_command(secret, HOSTS, hosts - {''})}"
+    )
+    raise Missing("SecretNotShared", message)
 
 
 def snapshot(cloud: AnyCloud, provider: AnyProvider) -> CloudBinding:
     """Cloud and provider as they are now."""
     stack, im = cloud.spec.openstack, provider.spec.im
-    place = (
+    endpoints = (
         f"{im.url.rstrip('/') if im else ''} {stack.url.rstrip('/') if stack else cloud.spec.type}"
     )
     return CloudBinding(
@@ -202,27 +201,27 @@ def snapshot(cloud: AnyCloud, provider: AnyProvider) -> CloudBinding:
         provider_kind=resource_of(type(provider)).kind,
         provider_name=provider.metadata.name,
         provider_uid=provider.metadata.uid,
-        endpoint_hash=hashlib.sha256(place.encode()).hexdigest()[:16],
+        endpoint_hash=hashlib.sha256(endpoints.encode()).hexdigest()[:16],
     )
 
 
 def _user(secret: Secret) -> Mapping[str, Sensitive[str]]:
-    if token := secret_value(secret, "token"):
-        return {"token": Sensitive(token.decode())}
+    if secret_value(secret, "token"):
+        return {"token": Sensitive(_value(secret, "token").decode())}
     names = ("username", "password")
     return {name: Sensitive(_value(secret, name).decode()) for name in names}
 
 
 def _value(secret: Secret, key: str) -> bytes:
-    found = secret_value(secret, key)
+    value = secret_value(secret, key)
     try:
-        found = found if found is None else found.decode().encode()
+        value = value if value is None else value.decode().encode()
     except UnicodeDecodeError:
-        found = None
-    if not found:
-        said = f"Secret {secret.key} has no key {key}, or not as text"
-        raise Missing("SecretIncomplete", said)
-    return found
+        value = None
+    if not value:
+        message = f"Secret {secret.key} has no key {key}, or not as text"
+        raise Missing("SecretIncomplete", message)
+    return value
 
 
 def _content_hash(session: ProviderSession, *named: Object) -> str:
@@ -231,14 +230,12 @@ def _content_hash(session: ProviderSession, *named: Object) -> str:
         **session.user,
         **{f"cloud {key}": each for key, each in (session.cloud or {}).items()},
     }
-    held = sorted((key, _plain(each)) for key, each in given.items())
+    held = sorted(
+        (key, each.reveal() if isinstance(each, Sensitive) else each) for key, each in given.items()
+    )
     parts = [f"{each.metadata.uid}/{each.metadata.generation}" for each in named]
     text = repr((parts, held, session.authority))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _plain(value: str | Sensitive[str]) -> str:
-    return value.reveal() if isinstance(value, Sensitive) else value
 
 
 def _fingerprint(used: list[Object]) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from quintant.operators.infra.api import WATCH_LABEL, Cluster
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.secrets import Secrets
-from quintant.operators.infra.observer.observe import CHANGED, cluster_of
-from quintant.operators.infra.observer.reconcile import ClusterObserver
+from quintant.operators.infra.observed.cluster import WatchedSecret
+from quintant.operators.infra.observer.observe import CHANGED, TargetReader, cluster_of
+from quintant.operators.infra.observer.reconcile import ClusterObserverReconciler
 from quintant.operators.infra.remote import Targets
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
@@ -23,19 +23,18 @@ def controllers(
     manager: Manager, targets: Targets, secrets: Secrets, metrics: InfraMetrics
 ) -> None:
     """Declare the observer of Clusters."""
-    observer = ClusterObserver(targets, secrets, metrics)
+    reader = TargetReader(targets, secrets, metrics)
     (
         manager.controls(Cluster, name="cluster-observer", when=CHANGED)
         .index(SECRET_INDEX, secret_key)
         .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
-        .on(observer.looks)
-        .on_deleted(observer.looks.forget)
-        .reconcile(observer)
+        .on(reader.looks)
+        .reconcile(ClusterObserverReconciler(reader))
     )
 
 
 def secret_key(cluster: Cluster) -> tuple[str, ...]:
-    """Where the index files a Cluster whose kubeconfig somebody gave."""
+    """Where the index files a Cluster whose kubeconfig the user gave."""
     ref = cluster.spec.kubeconfig_secret_ref
     return (f"{cluster.metadata.namespace}/{ref.name}",) if ref is not None else ()

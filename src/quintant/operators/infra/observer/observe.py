@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import NamedTuple
 
 from quintant.core.duration import parse_duration
 from quintant.core.object import Request
@@ -13,14 +11,16 @@ from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.api import Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster import ObserverSpec
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.observed import WatchedSecret, secret_value
 from quintant.operators.infra.observe.secrets import Secrets
-from quintant.operators.infra.observer.plan import TargetNews, news
+from quintant.operators.infra.observed.cluster import WatchedSecret, secret_value
+from quintant.operators.infra.observer.observed import ObservedTarget, TargetNews, TargetObserved
+from quintant.operators.infra.observer.plan import news
 from quintant.operators.infra.plan.status import API_SERVER_REACHABLE, observable, reason_of
 from quintant.operators.infra.remote import Targets
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import predicates
-from quintant.runtime.controller.follower import Unreachable
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.source import predicates
+from quintant.runtime.source.follower import Follower, Pace, Unreachable
 
 
 def _aspects(cluster: Cluster) -> object:
@@ -29,17 +29,10 @@ def _aspects(cluster: Cluster) -> object:
     return observable(cluster, status), status.kubeconfig_secret_ref, reached
 
 
+NAME = "cluster"
+# A first look takes as long as its time-outs, and those are the user's.
+PACE = Pace(patience=600.0, every=lambda target: target.interval)
 CHANGED = predicates.generation | predicates.changed(_aspects)
-
-
-class ObservedTarget(NamedTuple):
-    """A made cluster, and how it is looked at."""
-
-    kubeconfig: Sensitive[bytes]
-    interval: float
-    timeout: float
-    threshold: int
-    insecure: bool
 
 
 def cluster_of(secret: WatchedSecret) -> Iterable[Request]:
@@ -80,11 +73,11 @@ class TargetWatcher:
         self.near: Client | None = None
 
     async def watch(self, target: ObservedTarget, /) -> AsyncGenerator[TargetNews, None]:
-        """Look, and look again, for as long as somebody wants to know."""
+        """Look, and look again, as often as the follower asks."""
         known: TargetNews | None = None
         while True:
             if self.near is None:
-                raise Unreachable("nobody asked yet")
+                raise Unreachable("no reconcile has begun yet")
             look = await self._targets(
                 self.near,
                 target.kubeconfig.reveal(),
@@ -95,4 +88,18 @@ class TargetWatcher:
                 self._metrics.observer_failures.inc()
             known = news(known, look, target.threshold)
             yield known
-            await asyncio.sleep(target.interval)
+
+
+class TargetReader:
+    """Observes Clusters; its looks at what was made are a source of the controller."""
+
+    def __init__(self, targets: Targets, secrets: Secrets, metrics: InfraMetrics) -> None:
+        self._secrets, self._watcher = secrets, TargetWatcher(targets, metrics)
+        self.looks: Follower[ObservedTarget, TargetNews] = Follower(self._watcher.watch, pace=PACE)
+
+    async def observe(self, ctx: Context[Cluster]) -> TargetObserved:
+        """Whether a Cluster is looked at, and what the last looks showed."""
+        self._watcher.near = ctx.client
+        target = await target_of(ctx.client, ctx.obj, self._secrets)
+        reports = self.looks.want(ctx.request, {NAME: target} if target is not None else {})
+        return TargetObserved(ctx.obj, target is not None, reports.get(NAME))

@@ -13,8 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quintant.api.meta import ConditionClaim
+from quintant.operators.infra.api import ClusterStatus
 from quintant.operators.infra.api.cluster_status import MadeNode, MadeNodes
-from quintant.operators.infra.observe.answers import NodeLook, TargetLook
+from quintant.operators.infra.observed.answers import NodeLook, TargetLook
+from quintant.operators.infra.observer.observed import TargetNews, TargetObserved
+from quintant.operators.infra.plan.decision import NOTHING
 from quintant.operators.infra.plan.status import (
     API_SERVER_REACHABLE,
     DEGRADED,
@@ -24,22 +27,22 @@ from quintant.operators.infra.plan.status import (
     StatusChange,
     claim,
 )
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.result import Result
 
+AGAIN_SECONDS = 60.0
+"""Secrets of users that are not watched are read again so often."""
 MOST_NODES = 200
 """Nodes that a status lists; all of them are counted."""
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class TargetNews:
-    """What is known of a made cluster after some looks."""
+class TargetPlan:
+    """What is written about a made cluster, and how the pass ends."""
 
-    look: TargetLook
-    failures: int = 0
-    """Looks in a row that failed; no more than the threshold are counted."""
-    threshold: int = 3
-    back: bool = False
-    """Whether it is the first answer after it was out of reach."""
+    change: StatusChange
+    conclusion: Conclusion[ClusterStatus]
 
 
 def news(before: TargetNews | None, look: TargetLook, threshold: int) -> TargetNews:
@@ -51,18 +54,29 @@ def news(before: TargetNews | None, look: TargetLook, threshold: int) -> TargetN
     return TargetNews(look, failures, threshold)
 
 
-def plan(told: TargetNews, *, require_nodes: bool) -> StatusChange:
-    """What is said about a Cluster after this."""
-    look = told.look
-    if look.failure and told.failures >= told.threshold:
-        said = f"its API server was asked {told.threshold} times: {look.message}"
+def plan(observed: TargetObserved) -> TargetPlan:
+    """What follows from what is known; nothing before the first look."""
+    spec, news = observed.cluster.spec, observed.news
+    require_nodes = spec.observer is not None and spec.observer.require_nodes
+    change = news_change(news, require_nodes=require_nodes) if news is not None else NOTHING
+    given = spec.tosca is None and observed.followed
+    return TargetPlan(change, Conclusion(again=Result(after=AGAIN_SECONDS) if given else None))
+
+
+def news_change(news: TargetNews, *, require_nodes: bool) -> StatusChange:
+    """What is said about a Cluster after some looks."""
+    look = news.look
+    if look.failure and news.failures >= news.threshold:
+        message = f"its API server was asked {news.threshold} times: {look.message}"
         return StatusChange(
-            claims=(claim(API_SERVER_REACHABLE, False, look.failure, said), _unseen())
+            claims=(claim(API_SERVER_REACHABLE, False, look.failure, message), _unseen())
         )
     if look.failure:
-        said = f"its API server failed {told.failures} of {told.threshold} times: {look.message}"
-        return StatusChange(claims=(claim(API_SERVER_REACHABLE, None, DEGRADED, said), _unseen()))
-    reason = RECONNECTED if told.back else "Reachable"
+        message = f"its API server failed {news.failures} of {news.threshold} times: {look.message}"
+        return StatusChange(
+            claims=(claim(API_SERVER_REACHABLE, None, DEGRADED, message), _unseen())
+        )
+    reason = RECONNECTED if news.back else "Reachable"
     reached = claim(API_SERVER_REACHABLE, True, reason, "its API server answers")
     return StatusChange(
         {"nodes": counted(look.nodes)}, (reached, _health(look.nodes, require_nodes))

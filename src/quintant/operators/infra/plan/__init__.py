@@ -9,243 +9,217 @@ something.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from quintant.api.meta import Condition, ConditionClaim, condition_of
+from quintant.api.meta import ConditionClaim, condition_of
 from quintant.core.object import replace as changed
-from quintant.operators.infra.api.names import SecretKeyRef
 from quintant.operators.infra.builders import inline_secrets
-from quintant.operators.infra.observe.answers import Failure, InfrastructureState
-from quintant.operators.infra.observe.kubeconfig import NoKubeconfig, UsableKubeconfig, checked
-from quintant.operators.infra.observe.observed import ClusterMemory, Observed, ProviderQuestion
+from quintant.operators.infra.observed.answers import Failure
+from quintant.operators.infra.observed.cluster import (
+    Answer,
+    BegunCall,
+    ClusterMemory,
+    Observed,
+    ProviderQuestion,
+)
+from quintant.operators.infra.observed.kubeconfig import UsableKubeconfig
 from quintant.operators.infra.plan import steps
+from quintant.operators.infra.plan.binding import mismatch, registered, unbound
 from quintant.operators.infra.plan.create import create, created
-from quintant.operators.infra.plan.decision import RARELY, Act, Action, PassDecision, note
-from quintant.operators.infra.plan.delete_request import asked
-from quintant.operators.infra.plan.deletion import delete, deletion_question, tidy
-from quintant.operators.infra.plan.failures import reachable
+from quintant.operators.infra.plan.decision import Act, Action, PassDecision
+from quintant.operators.infra.plan.delete_request import delete_answered
+from quintant.operators.infra.plan.deletion import delete, deletion_question
+from quintant.operators.infra.plan.ownership import (
+    proof_question,
+    prove,
+    unproven,
+    without_rivals,
+)
 from quintant.operators.infra.plan.reconfigure import reconfigure, reconfigured, replaced
+from quintant.operators.infra.plan.removal import delete_duplicate
 from quintant.operators.infra.plan.save import save, stored
 from quintant.operators.infra.plan.status import (
     BINDING_MISMATCH,
     CLOUD_RESOLVED,
-    INFRASTRUCTURE_READY,
     INLINE_SECRETS,
-    KUBECONFIG_READY,
     PAUSED,
     STALLED,
+    SYNCED,
     StatusChange,
     claim,
     is_true,
+    over,
 )
 from quintant.operators.infra.plan.steps import Step, step
 from quintant.operators.infra.plan.update import update
 from quintant.operators.infra.plan.wait import finished, look
 
-__all__ = ["asked", "conclude", "follow_up", "plan", "question"]
 
-
-def question(seen: Observed) -> ProviderQuestion | None:
+def question(observed: Observed) -> ProviderQuestion | None:
     """What the provider is asked before anything is decided."""
-    if seen.cluster.deleting:
-        return deletion_question(seen)
-    if seen.status.duplicates and seen.binding is not None and not seen.paused:
+    if unproven(observed):
+        return proof_question(observed)
+    if observed.cluster.deleting:
+        return deletion_question(observed)
+    if observed.status.duplicates and observed.binding is not None and not observed.paused:
         return ProviderQuestion.STATE
-    return steps.question(again(seen))
+    return steps.question(with_retry(observed))
 
 
-def follow_up(seen: Observed) -> ProviderQuestion | None:
+def follow_up(observed: Observed) -> ProviderQuestion | None:
     """What the provider is asked besides, once it has said how an infrastructure is."""
-    if seen.cluster.deleting or seen.status.duplicates:
+    if observed.cluster.deleting or observed.status.duplicates:
         return None
-    fresh = again(seen)
+    fresh = with_retry(observed)
     done = step(fresh) is Step.WAIT and finished(fresh)
     return ProviderQuestion.OUTPUTS if done else None
 
 
-def plan(seen: Observed, token: str) -> PassDecision:
+def plan(observed: Observed, token: str) -> PassDecision:
     """What follows from what was observed; `token` is for an infrastructure that is begun now."""
-    if seen.cluster.deleting:
-        return delete(seen).plus(_noted(seen))
-    if seen.status.duplicates and seen.binding is not None and not seen.paused:
-        return tidy(seen)
-    fresh = again(seen)
-    return _stepped(fresh, token).plus(_retried(seen, fresh) + _noted(seen))
+    observed = without_rivals(observed)
+    if (first := prove(observed)) is not None:
+        return first.plus(_noted(observed))
+    if observed.cluster.deleting:
+        return delete(observed).plus(_noted(observed))
+    if observed.status.duplicates and observed.binding is not None and not observed.paused:
+        return delete_duplicate(observed)
+    fresh = with_retry(observed)
+    return _stepped(fresh, token).plus(_retried(observed, fresh) + _noted(observed))
 
 
-def _stepped(seen: Observed, token: str) -> PassDecision:
-    match step(seen):
+def _stepped(observed: Observed, token: str) -> PassDecision:
+    match step(observed):
         case Step.PAUSED:
-            said = "it is paused: nothing is done at the provider"
-            return PassDecision(StatusChange(claims=(claim(PAUSED, True, "Paused", said),)))
+            message = "it is paused: nothing is done at the provider"
+            return PassDecision(StatusChange(claims=(claim(PAUSED, True, "Paused", message),)))
         case Step.UNBOUND:
-            return _unbound(seen)
+            return unbound(observed)
         case Step.REGISTERED:
-            return _registered(seen)
+            return registered(observed)
         case Step.MISMATCH:
-            return _mismatch(seen)
+            return mismatch(observed)
         case Step.CREATE:
-            return create(seen, token)
+            return create(observed, token)
         case Step.UPDATE:
-            return update(seen)
+            return update(observed)
         case Step.RECONFIGURE:
-            return reconfigure(seen)
+            return reconfigure(observed)
         case Step.SAVE:
-            return save(seen)
+            return save(observed)
         case _:
-            return _looked(seen)
+            return _looked(observed)
 
 
-def _looked(seen: Observed) -> PassDecision:
+def _looked(observed: Observed) -> PassDecision:
     """What follows from a state; if it is done, and its outputs are known, that it is saved."""
-    decision = look(seen)
-    if seen.outputs is None:
+    decision = look(observed)
+    if observed.outputs is None:
         return decision
-    status = decision.change.on(seen.cluster, seen.status, seen.now)
-    memory = decision.memory or seen.memory
-    saved = save(replace(seen, cluster=changed(seen.cluster, status=status), memory=memory))
+    status = decision.change.on(observed.cluster, observed.status, observed.now)
+    memory = decision.memory or observed.memory
+    saved = save(replace(observed, cluster=changed(observed.cluster, status=status), memory=memory))
     return replace(saved, memory=saved.memory or memory).plus(decision.change)
 
 
-def conclude(seen: Observed, act: Act, answer: object) -> PassDecision:
-    """What follows from the answer to an action; `seen` has what was recorded before it."""
-    return _concluded(seen, act, answer).plus(act.besides)
+def conclude(observed: Observed, decision: PassDecision, answer: Answer) -> PassDecision:
+    """What a pass ends with, by the answer to its call; `observed` has the record of that."""
+    memory, act = decision.memory or observed.memory, decision.act
+    if act is None:
+        return replace(decision, memory=memory)
+    if isinstance(answer, BegunCall):
+        begun = replace(memory, call=answer.id, serial=answer.serial) if answer.id else memory
+        return PassDecision(after=decision.after, memory=begun)
+    ended = _concluded(replace(observed, memory=memory), act, answer).plus(act.besides)
+    after = ended.after if ended.after is not None else decision.after
+    return replace(ended, after=after, memory=ended.memory or memory)
 
 
-def _concluded(seen: Observed, act: Act, answer: object) -> PassDecision:
+def _concluded(observed: Observed, act: Act, answer: Answer) -> PassDecision:
     match act.action, answer:
         case Action.CREATE, str() | Failure():
-            return created(seen, answer)
-        case Action.DELETE, None | Failure() if seen.cluster.deleting:
-            return asked(seen, answer)
+            return created(observed, answer)
+        case Action.DELETE, None | Failure() if observed.cluster.deleting:
+            return delete_answered(observed, answer)
         case Action.RECONFIGURE, None | Failure():
-            return reconfigured(seen, answer)
+            return reconfigured(observed, answer)
         case Action.REPLACE, None | Failure():
-            return replaced(seen, answer)
+            return replaced(observed, answer)
         case Action.SAVE, str():
-            return stored(seen, UsableKubeconfig(act.kubeconfig, act.server), answer)
+            return stored(observed, UsableKubeconfig(act.kubeconfig, act.server), answer)
     return PassDecision()
 
 
-def again(seen: Observed) -> Observed:
+def with_retry(observed: Observed) -> Observed:
     """The same after a wish to try again: attempts are counted from none, and nothing waits."""
-    if not seen.retry:
-        return seen
-    status, operation = seen.status, seen.status.operation
+    if not observed.retry:
+        return observed
+    status, operation = observed.status, observed.status.operation
     if operation is not None:
         operation = changed(operation, attempt=0, not_before=None)
     conditions = tuple(each for each in status.conditions if each.type != STALLED)
     status = changed(status, operation=operation, conditions=conditions)
-    return replace(seen, cluster=changed(seen.cluster, status=status), memory=ClusterMemory())
+    return replace(
+        observed, cluster=changed(observed.cluster, status=status), memory=ClusterMemory()
+    )
 
 
-def _retried(seen: Observed, fresh: Observed) -> StatusChange:
-    if not seen.retry:
+def _retried(observed: Observed, fresh: Observed) -> StatusChange:
+    if not observed.retry:
         return StatusChange()
-    fields: dict[str, object] = {"handled_retry": seen.retry}
-    if fresh.status.operation != seen.status.operation:
+    fields: dict[str, object] = {"handled_retry": observed.retry}
+    if fresh.status.operation != observed.status.operation:
         fields["operation"] = fresh.status.operation
-    stalled = is_true(seen.status.conditions, STALLED)
+    stalled = is_true(observed.status.conditions, STALLED)
     return StatusChange(fields, (claim(STALLED, False, "Retried", "as asked"),) if stalled else ())
 
 
-def _noted(seen: Observed) -> StatusChange:
+def _noted(observed: Observed) -> StatusChange:
     """What is true of it at any step."""
-    generation = seen.cluster.metadata.generation
-    claims = [*_over(seen.status.conditions, PAUSED, seen.paused)]
-    if seen.binding is not None:
-        name = seen.binding.cloud.metadata.name
+    generation = observed.cluster.metadata.generation
+    claims = [*over(observed.status.conditions, PAUSED, observed.paused)]
+    if observed.binding is not None:
+        name = observed.binding.cloud.metadata.name
         claims.append(claim(CLOUD_RESOLVED, True, "Resolved", f"{name} and its provider are there"))
-    secrets = list(inline_secrets(seen.cluster.spec.tosca))
+    secrets = list(inline_secrets(observed.cluster.spec.tosca))
     if secrets:
-        said = f"inputs {', '.join(secrets)} have values that everybody sees who may read Clusters"
-        claims.append(claim(INLINE_SECRETS, True, "InlineSecrets", said))
+        message = (
+            f"inputs {', '.join(secrets)} have values that everybody sees who may read Clusters"
+        )
+        claims.append(claim(INLINE_SECRETS, True, "InlineSecrets", message))
     else:
-        claims += _over(seen.status.conditions, INLINE_SECRETS, False)
-    claims += _bound(seen)
+        claims += over(observed.status.conditions, INLINE_SECRETS, False)
+    claims += _synced(observed)
+    claims += _bound(observed)
     # Who waits for a cloud is the scheduler's, which writes anyway.
-    waits = step(seen) is Step.UNBOUND and seen.unresolved is None
+    waits = step(observed) is Step.UNBOUND and observed.unresolved is None
     fields: dict[str, object] = {} if waits else {"observed_generation": generation}
-    if seen.binding is not None:
-        inherited = seen.binding.cloud.metadata.labels if seen.cluster.spec.inherit_labels else {}
+    if observed.binding is not None:
+        inherited = (
+            observed.binding.cloud.metadata.labels if observed.cluster.spec.inherit_labels else {}
+        )
         fields["inherited_labels"] = dict(inherited)
     return StatusChange(fields, tuple(claims))
 
 
-def _over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ConditionClaim]:
-    """That a condition is over, where it was said that it is not."""
-    known = condition_of(conditions, type)
-    if holds or known is None or known.status != "True":
+def _synced(observed: Observed) -> list[ConditionClaim]:
+    """Whether the template is applied, where nothing is being done that says so itself."""
+    status, known = observed.status, condition_of(observed.status.conditions, SYNCED)
+    if observed.cluster.deleting or known is None:
         return []
-    return [claim(type, False, "Over", "")]
+    applied = steps.in_sync(observed)
+    if not applied and known.status == "True":
+        return [claim(SYNCED, False, "NotApplied", "the template as it is now was not applied yet")]
+    if applied and known.status != "True" and status.cluster_id and status.operation is None:
+        return [claim(SYNCED, True, "Applied", "the provider has the template")]
+    return []
 
 
-def _bound(seen: Observed) -> list[ConditionClaim]:
-    to, on = seen.status.scheduled_to, seen.status.running_on
+def _bound(observed: Observed) -> list[ConditionClaim]:
+    to, on = observed.status.scheduled_to, observed.status.running_on
     if to is not None and on is not None and (to.kind, to.name) != (on.kind, on.name):
-        said = f"it runs on {on.kind} {on.name} and stays there; scheduledTo is {to.name}"
-        return [claim(BINDING_MISMATCH, True, "NotMoved", said)]
-    if steps.elsewhere(seen):
+        message = f"it runs on {on.kind} {on.name} and stays there; scheduledTo is {to.name}"
+        return [claim(BINDING_MISMATCH, True, "NotMoved", message)]
+    if steps.elsewhere(observed):
         return []
-    return _over(seen.status.conditions, BINDING_MISMATCH, False)
-
-
-def _unbound(seen: Observed) -> PassDecision:
-    """Nothing is bound, or something that it is bound to is not there: watches wake us."""
-    if seen.unresolved is None:
-        return PassDecision()
-    reason, said = seen.unresolved.reason, seen.unresolved.message
-    claims = [claim(CLOUD_RESOLVED, False, reason, said)]
-    if seen.status.cluster_id:
-        claims.append(claim(INFRASTRUCTURE_READY, False, reason, said))
-    else:
-        claims.append(claim(STALLED, True, reason, said))
-    return PassDecision(StatusChange(claims=tuple(claims)), after=seen.observe_interval)
-
-
-def _mismatch(seen: Observed) -> PassDecision:
-    """The names lead elsewhere now: right only if the infrastructure is found there."""
-    assert seen.binding is not None, "it leads somewhere"
-    if isinstance(seen.state, InfrastructureState):
-        cloud = seen.binding.cloud.metadata.name
-        event = note("Rebound", f"found the infrastructure through the new address of {cloud}")
-        claims = (reachable(seen), *_over(seen.status.conditions, BINDING_MISMATCH, False))
-        stalled = _over(seen.status.conditions, STALLED, False)
-        change = StatusChange({"running_on": seen.binding.snapshot}, (*claims, *stalled))
-        return PassDecision(change, events=(event,), after=seen.poll_min, memory=ClusterMemory())
-    said = (
-        "cloud or provider were made anew or have another address, where the infrastructure is not"
-        " found; put back what was there, or let the Cluster go with quintant.dev/release=true"
-    )
-    claims = (
-        claim(BINDING_MISMATCH, True, "OtherEndpoint", said),
-        claim(STALLED, True, BINDING_MISMATCH, said),
-    )
-    return PassDecision(StatusChange(claims=claims), after=RARELY)
-
-
-def _registered(seen: Observed) -> PassDecision:
-    """A cluster that somebody else made: only its kubeconfig is looked at."""
-    ref = seen.cluster.spec.kubeconfig_secret_ref
-    assert ref is not None, "the API server asks for one of both"
-    key = ref.key or "value"
-    if seen.kubeconfig is None:
-        said = f"Secret {ref.name} with key {key} is not there"
-        return _unusable(seen, "SecretNotFound", said)
-    observer = seen.cluster.spec.observer
-    insecure = observer is not None and observer.insecure_skip_tls_verify
-    found = checked(seen.kubeconfig, insecure=insecure)
-    if isinstance(found, NoKubeconfig):
-        return _unusable(seen, found.reason, found.message)
-    fields = {
-        "kubeconfig_secret_ref": SecretKeyRef(name=ref.name, key=key),
-        "api_server_endpoint": found.server,
-    }
-    told = claim(KUBECONFIG_READY, True, "Given", f"it is in Secret {ref.name}")
-    return PassDecision(StatusChange(fields, (told,)), after=seen.observe_interval)
-
-
-def _unusable(seen: Observed, reason: str, said: str) -> PassDecision:
-    told = claim(KUBECONFIG_READY, False, reason, said)
-    return PassDecision(StatusChange(claims=(told,)), after=seen.observe_interval)
+    return over(observed.status.conditions, BINDING_MISMATCH, False)

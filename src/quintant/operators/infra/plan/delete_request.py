@@ -13,12 +13,12 @@ from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api import FORCE_DELETE
 from quintant.operators.infra.api.cluster_status import Operation
-from quintant.operators.infra.observe.answers import ErrorClass, Failure
-from quintant.operators.infra.observe.observed import (
+from quintant.operators.infra.observed.answers import ErrorClass, Failure
+from quintant.operators.infra.observed.cluster import (
     CallKind,
     ClusterMemory,
+    LongCallId,
     Observed,
-    ProviderCall,
 )
 from quintant.operators.infra.plan.create import failed_search
 from quintant.operators.infra.plan.decision import (
@@ -32,9 +32,9 @@ from quintant.operators.infra.plan.decision import (
     elapsed,
     later,
     note,
-    with_error,
 )
 from quintant.operators.infra.plan.failures import BUSY_SECONDS, reachable
+from quintant.operators.infra.plan.infrastructure import with_error
 from quintant.operators.infra.plan.status import DELETING, STALLED, StatusChange, claim
 
 FAILED_SECONDS, FAILED_CAP = 10.0, 300.0
@@ -42,33 +42,35 @@ UNDELETED_LOOKS = 2
 DELETE_FAILED = "DeleteFailed"
 
 
-def target_of(seen: Observed) -> str:
+def target_of(observed: Observed) -> str:
     """The infrastructure that is asked about: those that should not be go first."""
-    status = seen.status
+    status = observed.status
     return status.duplicates[0] if status.duplicates else status.cluster_id
 
 
 def send_delete(
-    seen: Observed, look: StatusChange, memory: ClusterMemory, *, risk: bool = False
+    observed: Observed, look: StatusChange, memory: ClusterMemory, *, risk: bool = False
 ) -> PassDecision:
     """Send the request, if its wait is over."""
-    target, operation = target_of(seen), seen.status.operation
+    target, operation = target_of(observed), observed.status.operation
     mine = operation is not None and operation.type == "Delete" and operation.token == target
-    begun = operation if operation is not None and mine else begin(seen, "Delete", token=target)
-    wait = -elapsed(seen, begun.not_before) if begun.not_before else 0.0
+    begun = operation if operation is not None and mine else begin(observed, "Delete", token=target)
+    wait = -elapsed(observed, begun.not_before) if begun.not_before else 0.0
     if wait > 0:
-        return PassDecision(look + delete_overtime(seen), after=min(wait, RARELY), memory=memory)
+        return PassDecision(
+            look + delete_overtime(observed), after=min(wait, RARELY), memory=memory
+        )
     record = (
         look
         + StatusChange({"operation": changed(begun, phase="Prepared")})
-        + going("being deleted")
+        + deletion_change("being deleted")
     )
     events = () if mine else (note("Deleting", f"deletes infrastructure {target}"),)
     if risk:
         events = (*events, note("PossibleLeak", possible_leak(target), warning=True))
-    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
+    force = observed.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
     act = Act(Action.DELETE, record, target=target, force=force)
-    return PassDecision(act=act, events=events, after=seen.poll_min, memory=memory)
+    return PassDecision(act=act, events=events, after=observed.poll_min, memory=memory)
 
 
 def possible_leak(target: str) -> str:
@@ -78,101 +80,107 @@ def possible_leak(target: str) -> str:
     )
 
 
-def asked(seen: Observed, answer: Failure | None) -> PassDecision:
+def delete_answered(observed: Observed, answer: Failure | None) -> PassDecision:
     """After the request."""
-    operation = seen.status.operation
+    operation = observed.status.operation
     assert operation is not None, "it was recorded"
     if isinstance(answer, Failure):
-        return _refused(seen, operation, answer)
+        return _refused(observed, operation, answer)
     sent = changed(
         operation, phase="Submitted", attempt=operation.attempt + 1,
-        last_attempt_at=timestamp(seen.now), not_before=None,
+        last_attempt_at=timestamp(observed.now), not_before=None,
     )  # fmt: skip
     # A process that does not know of it asks again, which does no harm.
-    memory = replace(seen.memory, undeleted=0, looks=0, accepted=sent)
-    return PassDecision(after=seen.poll_min, memory=memory)
+    memory = replace(observed.memory, undeleted=0, looks=0, accepted=sent)
+    return PassDecision(after=observed.poll_min, memory=memory)
 
 
-def with_accepted(seen: Observed) -> Observed:
+def with_accepted(observed: Observed) -> Observed:
     """The same, with a deletion on record that was accepted and is not yet."""
-    sent, operation = seen.memory.accepted, seen.status.operation
+    sent, operation = observed.memory.accepted, observed.status.operation
     if sent is None or operation is None or operation.phase != "Prepared":
-        return seen
+        return observed
     if (operation.token, operation.attempt) != (sent.token, sent.attempt - 1):
-        return seen
-    status = changed(seen.status, operation=sent)
-    return replace(seen, cluster=changed(seen.cluster, status=status))
+        return observed
+    status = changed(observed.status, operation=sent)
+    return replace(observed, cluster=changed(observed.cluster, status=status))
 
 
-def _refused(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
+def _refused(observed: Observed, operation: Operation, failure: Failure) -> PassDecision:
     if failure.kind is ErrorClass.BUSY:
-        told = going("the provider is at work on it: it is asked again", "Busy")
-        return PassDecision(told, after=BUSY_SECONDS)
+        change = deletion_change("the provider is at work on it: it is asked again", "Busy")
+        return PassDecision(change, after=BUSY_SECONDS)
     if failure.kind is ErrorClass.NOT_FOUND:
         sent = changed(operation, phase="Submitted", attempt=operation.attempt + 1)
         return PassDecision(StatusChange({"operation": sent}), after=SOON)
     if failure.kind in (ErrorClass.TRANSIENT, ErrorClass.DISABLED, ErrorClass.AUTH):
-        decision = failed_search(seen, failure)
-        return decision.plus(going(failure.message, failure.reason))
-    return _failed(seen, operation, failure)
+        decision = failed_search(observed, failure)
+        return decision.plus(deletion_change(failure.message, failure.reason))
+    return _failed(observed, operation, failure)
 
 
-def _failed(seen: Observed, operation: Operation, failure: Failure) -> PassDecision:
+def _failed(observed: Observed, operation: Operation, failure: Failure) -> PassDecision:
     """The provider could not delete it, and says why."""
     attempt = operation.attempt + 1
     wait = backoff(attempt, FAILED_SECONDS, FAILED_CAP)
     # No request is under way: what is asked next is asked as for the first time.
     waits = changed(
-        operation, phase="Waiting", attempt=attempt, not_before=later(seen.now, wait),
+        operation, phase="Waiting", attempt=attempt, not_before=later(observed.now, wait),
         last_attempt_at=None,
     )  # fmt: skip
-    fields = {"operation": waits, "last_errors": with_error(seen, failure)}
-    told = claim(DELETING, True, DELETE_FAILED, failure.message)
-    change = StatusChange(fields, (reachable(seen), told)) + delete_overtime(seen)
-    return PassDecision(change, after=min(wait, RARELY), memory=replace(seen.memory, undeleted=0))
+    fields = {"operation": waits, "last_errors": with_error(observed, failure)}
+    condition_claim = claim(DELETING, True, DELETE_FAILED, failure.message)
+    change = StatusChange(fields, (reachable(observed), condition_claim)) + delete_overtime(
+        observed
+    )
+    return PassDecision(
+        change, after=min(wait, RARELY), memory=replace(observed.memory, undeleted=0)
+    )
 
 
-def repeat_delete(seen: Observed, look: StatusChange, memory: ClusterMemory) -> PassDecision:
+def repeat_delete(observed: Observed, look: StatusChange, memory: ClusterMemory) -> PassDecision:
     """It was accepted, and is not being carried out."""
-    operation = seen.status.operation
+    operation = observed.status.operation
     assert operation is not None, "it was accepted"
     if operation.phase == "Waiting":
-        return send_delete(seen, look, memory)
-    mine = ProviderCall(CallKind.DELETE, operation.token, operation.attempt)
-    if seen.call == mine and seen.ended is not None:
-        failure = seen.ended.failure
+        return send_delete(observed, look, memory)
+    mine = LongCallId(CallKind.DELETE, operation.token, operation.attempt)
+    if observed.call == mine and observed.ended is not None:
+        failure = observed.ended.failure
         if failure is not None and failure.kind is not ErrorClass.NOT_FOUND:
-            return _refused(seen, operation, failure)
+            return _refused(observed, operation, failure)
     memory = replace(memory, undeleted=memory.undeleted + 1)
     if memory.undeleted < UNDELETED_LOOKS:
-        return PassDecision(look, after=seen.poll_min, memory=memory)
-    if seen.call == mine:
-        return _returned(seen, operation, look, memory)
-    force = seen.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
+        return PassDecision(look, after=observed.poll_min, memory=memory)
+    if observed.call == mine:
+        return _returned(observed, operation, look, memory)
+    force = observed.cluster.metadata.annotations.get(FORCE_DELETE) == "true"
     act = Act(Action.LONG_CALL, look, CallKind.DELETE, target=operation.token, force=force)
-    return PassDecision(act=act, after=seen.poll_max, memory=memory)
+    return PassDecision(act=act, after=observed.poll_max, memory=memory)
 
 
 def _returned(
-    seen: Observed, operation: Operation, look: StatusChange, memory: ClusterMemory
+    observed: Observed, operation: Operation, look: StatusChange, memory: ClusterMemory
 ) -> PassDecision:
     """It was deleted, as the provider said itself, and is there again: it is asked once more."""
-    wait = backoff(operation.attempt, seen.poll_min, FAILED_CAP)
-    waits = changed(operation, phase="Waiting", not_before=later(seen.now, wait))
-    told = going("the provider deleted it, and has it again: it is asked once more", "Returned")
-    change = look + StatusChange({"operation": waits}) + told
+    wait = backoff(operation.attempt, observed.poll_min, FAILED_CAP)
+    waits = changed(operation, phase="Waiting", not_before=later(observed.now, wait))
+    returned = deletion_change(
+        "the provider deleted it, and has it again: it is asked once more", "Returned"
+    )
+    change = look + StatusChange({"operation": waits}) + returned
     return PassDecision(change, after=wait, memory=replace(memory, undeleted=0))
 
 
-def delete_overtime(seen: Observed) -> StatusChange:
-    operation, limit = seen.status.operation, seen.timeout("delete")
+def delete_overtime(observed: Observed) -> StatusChange:
+    operation, limit = observed.status.operation, observed.timeout("delete")
     if operation is None or operation.type != "Delete" or limit <= 0:
         return StatusChange()
-    if elapsed(seen, operation.started_at) <= limit:
+    if elapsed(observed, operation.started_at) <= limit:
         return StatusChange()
-    said = f"it takes longer than delete in spec.timeouts allows; {FORCE_DELETE}=true may help"
-    return StatusChange(claims=(claim(STALLED, True, "DeleteTimeout", said),))
+    message = f"it takes longer than delete in spec.timeouts allows; {FORCE_DELETE}=true may help"
+    return StatusChange(claims=(claim(STALLED, True, "DeleteTimeout", message),))
 
 
-def going(said: str, reason: str = "InProgress") -> StatusChange:
-    return StatusChange(claims=(claim(DELETING, True, reason, said),))
+def deletion_change(message: str, reason: str = "InProgress") -> StatusChange:
+    return StatusChange(claims=(claim(DELETING, True, reason, message),))

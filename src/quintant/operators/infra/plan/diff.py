@@ -63,13 +63,13 @@ def differences(before: Any, after: Any) -> tuple[Difference, ...]:
 def _walk(before: Any, after: Any, path: str) -> Iterator[Difference]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before.keys() | after.keys():
-            place = f"{path}/{_escaped(key)}"
+            item_path = f"{path}/{_escaped(key)}"
             if key not in after:
-                yield Difference(place, "remove")
+                yield Difference(item_path, "remove")
             elif key not in before:
-                yield Difference(place, "add")
+                yield Difference(item_path, "add")
             else:
-                yield from _walk(before[key], after[key], place)
+                yield from _walk(before[key], after[key], item_path)
     elif isinstance(before, list) and isinstance(after, list):
         shared = min(len(before), len(after))
         for at in range(shared):
@@ -84,20 +84,20 @@ def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def irremovable(found: Iterable[Difference]) -> tuple[str, ...]:
+def irremovable(changes: Iterable[Difference]) -> tuple[str, ...]:
     """The paths that were taken out of a template and stay at the provider, which only merges."""
     return tuple(
         each.path
-        for each in found
+        for each in changes
         if each.op == "remove" and any(f"/{part}/" in each.path for part in _UNMERGED)
     )
 
 
-def listed(found: Iterable[object]) -> str:
+def listed(items: Iterable[object]) -> str:
     """Differences or paths as one line of a message."""
-    all_of = [str(each) for each in found]
-    more = len(all_of) - SHOWN
-    return ", ".join(all_of[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    texts = [str(each) for each in items]
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def wanted_machines(template: Mapping[str, Any]) -> int | None:

@@ -1,6 +1,6 @@
 """The events of a Cluster that follow from its conditions: which, and in which words. Pure.
 
-What is told of single requests (Created, Updating, Deleting …) stands with the steps that make
+What is reported of single requests (Created, Updating, Deleting …) stands with the steps that make
 them, and the scheduler warns of Clusters that have had no cloud for a while.
 """
 

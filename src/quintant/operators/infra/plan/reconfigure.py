@@ -5,7 +5,7 @@ Which request that is depends on what failed, and is the provider's own matter:
     a task of the configuration failed       configure again
     no machine, one missing, template lost   send the template again: what is missing is made
     a machine failed, replaceFailedVMs       delete it; then it is missing
-    stopped, failed without that option      configure again: it may help once somebody acted
+    stopped, failed without that option      configure again: it may help once the user acted
     unknown, deleting, pending, running      nothing: look again
 """
 
@@ -17,13 +17,13 @@ from enum import Enum, auto
 from quintant.core.clock import timestamp
 from quintant.core.object import replace as changed
 from quintant.operators.infra.api.cluster_status import Operation
-from quintant.operators.infra.observe.answers import (
+from quintant.operators.infra.observed.answers import (
     ErrorClass,
     Failure,
     InfrastructureState,
     InfrastructureWord,
 )
-from quintant.operators.infra.observe.observed import ClusterMemory, Observed
+from quintant.operators.infra.observed.cluster import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import (
     Act,
     Action,
@@ -32,10 +32,10 @@ from quintant.operators.infra.plan.decision import (
     begin,
     note,
     remember,
-    shown,
     unstalled,
 )
 from quintant.operators.infra.plan.failures import failed, reachable
+from quintant.operators.infra.plan.infrastructure import infrastructure_status
 from quintant.operators.infra.plan.status import (
     IN_PROGRESS,
     INFRASTRUCTURE_READY,
@@ -64,39 +64,39 @@ class Healing(Enum):
     """To delete machines that failed."""
 
 
-def reconfigure(seen: Observed) -> PassDecision:
+def reconfigure(observed: Observed) -> PassDecision:
     """The next thing to do about what failed."""
-    operation = seen.status.operation
+    operation = observed.status.operation
     if operation is not None and operation.hash and operation.phase in ("Prepared", "Verifying"):
-        return update(seen)
-    if not isinstance(seen.state, InfrastructureState):
-        return look(seen)
-    memory = remember(seen.memory, seen.state, seen.now)
-    match healing(seen, seen.state):
+        return update(observed)
+    if not isinstance(observed.state, InfrastructureState):
+        return look(observed)
+    memory = remember(observed.memory, observed.state, observed.now)
+    match healing(observed, observed.state):
         case Healing.LOOK:
-            return look(seen)
+            return look(observed)
         case Healing.SEND:
-            return send(_as_reconfigure(seen), seen.state, memory)
+            return send(_as_reconfigure(observed), observed.state, memory)
         case Healing.REPLACE:
-            failed_ones = seen.state.with_state("failed")
-            said = f"deletes machines {', '.join(failed_ones)}, to have others in their place"
-            return _act(seen, Act(Action.REPLACE, machines=failed_ones), said, memory)
-    return _act(seen, Act(Action.RECONFIGURE), "has it configured again", memory)
+            failed_ones = observed.state.with_state("failed")
+            message = f"deletes machines {', '.join(failed_ones)}, to have others in their place"
+            return _act(observed, Act(Action.REPLACE, machines=failed_ones), message, memory)
+    return _act(observed, Act(Action.RECONFIGURE), "has it configured again", memory)
 
 
-def healing(seen: Observed, state: InfrastructureState) -> Healing:
+def healing(observed: Observed, state: InfrastructureState) -> Healing:
     """What may help."""
-    lost = reason_of(seen.status.conditions, INFRASTRUCTURE_READY)
+    lost = reason_of(observed.status.conditions, INFRASTRUCTURE_READY)
     if lost == TEMPLATE_LOST:
         return Healing.SEND
-    wanted = wanted_by(seen)
+    wanted = wanted_by(observed)
     match state.settled:
         case InfrastructureWord.UNCONFIGURED | InfrastructureWord.STOPPED | InfrastructureWord.OFF:
             return Healing.CONFIGURE
         case InfrastructureWord.FAILED | InfrastructureWord.UNKNOWN if not state.machines:
             return Healing.SEND
         case InfrastructureWord.FAILED:
-            some = seen.cluster.spec.replace_failed_vms and state.with_state("failed")
+            some = observed.cluster.spec.replace_failed_vms and state.with_state("failed")
             return Healing.REPLACE if some else Healing.CONFIGURE
         case InfrastructureWord.CONFIGURED if wanted is not None and len(state.machines) < wanted:
             return Healing.SEND
@@ -105,63 +105,63 @@ def healing(seen: Observed, state: InfrastructureState) -> Healing:
     return Healing.LOOK
 
 
-def replaced(seen: Observed, answer: Failure | None) -> PassDecision:
+def replaced(observed: Observed, answer: Failure | None) -> PassDecision:
     """After machines were deleted: now they are missing, and the template is sent."""
     if isinstance(answer, Failure):
-        return reconfigured(seen, answer)
-    waiting = advance(seen, phase="Waiting", last_attempt_at=None, not_before=None)
+        return reconfigured(observed, answer)
+    waiting = advance(observed, phase="Waiting", last_attempt_at=None, not_before=None)
     return PassDecision(
-        StatusChange({"operation": waiting}), after=seen.poll_min, memory=ClusterMemory()
+        StatusChange({"operation": waiting}), after=observed.poll_min, memory=ClusterMemory()
     )
 
 
-def reconfigured(seen: Observed, answer: Failure | None) -> PassDecision:
+def reconfigured(observed: Observed, answer: Failure | None) -> PassDecision:
     """After the request."""
-    operation = seen.status.operation
+    operation = observed.status.operation
     if isinstance(answer, Failure):
         if answer.kind is ErrorClass.NOT_FOUND:
-            return PassDecision(after=seen.poll_min)
-        decision = failed(seen, answer)
+            return PassDecision(after=observed.poll_min)
+        decision = failed(observed, answer)
         if operation is None or "operation" in decision.change.fields:
             return decision
         # It does no harm to ask twice.
         waits = changed(operation, phase="Waiting", attempt=max(operation.attempt - 1, 0))
         return decision.plus(StatusChange({"operation": waits}))
-    submitted = advance(seen, phase="Submitted")
+    submitted = advance(observed, phase="Submitted")
     return PassDecision(
-        StatusChange({"operation": submitted}), after=seen.poll_min, memory=ClusterMemory()
+        StatusChange({"operation": submitted}), after=observed.poll_min, memory=ClusterMemory()
     )
 
 
-def _act(seen: Observed, act: Act, said: str, memory: ClusterMemory) -> PassDecision:
-    operation = _begun(seen)
-    told = claim(INFRASTRUCTURE_READY, None, IN_PROGRESS, "it is being configured again")
+def _act(observed: Observed, act: Act, message: str, memory: ClusterMemory) -> PassDecision:
+    operation = _begun(observed)
+    condition_claim = claim(INFRASTRUCTURE_READY, None, IN_PROGRESS, "it is being configured again")
     fields: dict[str, object] = {"operation": operation}
-    if isinstance(seen.state, InfrastructureState):
-        fields["infrastructure"] = shown(seen, seen.state, wanted_by(seen))
-    record = StatusChange(fields, (reachable(seen), told, *unstalled(seen)))
+    if isinstance(observed.state, InfrastructureState):
+        fields["infrastructure"] = infrastructure_status(observed, observed.state)
+    record = StatusChange(fields, (reachable(observed), condition_claim, *unstalled(observed)))
     act = Act(act.action, record, machines=act.machines)
-    event = note("Reconfiguring", f"{said}, attempt {operation.attempt}")
-    return PassDecision(act=act, events=(event,), after=seen.poll_min, memory=memory)
+    event = note("Reconfiguring", f"{message}, attempt {operation.attempt}")
+    return PassDecision(act=act, events=(event,), after=observed.poll_min, memory=memory)
 
 
-def _begun(seen: Observed) -> Operation:
-    before = seen.status.operation
+def _begun(observed: Observed) -> Operation:
+    before = observed.status.operation
     again = before is not None and before.type == "Reconfigure"
     attempt = before.attempt if before is not None and again else 0
-    operation = begin(seen, "Reconfigure", attempt=attempt + 1)
+    operation = begin(observed, "Reconfigure", attempt=attempt + 1)
     return changed(
         operation,
         token=before.token if before is not None else "",
-        last_attempt_at=timestamp(seen.now),
+        last_attempt_at=timestamp(observed.now),
     )
 
 
-def _as_reconfigure(seen: Observed) -> Observed:
+def _as_reconfigure(observed: Observed) -> Observed:
     """The same, with an operation of this step, so that attempts are counted together."""
-    before = seen.status.operation
+    before = observed.status.operation
     if before is not None and before.type == "Reconfigure":
-        return seen
-    waiting = Operation(type="Reconfigure", phase="Waiting", started_at=timestamp(seen.now))
-    status = changed(seen.status, operation=waiting)
-    return replace(seen, cluster=changed(seen.cluster, status=status))
+        return observed
+    waiting = Operation(type="Reconfigure", phase="Waiting", started_at=timestamp(observed.now))
+    status = changed(observed.status, operation=waiting)
+    return replace(observed, cluster=changed(observed.cluster, status=status))

@@ -1,7 +1,8 @@
 """The status of a Cluster: what is claimed, and the one state that follows from it. Pure.
 
 Three controllers write the status. Each makes a `Change` of the fields and conditions that are its
-own, and `summarise` computes what follows from all of them: `state`, `Ready`, `Progressing`.
+own, and `summarise` computes what follows from all of them: `state`, `Ready`, `Progressing`,
+`Reconciling`.
 
     deleting                                          DELETING (FAILED if it stalled)
     Stalled                                           FAILED
@@ -23,6 +24,7 @@ from quintant.api.meta import Condition, ConditionClaim, condition_of, set_condi
 from quintant.core.object import replace
 from quintant.operators.infra.api import FINALIZER, LEGACY_FINALIZER, Cluster, ClusterStatus
 from quintant.operators.infra.api.cluster_status import State
+from quintant.runtime.reconcile.kstatus import RECONCILING, reconciling, stalled, with_kstatus
 
 # Conditions of a Cluster.
 SCHEDULED = "Scheduled"
@@ -46,10 +48,12 @@ READY = "Ready"
 CONDITIONS = (
     SCHEDULED, TEMPLATE_VALID, INLINE_SECRETS, CLOUD_RESOLVED, CREDENTIALS_VALID,
     PROVIDER_REACHABLE, BINDING_MISMATCH, SYNCED, TEMPLATE_DRIFT, INFRASTRUCTURE_READY,
-    KUBECONFIG_READY, API_SERVER_REACHABLE, NODES_HEALTHY, PROGRESSING, STALLED, PAUSED, DELETING,
-    READY,
+    KUBECONFIG_READY, API_SERVER_REACHABLE, NODES_HEALTHY, PROGRESSING, RECONCILING, STALLED,
+    PAUSED, DELETING, READY,
 )  # fmt: skip
 """All of them, in the order of docs/infra.md."""
+KSTATUS = (stalled(STALLED, "True"), reconciling(PROGRESSING, "True"))
+"""Stalled is this operator's own: it decides the state."""
 
 # Reasons by which other controllers are understood.
 IN_PROGRESS = "InProgress"
@@ -90,6 +94,7 @@ def summarise(cluster: Cluster, status: ClusterStatus, now: datetime) -> Cluster
     claims = (_ready(cluster, status), _progressing(status, state))
     generation = cluster.metadata.generation
     conditions = set_conditions(status.conditions, claims, generation=generation, now=now)
+    conditions = with_kstatus(conditions, KSTATUS, generation=generation, now=now)
     return replace(status, state=state, phase_message=message, conditions=conditions)
 
 
@@ -132,9 +137,17 @@ def is_false(conditions: Sequence[Condition], type: str, reason: str = "") -> bo
 
 
 def reason_of(conditions: Sequence[Condition], type: str) -> str:
-    """The reason of a condition; empty if nobody has judged it."""
+    """The reason of a condition; empty if it was not judged."""
     found = condition_of(conditions, type)
     return found.reason if found is not None else ""
+
+
+def over(conditions: Sequence[Condition], type: str, holds: bool) -> list[ConditionClaim]:
+    """That a condition is over, where it was said that it is not."""
+    known = condition_of(conditions, type)
+    if holds or known is None or known.status != "True":
+        return []
+    return [claim(type, False, "Over", "")]
 
 
 def observable(cluster: Cluster, status: ClusterStatus) -> bool:
@@ -166,6 +179,10 @@ def _ready(cluster: Cluster, status: ClusterStatus) -> ConditionClaim:
             known = found is not None and found.status == "False"
             why = found.reason if found is not None else "NotYet"
             return claim(READY, False if known else None, why, f"{type}: {_text(found) or why}")
+    synced = condition_of(status.conditions, SYNCED)
+    if cluster.spec.tosca is not None and synced is not None and synced.status == "False":
+        # It is well, and is not what is asked for.
+        return claim(READY, None, synced.reason, f"{SYNCED}: {_text(synced)}")
     return claim(READY, True, "Ready", "the cluster answers, and its nodes are healthy")
 
 

@@ -22,9 +22,16 @@ from quintant.api.meta import condition_of
 from quintant.operators.infra.api.cluster_status import Operation
 from quintant.operators.infra.api.names import CONTENT_HASH
 from quintant.operators.infra.builders import KUBECONFIG_KEY, content_hash
-from quintant.operators.infra.observe.observed import Observed, ProviderQuestion, secret_value
+from quintant.operators.infra.observed.cluster import (
+    CallKind,
+    LongCallId,
+    Observed,
+    ProviderQuestion,
+    secret_value,
+)
 from quintant.operators.infra.plan.decision import due
 from quintant.operators.infra.plan.diff import template_digest
+from quintant.operators.infra.plan.search import rival, wished_id
 from quintant.operators.infra.plan.status import (
     API_SERVER_REACHABLE,
     INFRASTRUCTURE_READY,
@@ -41,13 +48,13 @@ class Step(Enum):
     """Where a Cluster is; the value is the document's number."""
 
     PAUSED = "-"
-    """Somebody asked for nothing to be done."""
+    """The user asked for nothing to be done."""
     DELETE = "1"
     """It is being deleted, and its infrastructure goes first."""
     UNBOUND = "2"
     """It is bound to no cloud, or to one that is not there."""
     REGISTERED = "2r"
-    """It was made by somebody else: nothing is to be done at a provider."""
+    """The user made it: nothing is to be done at a provider."""
     MISMATCH = "2m"
     """The provider or cloud at its address is another than the one where it was made."""
     CREATE = "4a"
@@ -64,133 +71,146 @@ class Step(Enum):
     """It is configured: save its kubeconfig."""
 
 
-def step(seen: Observed) -> Step:
+def step(observed: Observed) -> Step:
     """Which step a Cluster is at."""
-    cluster, status = seen.cluster, seen.status
-    if seen.paused:
+    cluster, status = observed.cluster, observed.status
+    if observed.paused:
         return Step.PAUSED
     if cluster.deleting:
         return Step.DELETE
     if cluster.spec.tosca is None:
         return Step.REGISTERED
-    if seen.binding is None:
+    if observed.binding is None:
         return Step.UNBOUND
-    if elsewhere(seen):
+    if elsewhere(observed):
         return Step.MISMATCH
     if status.operation is not None:
-        return _continued(seen, status.operation)
-    if not in_sync(seen):
+        return _continued(observed, status.operation)
+    if not in_sync(observed):
         return Step.CREATE if status.running_on is None else Step.UPDATE
-    return _at_rest(seen)
+    return _at_rest(observed)
 
 
-def in_sync(seen: Observed) -> bool:
+def in_sync(observed: Observed) -> bool:
     """Whether what is wanted is what was last applied (step 3)."""
-    tosca = seen.cluster.spec.tosca
-    return tosca is not None and seen.status.last_applied_hash == template_digest(tosca)
+    tosca = observed.cluster.spec.tosca
+    return tosca is not None and observed.status.last_applied_hash == template_digest(tosca)
 
 
-def elsewhere(seen: Observed) -> bool:
+def elsewhere(observed: Observed) -> bool:
     """Whether the names it is bound to lead to another address than before.
 
-    A cloud that was made anew under its name, with the same address, is the same place.
+    A cloud that was made again under its name, with the same address, is the same one.
     """
-    before, binding = seen.status.running_on, seen.binding
+    before, binding = observed.status.running_on, observed.binding
     if before is None or binding is None:
         return False
     return before.endpoint_hash != binding.snapshot.endpoint_hash
 
 
-def _continued(seen: Observed, operation: Operation) -> Step:
+def _continued(observed: Observed, operation: Operation) -> Step:
     """An operation that was begun."""
-    created = bool(seen.status.cluster_id)
+    created = bool(observed.status.cluster_id)
     if created and operation.type == "Create":
         # Whatever became of a creation whose id is known: there is no second one.
-        ready = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
+        ready = is_true(observed.status.conditions, INFRASTRUCTURE_READY)
         return Step.SAVE if ready else Step.WAIT
     begun = {"Create": Step.CREATE, "Update": Step.UPDATE}.get(operation.type, Step.RECONFIGURE)
     if operation.phase in ("Prepared", "Verifying"):
         return begun
     if operation.phase == "Submitted":
-        ready = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
+        ready = is_true(observed.status.conditions, INFRASTRUCTURE_READY)
         return Step.SAVE if ready else Step.WAIT
     if not created:
         return Step.CREATE
-    if operation.type != "Update" and not in_sync(seen):
+    if operation.type != "Update" and not in_sync(observed):
         return Step.UPDATE
-    return begun if due(seen) <= 0 or _other_template(seen, operation) else Step.WAIT
+    return begun if due(observed) <= 0 or _other_template(observed, operation) else Step.WAIT
 
 
-def _at_rest(seen: Observed) -> Step:
-    conditions = seen.status.conditions
+def _at_rest(observed: Observed) -> Step:
+    conditions = observed.status.conditions
     if is_false(conditions, INFRASTRUCTURE_READY):
         return Step.RECONFIGURE
     if not is_true(conditions, INFRASTRUCTURE_READY):
         return Step.WAIT
-    return Step.SAVE if unsaved(seen) or unreachable(seen) else Step.FINISHED
+    return Step.SAVE if unsaved(observed) or unreachable(observed) else Step.FINISHED
 
 
-def unsaved(seen: Observed) -> bool:
+def unsaved(observed: Observed) -> bool:
     """Whether the Secret with the kubeconfig is missing, or is not what the provider gave."""
-    if not is_true(seen.status.conditions, KUBECONFIG_READY):
+    if not is_true(observed.status.conditions, KUBECONFIG_READY):
         return True
-    return seen.secret is None or edited(seen)
+    return observed.secret is None or edited(observed)
 
 
-def edited(seen: Observed) -> bool:
-    """Whether somebody changed the Secret."""
-    if seen.secret is None:
+def edited(observed: Observed) -> bool:
+    """Whether another client changed the Secret."""
+    if observed.secret is None:
         return False
-    raw = secret_value(seen.secret, KUBECONFIG_KEY)
-    return raw is None or content_hash(raw) != seen.secret.metadata.annotations.get(CONTENT_HASH)
+    raw = secret_value(observed.secret, KUBECONFIG_KEY)
+    return raw is None or content_hash(raw) != observed.secret.metadata.annotations.get(
+        CONTENT_HASH
+    )
 
 
-def unreachable(seen: Observed) -> bool:
+def unreachable(observed: Observed) -> bool:
     """Whether the cluster went out of reach, and its kubeconfig was not read again since."""
-    reached = condition_of(seen.status.conditions, API_SERVER_REACHABLE)
+    reached = condition_of(observed.status.conditions, API_SERVER_REACHABLE)
     if reached is None or reached.status != "False":
         return False
-    return seen.memory.refreshed != reached.last_transition_time
+    return observed.memory.refreshed != reached.last_transition_time
 
 
-def _other_template(seen: Observed, operation: Operation) -> bool:
-    tosca = seen.cluster.spec.tosca
+def _other_template(observed: Observed, operation: Operation) -> bool:
+    tosca = observed.cluster.spec.tosca
     return tosca is not None and bool(operation.hash) and operation.hash != template_digest(tosca)
 
 
-def question(seen: Observed) -> ProviderQuestion | None:
+def question(observed: Observed) -> ProviderQuestion | None:
     """What the provider is asked before anything is decided."""
-    match step(seen):
+    match step(observed):
         case Step.CREATE:
-            return _creation_question(seen)
+            return _creation_question(observed)
         case Step.UPDATE | Step.RECONFIGURE:
-            return None if _sent(seen) else ProviderQuestion.STATE
+            return None if _sent(observed) else ProviderQuestion.STATE
         case Step.WAIT | Step.MISMATCH:
             return ProviderQuestion.STATE
         case Step.SAVE:
             return ProviderQuestion.OUTPUTS
         case Step.FINISHED:
-            return ProviderQuestion.STATE if _stale(seen) else None
+            return ProviderQuestion.STATE if _stale(observed) else None
     return None
 
 
-def _sent(seen: Observed) -> bool:
+def _sent(observed: Observed) -> bool:
     """Whether a template was sent, and its answer is to be looked at first."""
-    operation = seen.status.operation
+    operation = observed.status.operation
     return operation is not None and operation.phase == "Prepared" and bool(operation.hash)
 
 
-def _creation_question(seen: Observed) -> ProviderQuestion | None:
-    operation = seen.status.operation
-    if seen.cluster.spec.adopt_infrastructure_id and not seen.rivals:
+def _creation_question(observed: Observed) -> ProviderQuestion | None:
+    operation = observed.status.operation
+    if (wished := wished_id(observed)) and not observed.rivals and not rival(observed, wished):
         return ProviderQuestion.ADOPT
-    if operation is not None and operation.last_attempt_at is not None:
+    if operation is not None and (operation.last_attempt_at is not None or understood(observed)):
         return ProviderQuestion.FIND
     return None
 
 
-def _stale(seen: Observed) -> bool:
-    looked = seen.memory.looked
-    if seen.memory.missing:
-        return True
-    return looked is None or (seen.now - looked).total_seconds() >= FRESH * seen.observe_interval
+def understood(observed: Observed) -> bool:
+    """Whether the provider was asked what it thinks of the template, and has nothing against it."""
+    operation, ended = observed.status.operation, observed.ended
+    if operation is None or ended is None or ended.failure is not None:
+        return False
+    return observed.call == LongCallId(CallKind.DRY_RUN, operation.hash, operation.attempt)
+
+
+def _stale(observed: Observed) -> bool:
+    looked = observed.memory.looked
+    if observed.memory.missing or observed.memory.failures:
+        return True  # it is not known how it is
+    return (
+        looked is None
+        or (observed.now - looked).total_seconds() >= FRESH * observed.observe_interval
+    )

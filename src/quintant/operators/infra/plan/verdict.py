@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from quintant.operators.infra.observe.answers import InfrastructureState, InfrastructureWord
-from quintant.operators.infra.observe.observed import ClusterMemory, Observed
+from quintant.operators.infra.observed.answers import InfrastructureState, InfrastructureWord
+from quintant.operators.infra.observed.cluster import ClusterMemory, Observed
 from quintant.operators.infra.plan.decision import elapsed
 from quintant.operators.infra.plan.diff import wanted_machines
 from quintant.operators.infra.plan.status import INFRASTRUCTURE_READY, is_true
@@ -53,67 +53,67 @@ WORKING = StateVerdict(StateFinding.WORKING)
 UNCONFIRMED = StateVerdict(StateFinding.UNCONFIRMED)
 
 
-def wanted_by(seen: Observed) -> int | None:
-    """How many machines the template that was sent asks for, where that can be told."""
-    tosca = seen.last_applied
+def wanted_by(observed: Observed) -> int | None:
+    """How many machines the template that was sent asks for, where that is known."""
+    tosca = observed.last_applied
     return wanted_machines(tosca.value) if tosca is not None else None
 
 
-def judge(seen: Observed, state: InfrastructureState, memory: ClusterMemory) -> StateVerdict:
+def judge(observed: Observed, state: InfrastructureState, memory: ClusterMemory) -> StateVerdict:
     """What a state comes to."""
-    unchanged = (seen.now - (memory.since or seen.now)).total_seconds()
+    unchanged = (observed.now - (memory.since or observed.now)).total_seconds()
     match state.settled:
         case InfrastructureWord.CONFIGURED:
-            return _configured(seen, state, memory, unchanged)
+            return _configured(observed, state, memory, unchanged)
         case InfrastructureWord.UNCONFIGURED:
-            return _unless_restarting(seen, memory, UNCONFIGURED, _which(state, "unconfigured"))
+            return _unless_restarting(observed, memory, UNCONFIGURED, _which(state, "unconfigured"))
         case InfrastructureWord.FAILED:
-            return _unless_restarting(seen, memory, PROVIDER_FAILED, _which(state, "failed"))
+            return _unless_restarting(observed, memory, PROVIDER_FAILED, _which(state, "failed"))
         case InfrastructureWord.STOPPED | InfrastructureWord.OFF:
-            return _unless_restarting(seen, memory, STOPPED, _which(state, "stopped", "off"))
+            return _unless_restarting(observed, memory, STOPPED, _which(state, "stopped", "off"))
         case InfrastructureWord.UNKNOWN if unchanged >= UNKNOWN_SECONDS:
-            said = "the provider cannot tell: does the cloud answer it?"
-            return StateVerdict(StateFinding.FAILING, CLOUD_UNREACHABLE, said)
+            message = "the provider cannot tell: does the cloud answer it?"
+            return StateVerdict(StateFinding.FAILING, CLOUD_UNREACHABLE, message)
         case InfrastructureWord.DELETING:
-            said = "somebody deletes the infrastructure at the provider"
-            return StateVerdict(StateFinding.FAILING, DELETED_EXTERNALLY, said)
-        case InfrastructureWord.PENDING if not state.machines and _overdue(seen, unchanged):
-            said = "the provider has launched no machine for a long time"
-            return StateVerdict(StateFinding.FAILING, NOTHING_LAUNCHED, said)
+            message = "somebody deletes the infrastructure at the provider"
+            return StateVerdict(StateFinding.FAILING, DELETED_EXTERNALLY, message)
+        case InfrastructureWord.PENDING if not state.machines and _overdue(observed, unchanged):
+            message = "the provider has launched no machine for a long time"
+            return StateVerdict(StateFinding.FAILING, NOTHING_LAUNCHED, message)
     return WORKING
 
 
 def _configured(
-    seen: Observed, state: InfrastructureState, memory: ClusterMemory, unchanged: float
+    observed: Observed, state: InfrastructureState, memory: ClusterMemory, unchanged: float
 ) -> StateVerdict:
-    wanted, count = wanted_by(seen), len(state.machines)
+    wanted, count = wanted_by(observed), len(state.machines)
     if state.waiting:
         return WORKING
     if wanted is not None and count < wanted:
-        patience = 0.0 if seen.status.operation is None else seen.timeout("launch_grace")
+        patience = 0.0 if observed.status.operation is None else observed.timeout("launch_grace")
         if memory.looks < STABLE_LOOKS or unchanged < patience:
             return WORKING
-        said = f"{count} of {wanted} machines are there"
-        return StateVerdict(StateFinding.FAILING, MACHINES_MISSING, said)
-    known = is_true(seen.status.conditions, INFRASTRUCTURE_READY)
+        message = f"{count} of {wanted} machines are there"
+        return StateVerdict(StateFinding.FAILING, MACHINES_MISSING, message)
+    known = is_true(observed.status.conditions, INFRASTRUCTURE_READY)
     steady = memory.looks >= STABLE_LOOKS and unchanged >= STABLE_SECONDS
     return StateVerdict(StateFinding.READY) if known or steady else UNCONFIRMED
 
 
 def _unless_restarting(
-    seen: Observed, memory: ClusterMemory, reason: str, which: str
+    observed: Observed, memory: ClusterMemory, reason: str, which: str
 ) -> StateVerdict:
-    operation = seen.status.operation
+    operation = observed.status.operation
     if operation is not None and operation.type == "Reconfigure" and operation.phase == "Submitted":
-        new = elapsed(seen, operation.last_attempt_at) < RESTART_SECONDS
+        new = elapsed(observed, operation.last_attempt_at) < RESTART_SECONDS
         if new or memory.looks < STABLE_LOOKS:
             return WORKING
-    return StateVerdict(StateFinding.FAILING, reason, f"{which}{_log(seen)}")
+    return StateVerdict(StateFinding.FAILING, reason, f"{which}{_log(observed)}")
 
 
-def _overdue(seen: Observed, unchanged: float) -> bool:
-    grace = seen.timeout("launch_grace")
-    return unchanged >= grace and elapsed(seen, seen.status.created) >= grace
+def _overdue(observed: Observed, unchanged: float) -> bool:
+    grace = observed.timeout("launch_grace")
+    return unchanged >= grace and elapsed(observed, observed.status.created) >= grace
 
 
 def _which(state: InfrastructureState, *words: str) -> str:
@@ -124,7 +124,7 @@ def _which(state: InfrastructureState, *words: str) -> str:
     return f"{many} {', '.join(named)}: {state.settled.value}"
 
 
-def _log(seen: Observed) -> str:
-    before = seen.status.infrastructure
-    log = seen.log or (before.message if before is not None else "")
+def _log(observed: Observed) -> str:
+    before = observed.status.infrastructure
+    log = observed.log or (before.message if before is not None else "")
     return f": {log}" if log else ""

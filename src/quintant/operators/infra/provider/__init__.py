@@ -18,15 +18,16 @@ from quintant.operators.infra.observe.keys import (
     provider_requests,
     provider_secrets,
 )
-from quintant.operators.infra.observe.observed import WatchedSecret
 from quintant.operators.infra.observe.session import Resolver
+from quintant.operators.infra.observed.cluster import WatchedSecret
 from quintant.operators.infra.options import Options
 from quintant.operators.infra.provider.observe import CLOUDS_INDEX, ProviderReader
-from quintant.operators.infra.provider.reconcile import ProviderReconciler, in_use
+from quintant.operators.infra.provider.plan import in_use
+from quintant.operators.infra.provider.reconcile import ProviderReconciler
 from quintant.operators.infra.remote import Providers
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.predicates import changed, generation
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.predicates import changed, generation
 
 SECRET_INDEX = "secret"
 
@@ -55,7 +56,7 @@ def _declare(
         .watches(Cloud, to=named, when=changed(provider_of), index=clouds)
         .watches(GlobalCloud, to=named, when=changed(provider_of), index=clouds)
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
-        .on_deleted(reconcile.forget)
+        .keeps(reconcile.metrics)
         .finalize(IN_USE, reconcile.cleanup, when=in_use)
         .reconcile(reconcile)
     )

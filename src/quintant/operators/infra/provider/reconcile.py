@@ -1,26 +1,22 @@
-"""One pass over a provider: does it answer, does it accept us, who uses it."""
+"""One pass over a provider: does it answer, does it accept us, who uses it.
+
+observe ──ProviderObserved──> plan ──Conclusion──> conclude
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.core.object import Request, replace
-from quintant.operators.infra.api import IN_USE, AnyProvider
-from quintant.operators.infra.cloud.plan import next_look
+from quintant.operators.infra.api import AnyProvider
 from quintant.operators.infra.metrics import InfraMetrics
 from quintant.operators.infra.options import Options
-from quintant.operators.infra.plan.decision import SOON
 from quintant.operators.infra.provider.observe import ProviderReader
+from quintant.operators.infra.provider.observed import ProviderObserved
 from quintant.operators.infra.provider.plan import plan
-from quintant.runtime.controller.context import Context
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.context import Context
+from quintant.runtime.reconcile.result import Result
 
 JITTER = 0.1
-
-
-def in_use(provider: AnyProvider) -> bool:
-    """Whether clouds name a provider."""
-    return provider.status is not None and bool(provider.status.clouds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +28,16 @@ class ProviderReconciler:
     metrics: InfraMetrics
 
     async def __call__(self, provider: AnyProvider, ctx: Context[AnyProvider]) -> Result | None:
-        seen = await self.reader.observe(ctx)
-        up = seen.failure is None and seen.unresolved is None
-        self.metrics.up.labels(ctx.request.namespace, ctx.request.name).set(float(up))
-        status = plan(seen)
-        await ctx.set_status(status)
-        if in_use(replace(provider, status=status)) != (IN_USE in provider.metadata.finalizers):
-            return Result(after=SOON)
-        after = next_look(status.conditions, seen.now, self.options.observe_interval)
-        return Result(after=ctx.random.jitter(after, JITTER))
+        observed = await self.reader.observe(ctx)
+        self.metrics.up.labels(ctx.request.namespace, ctx.request.name).set(float(observed.up))
+        return await self._conclude(ctx, observed)
 
     async def cleanup(self, provider: AnyProvider, ctx: Context[AnyProvider]) -> Result | None:
         """Hold a provider for as long as clouds name it."""
-        seen = await self.reader.observe(ctx)
-        await ctx.set_status(plan(seen))
-        return Result(after=self.options.observe_interval) if seen.users else None
+        return await self._conclude(ctx, await self.reader.observe(ctx))
 
-    def forget(self, request: Request) -> None:
-        """Drop the series of a provider that is gone."""
-        labels = {"namespace": request.namespace, "provider": request.name}
-        self.metrics.up.remove_by_labels(labels)
+    async def _conclude(
+        self, ctx: Context[AnyProvider], observed: ProviderObserved
+    ) -> Result | None:
+        jitter, interval = ctx.random.jitter(1.0, JITTER), self.options.observe_interval
+        return await ctx.conclude(plan(observed, interval=interval, jitter=jitter))

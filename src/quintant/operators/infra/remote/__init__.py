@@ -11,13 +11,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quintant.operators.infra.observe.answers import (
+from quintant.operators.infra.observed.answers import (
     Estimate,
     InfrastructureState,
     MachineDetails,
     TargetLook,
 )
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.marks import InfrastructureMarks
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.runtime.cache.client import Client
 
 Template = Mapping[str, Any]
@@ -41,8 +42,13 @@ class Provider(Protocol):
     async def create(self, template: Template) -> str:
         """Begin to make an infrastructure; its id. The answer does not wait for machines."""
 
-    async def find(self, token: str) -> tuple[str, ...]:
-        """The infrastructures of ours in whose template a token stands."""
+    async def find(
+        self, wanted: InfrastructureMarks, besides: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """The infrastructures that carry one of these marks; those `besides` are not looked at."""
+
+    async def marks(self, id: str) -> InfrastructureMarks:
+        """What an infrastructure is recognised by."""
 
     async def template(self, id: str) -> Mapping[str, Any] | None:
         """The template of an infrastructure; None if the provider lost it."""
@@ -69,7 +75,7 @@ class Provider(Protocol):
         """The outputs of its template."""
 
     async def machines(self, id: str, ids: Collection[str]) -> Mapping[str, MachineDetails]:
-        """Names and addresses of machines."""
+        """Names and addresses of machines; of as many as there is time for."""
 
     async def log(self, id: str) -> str:
         """The end of the log of its configuration."""

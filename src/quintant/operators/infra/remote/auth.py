@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quintant.keys.sensitive import Sensitive
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.session import ProviderSession
 
 _PLAIN = {chr(code) for code in range(0x20, 0x7F)} - {'"', "\\"}
 

@@ -17,8 +17,8 @@ from quintant.core.errors import ApiError, ConfigError, Forbidden, TransportErro
 from quintant.core.text import one_line
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.answers import NodeLook, TargetLook
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.answers import NodeLook, TargetLook
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote import Provider, Remote
 from quintant.operators.infra.remote.gate import Gate
 from quintant.operators.infra.remote.im import ImProvider
@@ -27,7 +27,7 @@ from quintant.runtime.remote import RemoteLimits, remote_client
 
 ANSWER_BYTES = 4 * 1024 * 1024
 CONNECT_SECONDS = 5.0
-Place = tuple[str, bytes | None, bool]
+Endpoint = tuple[str, bytes | None, bool]
 
 
 class ImProviders:
@@ -35,13 +35,13 @@ class ImProviders:
 
     def __init__(self, metrics: InfraMetrics) -> None:
         self._metrics = metrics
-        self._known: dict[Place, tuple[HttpTransport, Gate]] = {}
+        self._known: dict[Endpoint, tuple[HttpTransport, Gate]] = {}
 
     def __call__(self, session: ProviderSession, /) -> Provider:
-        place = (session.url, session.authority, session.insecure)
-        if place not in self._known:
-            self._known[place] = (_transport(session), Gate(session.limit))
-        transport, gate = self._known[place]
+        endpoint = (session.url, session.authority, session.insecure)
+        if endpoint not in self._known:
+            self._known[endpoint] = (_transport(session), Gate(session.limit))
+        transport, gate = self._known[endpoint]
         return ImProvider(session, transport, gate, self._metrics)
 
     async def hold(self, client: Client) -> None:
@@ -52,7 +52,7 @@ class ImProviders:
             await self.close()
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         known, self._known = self._known, {}
         for transport, _ in known.values():
             await transport.close()
@@ -62,7 +62,8 @@ def _transport(session: ProviderSession) -> HttpTransport:
     authority = None
     if session.authority is not None:
         authority = Pem("caBundleSecretRef", Sensitive(session.authority))
-    config = Config(session.url, trust=TlsConfig(authority, session.insecure))
+    # Who may create a provider names it, and may not call by it what only this machine reaches.
+    config = Config(session.url, trust=TlsConfig(authority, session.insecure), untrusted=True)
     limits = TransportLimits(connect=CONNECT_SECONDS, size=ANSWER_BYTES)
     return HttpTransport(config, limits=limits)
 

@@ -10,15 +10,15 @@ from quintant.operators.infra.scheduler.observe import (
     affected,
     unscheduled,
 )
-from quintant.operators.infra.scheduler.reconcile import CloudScheduler
+from quintant.operators.infra.scheduler.reconcile import ClusterSchedulerReconciler
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.predicates import changed
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source.predicates import changed
 
 
 def controllers(manager: Manager) -> None:
     """Declare the scheduler."""
-    watched, scheduler = changed(cloud_aspects), CloudScheduler()
+    watched, reconcile = changed(cloud_aspects), ClusterSchedulerReconciler()
     (
         manager.controls(Cluster, name="cluster-scheduler", when=CHANGED)
         .index(UNSCHEDULED_INDEX, unscheduled)
@@ -27,6 +27,6 @@ def controllers(manager: Manager) -> None:
         .watches(GlobalCloud, to=by_index(UNSCHEDULED_INDEX, affected), when=watched)
         # Two at once would both take the last place of a cloud.
         .workers(1)
-        .on_deleted(scheduler.forget)
-        .reconcile(scheduler)
+        .keeps(reconcile.warned)
+        .reconcile(reconcile)
     )

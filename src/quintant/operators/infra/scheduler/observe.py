@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from quintant.operators.infra.api import AnyCloud, Cloud, Cluster, ClusterStatus, GlobalCloud
 from quintant.operators.infra.observe.keys import cloud_keys
 from quintant.operators.infra.plan.status import held
-from quintant.operators.infra.scheduler.plan import Candidates
+from quintant.operators.infra.scheduler.observed import Candidates
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller import predicates
+from quintant.runtime.source import predicates
 
 UNSCHEDULED_INDEX = "unscheduled"
 EVERYWHERE = "*"
@@ -38,9 +38,9 @@ def affected(cloud: AnyCloud) -> Iterable[str]:
 
 async def candidates(client: Client, namespace: str) -> Candidates:
     """The clouds for Clusters of a namespace."""
-    everybody = await client.list(Cluster)
+    clusters = await client.list(Cluster)
     return Candidates(
         own=await client.list(Cloud, namespace),
         everybodys=await client.list(GlobalCloud),
-        bound=Counter(key for each in everybody for key in cloud_keys(each)),
+        bound=Counter(key for each in clusters for key in cloud_keys(each)),
     )

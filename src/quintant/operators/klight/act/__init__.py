@@ -1,1 +1,1 @@
-"""What klight does: calls to peers, records on pods, events."""
+"""What klight does: asks peers, writes records on pods, records events."""

@@ -1,31 +1,119 @@
-"""What a LightNetwork says: numbers, phase and conditions from what was seen. Pure."""
+"""The step that shows a network: its LightNetwork, the gates of its pods, its series. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
 
-from quintant.api.meta import Condition, condition_of, set_condition
-from quintant.core.object import Request
-from quintant.operators.klight.lightnetwork.api import (
+from quintant.api.events import PlannedEvent
+from quintant.api.meta import condition_of
+from quintant.operators.klight.api.lightnetwork import (
     WRITABLE,
     LightNetwork,
     LightNetworkStatus,
-    NetworkPeer,
-    Phase,
 )
-from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, PeerView
-from quintant.operators.klight.plan.candidates import PACE_SECONDS
-from quintant.operators.klight.plan.probe import split_off
-from quintant.operators.klight.rules import EVERYWHERE
+from quintant.operators.klight.lightnetwork import builders
+from quintant.operators.klight.lightnetwork.builders import states, status_of
+from quintant.operators.klight.observed.memory import Memory, retained
+from quintant.operators.klight.observed.network import Observed
+from quintant.operators.klight.observed.questions import Answers, Create, Questions
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.actions import Action, Conclude, Measure, Retire, SetGate
+from quintant.operators.klight.plan.joiner import gate_condition
+from quintant.operators.klight.plan.leave import marked
+from quintant.operators.klight.plan.step import Now, StepDecision
+from quintant.operators.klight.plan.turn import PACE_SECONDS, next_look
+from quintant.operators.klight.rules import lightnetwork_key
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.result import Result
 
-STACK_SHOWN = 50
-PEERS_SHOWN = 200
-"""What fits into a status without making it a burden for the API server."""
 STATUS_SECONDS = 1.0
 """The status of a network is written at most so often: a thousand joins are not a thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStep:
+    """Shows what a network is like now, in the gates of its pods and in the metrics."""
+
+    options: Options
+
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """None: all is known."""
+        return ()
+
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """Open and close gates; then write the status, if it is time to."""
+        alive = frozenset(observed.uids | memory.leave.leaving.keys())
+        memory = retained(memory, alive)
+        members = {peer.uid: peer.key for peer in observed.peers if marked(peer.pod)}
+        memory = replace(memory, leave=replace(memory.leave, members=members))
+        measure = Measure(states(observed, memory), len(observed.stack), alive)
+        actions: tuple[Action, ...] = (measure, *gates(observed, now))
+        if not observed.peers and not memory.leave.leaving:
+            return self._retired(observed, memory, actions, now)
+        memory = replace(memory, show=replace(memory.show, empty=None))
+        due = next_look(observed, memory, now.seconds)
+        if pause := write_pause(memory.show.written, now.seconds):
+            return StepDecision(actions, memory, again=Result(min(due, pause)))
+        return StepDecision(actions, memory, PublishStep(self.options, Result(due)))
+
+    def _retired(
+        self, observed: Observed, memory: Memory, actions: tuple[Action, ...], now: Now
+    ) -> StepDecision:
+        """Show an empty network for a while, then remove its object."""
+        empty = now.seconds if memory.show.empty is None else memory.show.empty
+        memory = replace(memory, show=replace(memory.show, empty=empty))
+        left = empty + self.options.gc_after - now.seconds
+        if observed.lightnetwork is not None and left > 0:
+            return StepDecision(actions, memory, PublishStep(self.options, Result(left)))
+        return StepDecision((*actions, Retire(observed.lightnetwork)), memory)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishStep:
+    """Writes the status of a network's LightNetwork, which is created if there is none."""
+
+    options: Options
+    again: Result
+    """When the network is to be looked at again."""
+
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """Create the LightNetwork, if there is none."""
+        return () if observed.lightnetwork else answers.unanswered([self._create(observed)])
+
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """The status, and what is worth an event about it."""
+        lightnetwork = observed.lightnetwork or answers[self._create(observed)]
+        if lightnetwork is None:
+            return StepDecision((), memory, again=self.again)
+        memory = replace(memory, show=replace(memory.show, written=now.seconds))
+        network = observed if observed.peers or memory.leave.leaving else Observed(observed.key)
+        status = status_of(lightnetwork, network, memory, now.time, self.options.repair)
+        conclusion = Conclusion(status, events=tuple(changes(lightnetwork, status)))
+        return StepDecision((Conclude(lightnetwork, conclusion),), memory, again=self.again)
+
+    def _create(self, observed: Observed) -> Create:
+        key = lightnetwork_key(observed.key, self.options)
+        return Create(key, builders.lightnetwork(key, observed.key.name))
+
+
+def gates(observed: Observed, now: Now) -> Iterator[SetGate]:
+    """What the readiness gates of pods are to show, where they show something else."""
+    waits = {peer.uid: "" for peer in observed.stack}
+    for peer in (*observed.candidates, *observed.excluded):
+        waits[peer.uid] = peer.obstacle or f"not in {observed.key.name} yet"
+    for peer in observed.peers:
+        condition = gate_condition(peer.pod, waits[peer.uid], now.time)
+        if condition is not None:
+            yield SetGate(peer.pod, condition)
 
 
 def write_pause(written: float, now: float) -> float:
@@ -37,175 +125,18 @@ def write_pause(written: float, now: float) -> float:
     return max(PACE_SECONDS, left) if left > 0 else 0.0
 
 
-def status_of(
-    shown: LightNetwork, observed: Observed, memory: Memory, now: datetime
-) -> LightNetworkStatus:
-    """The status of a network, following the one it has."""
-    written = writability(shown, memory)
-    phase, why = phase_of(observed, memory, written)
-    down = [peer for peer in observed.candidates if peer.lapsed]
-    suspects = [peer for peer in observed.stack if peer.uid in memory.misses]
-    stack, before = observed.stack, shown.status or LightNetworkStatus()
-    return LightNetworkStatus(
-        observed_generation=shown.metadata.generation,
-        phase=phase,
-        members=len(stack),
-        ready=len(stack) - len(suspects),
-        pending=len(observed.candidates) - len(down),
-        down=len(down),
-        contact=stack[0].address if stack else None,
-        stack=tuple(peer.address for peer in stack[:STACK_SHOWN]),
-        head_id=memory.head or None,
-        height=memory.height or None,
-        last_join=stack[0].record.joined_at if stack and stack[0].record else None,
-        repair_handled=before.repair_handled if memory.handled is None else memory.handled,
-        peers=tuple(_peers(observed, memory))[:PEERS_SHOWN],
-        conditions=_conditions(shown, phase, why, written, memory, now),
-    )
-
-
-class Writability(NamedTuple):
-    """Whether somebody can write, as far as it is known."""
-
-    can: bool = True
-    reason: str = "NoFailure"
-    message: str = "no write failed that nobody repeated"
-
-
-def writability(shown: LightNetwork, memory: Memory) -> Writability:
-    """Whether somebody can write; what was known before a restart holds until it is known anew."""
-    if memory.unwritable:
-        return Writability(False, "WriteFailed", memory.unwritable)
-    if memory.forked:
-        return Writability(False, "Forked", memory.forked)
-    before = condition_of(shown.status.conditions, WRITABLE) if shown.status else None
-    if memory.forked is None and before is not None and before.reason == "Forked":
-        return Writability(False, "Forked", before.message)
-    return Writability()
-
-
-_NORMAL: Literal["Normal"] = "Normal"
-_WARNING: Literal["Warning"] = "Warning"
-
-
-class NetworkEvent(NamedTuple):
-    """What is told of a network itself."""
-
-    reason: str
-    note: str
-    type: Literal["Normal", "Warning"] = "Normal"
-
-
-def changes(shown: LightNetwork, status: LightNetworkStatus) -> Iterator[NetworkEvent]:
+def changes(lightnetwork: LightNetwork, status: LightNetworkStatus) -> Iterator[PlannedEvent]:
     """What is worth an event on the network itself: another phase, and whether it takes writes."""
-    before = shown.status or LightNetworkStatus()
+    before = lightnetwork.status or LightNetworkStatus()
     ready = condition_of(status.conditions, "Ready")
     if status.phase != before.phase and status.phase is not None:
         bad = status.phase in ("Degraded", "Split")
-        note, kind = (ready.message if ready else "") or "", _WARNING if bad else _NORMAL
-        yield NetworkEvent(status.phase, note, kind)
+        note = (ready.message if ready else "") or ""
+        yield PlannedEvent("Warning" if bad else "Normal", status.phase, note)
     was, now = (condition_of(each.conditions, WRITABLE) for each in (before, status))
     if now is not None and now.status != (was.status if was is not None else "True"):
         note = now.message or ""
         if now.status == "True":
-            yield NetworkEvent("Writable", note)
+            yield PlannedEvent("Normal", "Writable", note)
         else:
-            yield NetworkEvent("NotWritable", note, "Warning")
-
-
-def phase_of(
-    observed: Observed, memory: Memory, written: Writability = Writability()
-) -> tuple[Phase, str]:
-    """The phase of a network, and why."""
-    if not observed.peers:
-        return "Empty", "no pod has the label"
-    if not observed.stack:
-        return "Forming", _waiting(observed, memory)
-    lost = split_off(memory.missing) & {peer.uid for peer in observed.stack}
-    if lost:
-        names = ", ".join(str(peer.key) for peer in observed.stack if peer.uid in lost)
-        return "Split", f"not in the contact's view: {names}"
-    if not written.can:
-        return "Degraded", written.message
-    if memory.trouble:
-        return "Degraded", memory.trouble
-    bad = [str(peer.key) for peer in observed.stack if peer.uid in memory.misses]
-    bad += [str(peer.key) for peer in observed.candidates if peer.lapsed]
-    if bad:
-        return "Degraded", f"not answering: {', '.join(bad[:5])}"
-    return "Ready", f"{len(observed.stack)} members"
-
-
-def _waiting(observed: Observed, memory: Memory) -> str:
-    for peer in observed.candidates:
-        known = memory.waits.get(peer.uid)
-        if known is not None and known.reason:
-            return f"{peer.key}: {known.reason}"
-    for peer in observed.excluded:
-        return f"{peer.key}: {peer.obstacle}"
-    return "about to be formed"
-
-
-def _conditions(
-    shown: LightNetwork,
-    phase: Phase,
-    why: str,
-    written: Writability,
-    memory: Memory,
-    now: datetime,
-) -> tuple[Condition, ...]:
-    ready = written.can and phase not in ("Forming", "Empty")
-    rows: list[tuple[str, bool, str, str]] = [
-        ("Ready", ready, phase if written.can else "NotWritable", why),
-        ("Healthy", phase == "Ready", phase, why),
-        (WRITABLE, *written),
-    ]
-    if memory.repaired:
-        rows.append(("Repairing", False, "Done", memory.repaired))
-    found, generation = shown.status.conditions if shown.status else (), shown.metadata.generation
-    for name, status, reason, said in rows:
-        found = set_condition(
-            found, name, status=status, reason=reason, message=said, generation=generation, now=now
-        )
-    return found
-
-
-def _peers(observed: Observed, memory: Memory) -> Iterator[NetworkPeer]:
-    for pod in memory.leaving.values():
-        # Whoever starts after a crash goes on with those that stand here.
-        name, uid = _named(observed, pod.key), pod.metadata.uid
-        yield NetworkPeer(pod=name, uid=uid, state="Moving", message="it has not left yet")
-    for peer in observed.stack:
-        yield _shown(observed, peer, "Suspect" if peer.uid in memory.misses else "Up")
-    for peer in observed.candidates:
-        known = memory.waits.get(peer.uid)
-        said = known.reason if known is not None else ""
-        state = "Moving" if peer.elsewhere else "Down" if peer.lapsed else "Waiting"
-        yield _shown(observed, peer, state, said)
-    for peer in observed.excluded:
-        yield _shown(observed, peer, "Invalid", peer.obstacle)
-
-
-def _shown(observed: Observed, peer: PeerView, state: str, message: str = "") -> NetworkPeer:
-    record = peer.record if peer.current else None
-    return NetworkPeer(
-        pod=_named(observed, peer.key),
-        uid=peer.uid,
-        address=peer.address,
-        state=state,
-        joined_at=record.joined_at if record else None,
-        joined_via=record.joined_via if record else None,
-        message=message or None,
-    )
-
-
-def _named(observed: Observed, key: Request) -> str:
-    return str(key) if observed.key.namespace == EVERYWHERE else key.name
-
-
-def states(observed: Observed, memory: Memory) -> dict[str, int]:
-    """How many pods are in which state, for the metrics."""
-    counts = dict.fromkeys(("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 0)
-    for peer in _peers(observed, memory):
-        counts[peer.state] += 1
-    return counts
+            yield PlannedEvent("Warning", "NotWritable", note)

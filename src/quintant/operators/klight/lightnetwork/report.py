@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quintant.core import codec
-from quintant.operators.klight.lightnetwork.api import LightNetwork
+from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.runtime.cache.client import Client
 
 WORD = "networks"
@@ -18,25 +18,25 @@ WORD = "networks"
 
 async def networks(client: Client, path: str) -> bytes | None:
     """All networks, or the one at NAMESPACE/ID; None if there is no such network."""
-    found = await client.list(LightNetwork)
+    lightnetworks = await client.list(LightNetwork)
     if not path:
-        return codec.encode(listed(found))
-    place = tuple(path.split("/"))
-    one = next((each for each in found if _place(each) == place), None)
+        return codec.encode(listed(lightnetworks))
+    key = tuple(path.split("/"))
+    one = next((each for each in lightnetworks if _network_key(each) == key), None)
     return codec.encode(plain(one)) if one is not None else None
 
 
-def listed(found: Iterable[LightNetwork]) -> dict[str, Any]:
+def listed(lightnetworks: Iterable[LightNetwork]) -> dict[str, Any]:
     """Several networks, in order."""
-    return {WORD: [plain(each) for each in sorted(found, key=_place)]}
+    return {WORD: [plain(each) for each in sorted(lightnetworks, key=_network_key)]}
 
 
-def plain(shown: LightNetwork) -> dict[str, Any]:
+def plain(lightnetwork: LightNetwork) -> dict[str, Any]:
     """One network: where it is, what it is called, and its status."""
-    namespace, identity = _place(shown)
-    status = codec.to_plain(shown).get("status", {})
-    return {"namespace": namespace, "id": identity, "name": shown.metadata.name, **status}
+    namespace, identity = _network_key(lightnetwork)
+    status = codec.to_plain(lightnetwork).get("status", {})
+    return {"namespace": namespace, "id": identity, "name": lightnetwork.metadata.name, **status}
 
 
-def _place(shown: LightNetwork) -> tuple[str, str]:
-    return shown.metadata.namespace, shown.spec.network_id
+def _network_key(lightnetwork: LightNetwork) -> tuple[str, str]:
+    return lightnetwork.metadata.namespace, lightnetwork.spec.network_id

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from quintant.core.object import Request, replace
 from quintant.operators.klight.api import GROUP, JOINED, NETWORK, PeerPod
-from quintant.operators.klight.lightnetwork.api import LightNetwork
-from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import (
+from quintant.operators.klight.api.lightnetwork import LightNetwork
+from quintant.operators.klight.observed.memory import Memory
+from quintant.operators.klight.observed.network import (
     Observed,
     PeerView,
     contested,
@@ -18,9 +18,15 @@ from quintant.operators.klight.observe.view import (
     view,
 )
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.rules import EVERYWHERE, address_of, network_of, object_name
+from quintant.operators.klight.rules import (
+    EVERYWHERE,
+    address_of,
+    lightnetwork_key,
+    network_of,
+)
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.indexer import IndexFunction
+from quintant.runtime.events.limiter import EventLimiter
 
 BY_NETWORK = "klight/network"
 BY_RECORD = "klight/record"
@@ -50,11 +56,11 @@ class Keys:
         if name:
             yield Request(name, namespace)
 
-    def of_lightnetwork(self, shown: LightNetwork) -> Iterator[Request]:
+    def of_lightnetwork(self, lightnetwork: LightNetwork) -> Iterator[Request]:
         """The network that an object shows."""
-        namespace = shown.metadata.namespace
+        namespace = lightnetwork.metadata.namespace
         spans = self.options.network_scope == "cluster" and namespace == self.options.home
-        yield Request(shown.spec.network_id, EVERYWHERE if spans else namespace)
+        yield Request(lightnetwork.spec.network_id, EVERYWHERE if spans else namespace)
 
     def aspects(self, pod: PeerPod) -> object:
         """What about a pod matters; all else is noise."""
@@ -70,6 +76,17 @@ class Keys:
         return network_of(pod, self.options) or Request("", pod.metadata.namespace)
 
 
+@dataclass(slots=True)
+class NetworkState:
+    """What the controller holds of one network between two turns."""
+
+    memory: Memory = field(default_factory=Memory)
+    views: Mapping[str, PeerView] = field(default_factory=dict)
+    """What was made of each pod at the last look, by uid: most have not changed since."""
+    warnings: EventLimiter = field(default_factory=EventLimiter)
+    """Which warnings were recorded lately."""
+
+
 @dataclass(frozen=True, slots=True)
 class ViewReader:
     """Reads one network from the caches."""
@@ -77,14 +94,7 @@ class ViewReader:
     key: Request
     client: Client
     options: Options
-    memory: Memory
-
-    @property
-    def place(self) -> Request:
-        """Where the network's LightNetwork is."""
-        spans = self.key.namespace == EVERYWHERE
-        namespace = self.options.home if spans else self.key.namespace
-        return Request(object_name(self.key.name), namespace)
+    state: NetworkState
 
     async def observe(self, newer: Sequence[PeerPod] = ()) -> Observed:
         """The network as its pods show it; `newer` are pods that caches may lack."""
@@ -93,13 +103,25 @@ class ViewReader:
         labelled = [pod for pod in newer if network_of(pod, self.options) == self.key]
         pods = {pod.metadata.uid: pod for pod in (*cached, *labelled)}
         peers = [peer for pod in pods.values() if (peer := self._peer(pod)) is not None]
+        unsaved = self.state.memory.join.unsaved
+        self.state.views = {peer.uid: peer for peer in peers if peer.uid not in unsaved}
         owners = {peer.address: await self._pods(BY_ADDRESS, peer.address) for peer in peers}
         leavers = [pod for pod in recorded if not self._mine(pod)]
-        return view(self.key, peers, leavers, owners.__getitem__)
+        lightnetwork = await self.client.find(
+            LightNetwork, *lightnetwork_key(self.key, self.options)
+        )
+        if lightnetwork is not None and lightnetwork.spec.network_id != self.key.name:
+            lightnetwork = None  # It shows another network, and only has the name of ours.
+        return view(self.key, peers, leavers, owners.__getitem__, lightnetwork)
 
-    async def lightnetwork(self) -> LightNetwork | None:
-        """The object that shows the network, if there is one."""
-        return await self.client.find(LightNetwork, *self.place)
+    async def observe_with(self, keys: Sequence[Request]) -> Observed:
+        """The network, with what the API server itself knows of the pods of these keys."""
+        return await self.observe([*(await self.pods(keys, live=True)).values()])
+
+    async def pods(self, keys: Sequence[Request], *, live: bool) -> dict[Request, PeerPod]:
+        """The pods of these keys that there are, by the caches or by the API server itself."""
+        pods = {key: await self.client.find(PeerPod, *key, live=live) for key in keys}
+        return {key: pod for key, pod in pods.items() if pod is not None}
 
     async def unchanged(self, peer: PeerView) -> bool:
         """Whether a pod is still the peer it was: same life, same address, same network."""
@@ -112,14 +134,11 @@ class ViewReader:
         return same_life and not contested(now, lambda _: rivals).obstacle
 
     def _peer(self, pod: PeerPod) -> PeerView | None:
-        uid, memory = pod.metadata.uid, self.memory
-        known = memory.peers.get(uid)
-        if known is not None and known.pod is pod and uid not in memory.unsaved:
+        uid, unsaved = pod.metadata.uid, self.state.memory.join.unsaved
+        known = self.state.views.get(uid)
+        if known is not None and known.pod is pod and uid not in unsaved:
             return known
-        peer = peer_of(pod, self.options, memory.unsaved)
-        if peer is not None and uid not in memory.unsaved:
-            memory.peers[uid] = peer
-        return peer
+        return peer_of(pod, self.options, unsaved)
 
     def _mine(self, pod: PeerPod) -> bool:
         network = network_of(pod, self.options)

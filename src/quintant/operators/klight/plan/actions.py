@@ -1,32 +1,31 @@
-"""What is to be done about a pod, as values: decided by the plan, carried out by `act`."""
+"""What is to be done, as values: decided by the plan, carried out by `act`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from quintant.api.meta import Condition, condition_of
-from quintant.core.clock import timestamp
-from quintant.operators.klight.api import ADOPTED, FOUNDER, JOINED, PeerPod
-from quintant.operators.klight.observe.view import PeerView
-from quintant.operators.klight.plan.join_result import PeerHealth
-
-START_SECONDS = 5.0
-"""How long a peer may take to start before its owner is told that it is waited for."""
+from quintant.api.events import PlannedEvent
+from quintant.api.meta import Condition
+from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.api.lightnetwork import LightNetwork, LightNetworkStatus
+from quintant.operators.klight.observed.membership import Membership
+from quintant.operators.klight.observed.network import PeerView
+from quintant.runtime.reconcile.conclusion import Conclusion
 
 
 class End(Enum):
     """How an attempt to join a pod ended, as the metrics have it."""
 
-    FOUND = "founded"
+    FOUNDED = "founded"
     JOINED = "joined"
     ADOPTED = "adopted"
     """It was a member already."""
     RETRY = "joiner-down"
     """The joiner's fault: try again later."""
     UNSETTLED = "unsettled"
-    """Nobody knows: look again later, and join again only if it did not happen."""
+    """It is not known: look again later, and join again only if it did not happen."""
     NOT_A_PEER = "not-a-lightpeer"
     REFUSED = "refused"
     UNREACHABLE = "unreachable"
@@ -42,14 +41,30 @@ class End(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Save:
+    """Write down the record of a join that happened."""
+
+    pod: PeerPod
+    record: Membership
+
+
+@dataclass(frozen=True, slots=True)
+class NoteIntent:
+    """Write down that a peer is about to be joined, for the process that starts after a crash."""
+
+    pod: PeerPod
+    annotations: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     """Take a member off the stack."""
 
     peer: PeerView
     reason: str
     note: str
-    long: bool = False
-    """Whether it is left alone for long: only a human can help."""
+    backoff: float | None = None
+    """How long it is left alone; None lets it join again at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +72,19 @@ class Enrol:
     """Record a peer as a member, on top of the stack."""
 
     peer: PeerView
-    via: str
+    record: Membership
     end: End
     reason: str
     note: str
+
+    @property
+    def pod(self) -> PeerPod:
+        return self.peer.pod
+
+    @property
+    def member(self) -> PeerView:
+        """The peer as a member."""
+        return replace(self.peer, record=self.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,63 +98,99 @@ class Postpone:
     """That of the warning; empty if it is too early for one."""
     end: End | None = None
     """How an attempt ended; None if there was none."""
-    long: bool = False
+    backoff: float | None = None
+    """Seconds until the next try; None doubles them with each failure."""
     trouble: bool = False
     """Whether it says something about the network, too."""
     unsettled: bool | None = None
-    """Whether a join may still be going on; None leaves what is known of it."""
+    """Whether a join may still be under way; None leaves what is known of it."""
+    withdraws: bool = False
+    """Whether an intent stands on the pod that came to nothing."""
 
 
-Action = Drop | Enrol | Postpone
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Take the record off a pod whose membership is over."""
+
+    pod: PeerPod
+    remaining: Mapping[str, str]
+    """The annotations of ours that stay."""
+    condition: Condition | None
+    """What the pod's readiness gate shows then; None if it has none, or shows it."""
+    event: PlannedEvent | None
+    """None if there was no record."""
 
 
-def found(peer: PeerView) -> Enrol:
-    """A peer founds its network."""
-    note = f"founded network {peer.network.name}"
-    return Enrol(peer, FOUNDER, End.FOUND, "NetworkFormed", note)
+@dataclass(frozen=True, slots=True)
+class SetGate:
+    """Show a pod that lists the readiness gate whether it is a member."""
+
+    pod: PeerPod
+    condition: Condition
 
 
-def adopt(peer: PeerView) -> Enrol:
-    """A peer is a member already."""
-    note = f"is in network {peer.network.name} already"
-    return Enrol(peer, ADOPTED, End.ADOPTED, "Joined", note)
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Record an event about a pod."""
+
+    pod: PeerPod
+    reason: str
+    note: str
 
 
-def not_serving(peer: PeerView, health: PeerHealth, waited: float) -> Postpone:
-    """A peer does not serve, for so many seconds by now."""
-    waiting = f"{peer.address} is {health.value}"
-    if health is PeerHealth.FOREIGN:
-        return Postpone(peer, waiting, "NotALightpeer", End.NOT_A_PEER, long=True)
-    return Postpone(peer, waiting, "Waiting" if waited > START_SECONDS else "")
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """Record a warning about a pod, at most once a minute."""
+
+    pod: PeerPod
+    reason: str
+    note: str
 
 
-def warning(action: Postpone) -> str:
-    """What the owner of a pod is told."""
-    if action.reason == "NotALightpeer":
-        return foreign(action.peer)
-    return action.waiting if action.end else f"{action.waiting}; is lightpeer running there?"
+@dataclass(frozen=True, slots=True)
+class CountFailures:
+    """Count checks of members that failed."""
+
+    count: int
 
 
-def foreign(peer: PeerView) -> str:
-    """What is wrong with something else that listens where a peer should."""
-    return (
-        f"what listens at {peer.address} is no lightpeer; "
-        "name the right port, or run lightpeer there"
-    )
+@dataclass(frozen=True, slots=True)
+class CountRepair:
+    """Count a repair, log it, and record how it ended."""
+
+    result: str
+    strays: int
+    failed: int
+    lightnetwork: LightNetwork | None
+    event: PlannedEvent | None
+    """None if there was nothing to do."""
 
 
-def gate_condition(pod: PeerPod, waits: str, now: datetime) -> Condition | None:
-    """What a pod is told of its membership; None if it does not ask for it, or knows.
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Show a network in the metrics; `uids` are its pods."""
 
-    A pod asks by naming the condition among its readiness gates: a Service then sends nobody to it
-    before it has joined, and a rollout goes on only when it has.
-    """
-    status = "False" if waits else "True"
-    asks = any(gate.condition_type == JOINED for gate in pod.spec.readiness_gates)
-    found = condition_of(pod.status.conditions, JOINED)
-    if not asks or pod.deleting or (found is not None and found.status == status):
-        return None
-    reason, since = "Waiting" if waits else "Member", timestamp(now)
-    return Condition(
-        type=JOINED, status=status, reason=reason, message=waits, last_transition_time=since
-    )
+    states: Mapping[str, int]
+    depth: int
+    uids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Conclude:
+    """Write the status of a LightNetwork, and record what changed."""
+
+    lightnetwork: LightNetwork
+    conclusion: Conclusion[LightNetworkStatus]
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """Delete the LightNetwork of a network that is no more, if there is one, and its series."""
+
+    lightnetwork: LightNetwork | None
+
+
+Action = (
+    Save | NoteIntent | Drop | Enrol | Postpone | Erase | SetGate | Announce | Warn
+    | CountFailures | CountRepair | Measure | Conclude | Retire
+)  # fmt: skip

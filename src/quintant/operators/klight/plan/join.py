@@ -1,196 +1,107 @@
-"""How one pod becomes a member: the steps of the reconciler, as a pure state machine.
+"""The step that makes members of the pods that wait, one after another. Pure.
 
-    1    the stack is empty          -> found the network
-    2    else                        -> try the head
-    2.1  the head took it            -> joined
-    2.2  the head is proven dead     -> drop it, and begin again at 1
-
-What is proven is the point: a live contact is never dropped, and nobody founds a second network
-beside a live one. A contact that the joiner cannot reach, though we can, is passed over and kept.
-
-`next_step` says whom to ask what, `after` takes the answer in, and `conclude` says what follows
-from how the attempt ended.
+Who does not serve yet waits; who is a member already is only recorded; every other pod goes through
+an `Attempt`. Before each call the caches are asked whether joiner and contact are still who they
+were.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from datetime import datetime
 
-from quintant.operators.klight.observe.view import PeerView
-from quintant.operators.klight.plan.actions import (
-    Action,
-    Drop,
-    End,
-    Enrol,
-    Postpone,
-    foreign,
-    found,
-)
-from quintant.operators.klight.plan.join_result import (
-    NO_ANSWER,
-    Answer,
-    JoinResult,
-    PeerHealth,
-    join_result,
-)
+from quintant.operators.klight.observed.memory import JoinMemory, Memory
+from quintant.operators.klight.observed.network import Observed, PeerView
+from quintant.operators.klight.observed.questions import Answers, Questions, check, status
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan import candidates
+from quintant.operators.klight.plan.actions import Postpone
+from quintant.operators.klight.plan.admit import JoinQueue
+from quintant.operators.klight.plan.joiner import not_serving, withdrawn
+from quintant.operators.klight.plan.step import Now, StepDecision, decided
+from quintant.operators.klight.plan.transitions import until
 
-
-class Ask(Enum):
-    """What is asked next."""
-
-    CHECK = auto()
-    """Of the contact, whether it serves, before anybody is sent to it."""
-    JOIN = auto()
-    """Of the joiner, to join the contact's network."""
-    INSPECT = auto()
-    """Of the contact, whether it lives, after the joiner could not join it."""
+CHECK_SECONDS = 2.0
+"""How long a pod that wants to join may take to answer a check."""
+TURN_SECONDS = 5.0
+"""How long one turn joins, before it looks at the network again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """How far the attempt to join one pod is."""
+class JoinStep:
+    """Finds those who are ready to join, and who founds the network if there is none."""
 
-    joiner: PeerView
-    contacts: tuple[PeerView, ...]
-    """Those still to be tried, newest first."""
-    precheck: bool = True
-    """Whether contacts are checked before anybody is sent to them."""
-    ask: Ask = Ask.CHECK
-    """What comes next, if there is a contact."""
-    end: End | None = None
-    answer: Answer = NO_ANSWER
-    """What the joiner said last."""
-    dead: tuple[PeerView, ...] = ()
-    """Proven dead on the way: to be dropped from the stack."""
-    bad: tuple[PeerView, ...] = ()
-    """Alive, and no lightpeers: to be dropped from the stack, too."""
-    silent: tuple[PeerView, ...] = ()
-    """Slow or dead, nobody knows: passed over, and dropped only by the checks of members."""
-    unreachable: tuple[PeerView, ...] = ()
-    """Alive, but not for the joiner."""
+    options: Options
+    began: datetime
+    """When this process first looked at anything."""
 
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """Whether those who are due serve; then, of a network to be founded, what they have."""
+        due = candidates.due(observed, memory.join, now.began)
+        if checks := answers.unanswered(check(peer, CHECK_SECONDS) for peer in due):
+            return checks
+        ready = _serving(due, answers)
+        if observed.stack or self._pause(observed, memory.join, ready, now) > 0:
+            return ()
+        return answers.unanswered(status(peer, CHECK_SECONDS) for peer in ready)
 
-def begin(joiner: PeerView, stack: tuple[PeerView, ...], *, precheck: bool = True) -> Attempt:
-    """An attempt with everybody but oneself as contacts."""
-    contacts = tuple(peer for peer in stack if peer.uid != joiner.uid)
-    return _at_next(Attempt(joiner, (), precheck), contacts)
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """Those who do not serve wait; the others are joined, unless a founder is waited for."""
+        due = candidates.due(observed, memory.join, now.began)
+        waits = candidates.waits(observed, memory.join, now.began)
+        memory = replace(memory, join=replace(memory.join, waits=waits))
+        actions, ready = _postponed(due, memory.join, answers, now), _serving(due, answers)
+        if ready and not observed.stack:
+            join = self._missing(observed, memory.join, ready, now)
+            memory, pause = replace(memory, join=join), self._pause(observed, join, ready, now)
+            if pause > 0:
+                return decided(_left_alone(memory, ready, pause, now), actions, now)
+            replies = {peer.uid: answers[status(peer, CHECK_SECONDS)] for peer in ready}
+            ready = candidates.founder_first(ready, replies)
+        # Checks have deadlines of their own: however long they took, a pod is joined.
+        deadline = now.seconds + TURN_SECONDS
+        queue = JoinQueue(self.options, self.began, tuple(ready), observed.stack, deadline)
+        return decided(memory, actions, now, queue.step())
 
+    def _pause(
+        self, observed: Observed, memory: JoinMemory, ready: Sequence[PeerView], now: Now
+    ) -> float:
+        """Seconds until one of these may found the network."""
+        memory = self._missing(observed, memory, ready, now)
+        missed = candidates.absent(observed, ready)
+        return candidates.founding_pause(self.options, memory, missed, now.seconds)
 
-def after(attempt: Attempt, outcome: PeerHealth | Answer | None) -> Attempt:
-    """The attempt with the outcome of its step; None for a contact that is not who it was."""
-    match outcome:
-        case None:
-            return _at_next(attempt, attempt.contacts[1:])
-        case Answer():
-            attempt, meaning = replace(attempt, answer=outcome), join_result(outcome)
-            blamed = meaning in (JoinResult.CONTACT_AWAY, JoinResult.CONTACT_BAD)
-            return replace(attempt, ask=Ask.INSPECT) if blamed else _ended(attempt, meaning)
-        case PeerHealth() if outcome.serves and attempt.ask is Ask.CHECK:
-            return replace(attempt, ask=Ask.JOIN)
-    return _passed(attempt, outcome)
-
-
-def conclude(attempt: Attempt) -> tuple[Action, ...]:
-    """What follows from an attempt that ended: whom to drop, and what becomes of the joiner."""
-    drops = (
-        *(
-            Drop(each, "PeerDown", f"{each.address} does not answer; dropped")
-            for each in attempt.dead
-        ),
-        *(Drop(each, "NotALightpeer", foreign(each), long=True) for each in attempt.bad),
-    )
-    match attempt.end:
-        case End.FOUND if attempt.dead:
-            # The network has lost its last member just now: who founds it anew is chosen with care.
-            return drops
-        case End.FOUND:
-            return (*drops, found(attempt.joiner))
-        case End.JOINED:
-            return (*drops, _joined(attempt.joiner, attempt.contacts[0]))
-    return (*drops, _failed(attempt))
+    def _missing(
+        self, observed: Observed, memory: JoinMemory, ready: Sequence[PeerView], now: Now
+    ) -> JoinMemory:
+        """The memory with the moment since when former members are waited for."""
+        missed = candidates.absent(observed, ready) and memory.memberless is None
+        return replace(memory, memberless=now.seconds) if missed else memory
 
 
-def _at_next(attempt: Attempt, contacts: tuple[PeerView, ...]) -> Attempt:
-    """The attempt with these contacts left, about to ask the first one.
-
-    A silent contact may live and have everything: whoever founded anew would lose it.
-    """
-    ask = Ask.CHECK if attempt.precheck else Ask.JOIN
-    attempt = replace(attempt, contacts=contacts, ask=ask)
-    if contacts:
-        return attempt
-    alone = End.SILENT if attempt.silent else End.FOUND
-    return replace(attempt, end=End.UNREACHABLE if attempt.unreachable else alone)
-
-
-def _passed(attempt: Attempt, health: PeerHealth) -> Attempt:
-    """The attempt without its contact, by what our own look at the contact found.
-
-    Dead ones and impostors are to be dropped; one that serves is only out of the joiner's reach.
-    """
-    head, rest = attempt.contacts[0], attempt.contacts[1:]
-    match health:
-        case PeerHealth.SERVING | PeerHealth.FAILING:
-            attempt = replace(attempt, unreachable=(*attempt.unreachable, head))
-        case PeerHealth.FOREIGN:
-            attempt = replace(attempt, bad=(*attempt.bad, head))
-        case PeerHealth.REFUSED:
-            attempt = replace(attempt, dead=(*attempt.dead, head))
-        case _:
-            attempt = replace(attempt, silent=(*attempt.silent, head))
-    return _at_next(attempt, rest)
+def _postponed(
+    due: Iterable[PeerView], memory: JoinMemory, answers: Answers, now: Now
+) -> list[Postpone]:
+    """Those of the due who do not serve."""
+    return [
+        withdrawn(
+            not_serving(peer, health, now.seconds - memory.waits[peer.uid].since), memory.intents
+        )
+        for peer in due
+        if not (health := answers[check(peer, CHECK_SECONDS)]).serves
+    ]
 
 
-def _ended(attempt: Attempt, meaning: JoinResult) -> Attempt:
-    return replace(attempt, end=_ENDS[meaning])
+def _left_alone(memory: Memory, ready: Iterable[PeerView], pause: float, now: Now) -> Memory:
+    for peer in ready:
+        memory = until(memory, peer, now.seconds + pause, now.seconds)
+    return memory
 
 
-def _joined(joiner: PeerView, contact: PeerView) -> Enrol:
-    note = f"joined network {joiner.network.name} through {contact.key} at {contact.address}"
-    return Enrol(joiner, contact.address, End.JOINED, "Joined", note)
-
-
-def _failed(attempt: Attempt) -> Postpone:
-    assert attempt.end is not None, "an attempt is concluded when it has ended"
-    reason, note = _explained(attempt, attempt.end)
-    return Postpone(
-        attempt.joiner,
-        note,
-        reason,
-        attempt.end,
-        long=attempt.end in (End.NOT_A_PEER, End.TOO_LARGE),
-        trouble=attempt.end in (End.REFUSED, End.UNREACHABLE),
-        unsettled=attempt.end is End.UNSETTLED,
-    )
-
-
-def _explained(attempt: Attempt, end: End) -> tuple[str, str]:
-    """Reason and note of a failed attempt: what happened, and what to do."""
-    who, said = attempt.joiner.address, attempt.answer.text or attempt.answer.code
-    match end:
-        case End.NOT_A_PEER:
-            return "NotALightpeer", foreign(attempt.joiner)
-        case End.TOO_LARGE:
-            return "ChainBlockTooLarge", f"{said}; a block of the chain is too large to be sent"
-        case End.UNREACHABLE:
-            names = ", ".join(peer.address for peer in attempt.unreachable)
-            return "Unreachable", f"{who} cannot reach {names}: is there a NetworkPolicy between?"
-        case End.SILENT:
-            names = ", ".join(peer.address for peer in attempt.silent)
-            return "Waiting", f"no member answers ({names}); waiting until they do, or are down"
-        case End.UNSETTLED:
-            return "JoinFailed", f"{who} did not answer in time; looking again before any retry"
-        case End.REFUSED:
-            return "JoinFailed", f"the network refused {who}: {said}; it may need a repair"
-    return "JoinFailed", f"{who} failed while joining: {said}; trying again"
-
-
-_ENDS = {
-    JoinResult.JOINED: End.JOINED,
-    JoinResult.JOINER_DOWN: End.RETRY,
-    JoinResult.UNSETTLED: End.UNSETTLED,
-    JoinResult.NOT_A_PEER: End.NOT_A_PEER,
-    JoinResult.REFUSED: End.REFUSED,
-    JoinResult.TOO_LARGE: End.TOO_LARGE,
-}
+def _serving(due: Iterable[PeerView], answers: Answers) -> list[PeerView]:
+    return [peer for peer in due if answers[check(peer, CHECK_SECONDS)].serves]

@@ -1,123 +1,164 @@
-"""What the checks of members mean: who is suspect, who is down, who has split off. Pure.
+"""The step that checks the members of a network from time to time. Pure.
 
-One failed check makes a suspect, which nobody is sent to. A member that fails for `down-after` is
-down. A live member that is not in the contact's view, sweep after sweep, has split off.
+The contact, if it is one of our own peers, is also asked whom it sees. `plan.sweep` has what the
+answers mean.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from quintant.operators.klight.observe.view import PeerView
+from quintant.core.text import one_line
+from quintant.operators.klight.observed.answers import PeerHealth
+from quintant.operators.klight.observed.memory import Memory, ProbeMemory
+from quintant.operators.klight.observed.network import Observed, PeerView
+from quintant.operators.klight.observed.questions import (
+    Answers,
+    PeerCall,
+    Questions,
+    check,
+    newest,
+    status,
+)
 from quintant.operators.klight.options import Options
-from quintant.operators.klight.plan.actions import Drop
-from quintant.operators.klight.plan.join_result import PeerHealth
-from quintant.wire.peeradmin import LastOrder, MemberState, StatusResponse
+from quintant.operators.klight.plan import sweep
+from quintant.operators.klight.plan.actions import CountFailures
+from quintant.operators.klight.plan.step import Now, StepDecision, decided
+from quintant.operators.klight.plan.sweep import Checked
+from quintant.wire.peeradmin import StatusResponse
 
-SPLIT_SWEEPS = 2
-"""A member must be missing from the contact's view so often in a row: views take time to spread."""
-
-RECENT_SECONDS = 60.0
-"""A write that failed says nothing of a network in which another succeeded so shortly before."""
-COMPARE_SWEEPS = 6
-"""Every so many sweeps peers of another make are asked what was written last: they walk their whole
-chain for it."""
-COMPARED = 64
-"""At most so many members are compared, and asked about their last writes."""
+PROBE_SECONDS = 1.0
+"""How long a member may take to answer a check."""
+SECOND_SECONDS = 2.0
+"""How long it may take when it is asked again."""
+JITTER = 0.2
+"""How far checks are spread, so that networks are not all checked at once."""
 
 
-def seen_by(status: StatusResponse) -> set[str]:
-    """The members that a peer takes for alive, itself perhaps among them."""
-    return {member.address for member in status.members if member.state != MemberState.DOWN}
+@dataclass(frozen=True, slots=True)
+class ProbeStep:
+    """Checks every member, if it is time to, and takes the dead off the stack."""
+
+    options: Options
+
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """Checks, then what the answers make doubtful."""
+        if now.began < memory.probe.due:
+            return ()
+        rounds = _rounds(observed.stack, memory.probe, answers)
+        return next(filter(None, map(answers.unanswered, rounds)), ())
+
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """Drop those who are down, and remember the rest."""
+        if now.began < memory.probe.due:
+            return StepDecision((), memory)
+        checks = checked(observed.stack, answers)
+        due = now.began + now.random.jitter(self.options.probe_interval, JITTER)
+        latest = replace(learned(memory.probe, checks, answers), due=due)
+        drops = sweep.down(latest.misses, checks, self.options)
+        failures = CountFailures(sum(not health.serves for _, health in checks))
+        return decided(replace(memory, probe=latest), (failures, *drops), now)
 
 
-def founding_order(status: StatusResponse | None) -> tuple[int, int]:
-    """Orders founders: those who know most others, then those who have most, first.
-
-    Whoever knows others or has contents must not be sent to somebody who has not.
-    """
-    if status is None:
-        return 0, 0
-    return -len(seen_by(status) - {status.address}), -status.clients
-
-
-def patience(down_after: float, interval: float) -> int:
-    """After how many failed checks in a row a member is down."""
-    return max(1, math.ceil(down_after / interval))
-
-
-def counted(
-    misses: Mapping[str, int], found: Iterable[tuple[PeerView, PeerHealth]]
-) -> dict[str, int]:
-    """The failed checks in a row of each peer, with what was just found."""
-    left = dict(misses)
-    for peer, health in found:
-        failed = left.pop(peer.uid, 0) + 1
-        if not health.serves:
-            left[peer.uid] = failed
-    return left
+def _rounds(
+    stack: Sequence[PeerView], memory: ProbeMemory, answers: Answers
+) -> Iterator[Sequence[PeerCall[Any]]]:
+    """What is asked one after another; each round builds on the answers to those before it."""
+    yield [check(peer, PROBE_SECONDS) for peer in stack]
+    yield [check(peer, SECOND_SECONDS) for peer in _silent(stack, answers)]
+    checks = checked(stack, answers)
+    alive = _alive(checks)
+    contact = contact_of(alive, memory)
+    yield [status(contact, PROBE_SECONDS)] if contact is not None else []
+    memory = compared(memory, alive, answers)
+    yield [status(peer, PROBE_SECONDS) for peer in writers(checks, memory)]
+    if sweep.compares(memory.sweeps):
+        sample = alive[: sweep.COMPARED]
+        yield [status(peer, PROBE_SECONDS) for peer in sample if peer.uid not in memory.ours]
+        if not all(_ours(memory, sample, answers)[peer.uid] for peer in sample):
+            yield [newest(peer, SECOND_SECONDS) for peer in sample]
 
 
-def down(
-    misses: Mapping[str, int], found: Iterable[tuple[PeerView, PeerHealth]], options: Options
-) -> list[Drop]:
-    """Who failed too often in a row, and is no member any more."""
-    most = patience(options.down_after, options.probe_interval)
+def _silent(stack: Sequence[PeerView], answers: Answers) -> list[PeerView]:
+    """Those who are asked twice: we may be the ones who are slow."""
+    first = ((peer, answers[check(peer, PROBE_SECONDS)]) for peer in stack)
+    return [peer for peer, health in first if health is PeerHealth.SILENT]
+
+
+def checked(stack: Sequence[PeerView], answers: Answers) -> list[Checked]:
+    """How the members are, by the last answer of each."""
     return [
-        Drop(
-            peer,
-            "PeerDown",
-            f"{peer.address} is {health.value} for {options.down_after:g} s; dropped",
-        )
-        for peer, health in found
-        if misses.get(peer.uid, 0) >= most
+        (peer, answers.get(check(peer, SECOND_SECONDS)) or answers[check(peer, PROBE_SECONDS)])
+        for peer in stack
     ]
 
 
-def unseen(
-    missing: Mapping[str, int], alive: Iterable[PeerView], contact: PeerView, status: StatusResponse
-) -> dict[str, int]:
-    """Sweeps in a row in which live members were not in the contact's view, by uid."""
-    seen = {contact.address} | seen_by(status)
-    lost = [peer for peer in alive if peer.address not in seen]
-    return {peer.uid: missing.get(peer.uid, 0) + 1 for peer in lost}
+def _alive(checks: Sequence[Checked]) -> list[PeerView]:
+    return [peer for peer, health in checks if health.serves]
 
 
-def unwritable(orders: Mapping[str, LastOrder]) -> str:
-    """Why nobody can write: the newest failure, unless somebody wrote since, or shortly before."""
-    failed = {address: order for address, order in orders.items() if order.failure}
-    if not failed:
-        return ""
-    done = [_seconds(order) for order in orders.values() if not order.failure]
-    address = max(failed, key=lambda each: _seconds(failed[each]))
-    if done and max(done) >= _seconds(failed[address]) - RECENT_SECONDS:
-        return ""
-    return f"the last write at {address} failed: {failed[address].failure}"
+def learned(memory: ProbeMemory, checks: Sequence[Checked], answers: Answers) -> ProbeMemory:
+    """What is known of the members after a sweep."""
+    alive, number = _alive(checks), memory.sweeps
+    memory = replace(
+        compared(memory, alive, answers),
+        misses=sweep.counted(memory.misses, checks),
+        sweeps=number + 1,
+    )
+    reporters = writers(checks, memory)
+    statuses = [(peer, answers[status(peer, PROBE_SECONDS)]) for peer in reporters]
+    orders = {peer.address: reply.order for peer, reply in statuses if reply and reply.order}
+    memory = replace(memory, unwritable=sweep.unwritable(orders))
+    return chains(memory, alive[: sweep.COMPARED], answers) if sweep.compares(number) else memory
 
 
-def _seconds(order: LastOrder) -> float:
-    return order.at.seconds + order.at.nanos / 1e9 if order.at is not None else 0.0
+def contact_of(alive: Sequence[PeerView], memory: ProbeMemory) -> PeerView | None:
+    """The member that is asked whom it sees: the newest of our own, as far as it is known."""
+    return next((peer for peer in alive if peer.uid not in memory.foreign), None)
 
 
-def compares(sweep: int) -> bool:
-    """Whether members are compared at a sweep: at the first two, then now and then."""
-    return sweep < 2 or sweep % COMPARE_SWEEPS == 0
+def compared(memory: ProbeMemory, alive: Sequence[PeerView], answers: Answers) -> ProbeMemory:
+    """The memory with those who are not in the contact's view."""
+    contact = contact_of(alive, memory)
+    reply: StatusResponse | None
+    reply = answers[status(contact, PROBE_SECONDS)] if contact is not None else None
+    if contact is None or reply is None:
+        # Silence and another make look alike: once all were tried, they are tried again.
+        foreign = memory.foreign | {contact.uid} if contact is not None else frozenset()
+        return replace(memory, foreign=foreign, missing={}, head="", height=0)
+    missing = sweep.unseen(memory.missing, alive, contact, reply)
+    return replace(memory, head=one_line(reply.head), height=reply.height, missing=missing)
 
 
-def forked(before: Mapping[str, bytes], now: Mapping[str, bytes], names: Mapping[str, str]) -> str:
-    """Whose newest entry differs from most others', and stays so; empty if they all agree.
-
-    While somebody writes, members differ for a moment: only what is the same twice counts.
-    """
-    still = {uid: told for uid, told in now.items() if before.get(uid) == told}
-    if len(set(still.values())) < 2:
-        return ""
-    most = max(still.values(), key=list(still.values()).count)
-    apart = ", ".join(names[uid] for uid in still if still[uid] != most)
-    return f"members do not have the same chain, and cannot all write: {apart}"
+def writers(checks: Sequence[Checked], memory: ProbeMemory) -> list[PeerView]:
+    """Who is asked about the last writes: no member, unless one reports that its last failed."""
+    failing = [peer for peer, health in checks if health is PeerHealth.FAILING]
+    if not failing:
+        return []
+    serving = [peer for peer, health in checks if health is PeerHealth.SERVING]
+    others = [peer for peer in serving if peer.uid not in memory.foreign]
+    return [*failing[: sweep.COMPARED], *others[: sweep.COMPARED]]
 
 
-def split_off(missing: Mapping[str, int]) -> set[str]:
-    """Those who are surely not in the contact's network, by uid."""
-    return {uid for uid, sweeps in missing.items() if sweeps >= SPLIT_SWEEPS}
+def chains(memory: ProbeMemory, sample: Sequence[PeerView], answers: Answers) -> ProbeMemory:
+    """The memory with those who have another chain, where peers cannot tell by themselves."""
+    memory = replace(memory, ours=_ours(memory, sample, answers))
+    if all(memory.ours[peer.uid] for peer in sample):
+        return replace(memory, forked="", newest={})
+    now = {peer.uid: answers[newest(peer, SECOND_SECONDS)] for peer in sample}
+    names = {peer.uid: str(peer.key) for peer in sample}
+    forked = sweep.forked(memory.newest, now, names) if memory.newest else memory.forked
+    return replace(memory, newest=now, forked=forked)
+
+
+def _ours(memory: ProbeMemory, sample: Sequence[PeerView], answers: Answers) -> dict[str, bool]:
+    """Whether members are our own, with those who were asked just now."""
+    unknown = [peer for peer in sample if peer.uid not in memory.ours]
+    replies = {peer.uid: answers[status(peer, PROBE_SECONDS)] for peer in unknown}
+    return {**memory.ours, **{uid: reply is not None for uid, reply in replies.items()}}

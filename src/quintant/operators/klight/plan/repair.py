@@ -1,98 +1,117 @@
-"""When and how a network that has come apart is mended. Pure.
+"""The step that brings the parts of a network together, if that is due. Pure.
 
-Peers maintain their networks themselves; this is for what they cannot know: that another part of
-their network lives. The parts are found by asking everybody whom it sees. Members of the smaller
-parts are sent to the largest one, one after another, and merge what they have into its chain.
-
-Peers of another make do not tell whom they see: all of them are given one list and one chain, by a
-peer of ours if there is one, else by a contact that lives for the repair.
+`plan.parts` says when and whom, `plan.reunion` how.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from quintant.operators.klight.lightnetwork.api import REPAIR, LightNetwork, Repair
-from quintant.operators.klight.plan.probe import split_off
-
-
-def wanted(
-    shown: LightNetwork | None, default: Repair, missing: Mapping[str, int], forked: bool = False
-) -> bool:
-    """Whether a repair is due: asked for and not done yet, or automatic and needed."""
-    policy = (shown.spec.repair if shown is not None else None) or default
-    if policy == "off":
-        return False
-    if policy == "auto" and (split_off(missing) or forked):
-        return True
-    return requested(shown) != handled(shown)
+from quintant.api.events import PlannedEvent
+from quintant.core.text import one_line
+from quintant.operators.klight.observed.answers import Answer, JoinResult, join_result
+from quintant.operators.klight.observed.memory import Memory
+from quintant.operators.klight.observed.network import Observed, PeerView
+from quintant.operators.klight.observed.questions import Answers, NetworkLook, Questions, status
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan import reunion
+from quintant.operators.klight.plan.actions import Announce, CountRepair, Warn
+from quintant.operators.klight.plan.parts import requested, summary, wanted
+from quintant.operators.klight.plan.reunion import STATUS_SECONDS, Reunion, ReunionStage
+from quintant.operators.klight.plan.step import Now, StepDecision, decided
 
 
-def requested(shown: LightNetwork | None) -> str:
-    """The last request for a repair; empty if there was none."""
-    return shown.metadata.annotations.get(REPAIR, "") if shown is not None else ""
+@dataclass(frozen=True, slots=True)
+class RepairStep:
+    """Asks every member whom it sees, if a repair is due."""
+
+    options: Options
+
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """Who the members are, also by the API server, then whom they see."""
+        if not self._wanted(observed, memory):
+            return ()
+        look = doubtful(observed)
+        if look.keys and look not in answers:
+            return (look,)
+        stack = _network(observed, answers).stack
+        return answers.unanswered(status(peer, STATUS_SECONDS) for peer in stack)
+
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """Bring those together who do not see each other."""
+        if not self._wanted(observed, memory):
+            return StepDecision((), memory)
+        began = reunion.begin(_network(observed, answers), answers)
+        return _reunited(ReunionStep(self.options, began), observed, memory, now)
+
+    def _wanted(self, observed: Observed, memory: Memory) -> bool:
+        probe, policy = memory.probe, self.options.repair
+        return wanted(observed.lightnetwork, policy, probe.missing, bool(probe.forked))
 
 
-def handled(shown: LightNetwork | None) -> str:
-    """The last request that was acted upon."""
-    status = shown.status if shown is not None else None
-    return (status.repair_handled if status is not None else None) or ""
+def doubtful(observed: Observed) -> NetworkLook:
+    """The network with pods that its status shows, and that are no members by the caches.
 
-
-def parts(views: Mapping[str, set[str]]) -> list[list[str]]:
-    """Addresses that see each other, directly or through others; the largest part first."""
-    left, found = list(views), []
-    while left:
-        part, edge = [], [left.pop(0)]
-        while edge:
-            part.append(here := edge.pop())
-            near = [there for there in left if there in views[here] and here in views[there]]
-            left = [there for there in left if there not in near]
-            edge += near
-        found.append(part)
-    return sorted(found, key=len, reverse=True)
-
-
-def strays(views: Mapping[str, set[str]]) -> tuple[list[str], list[str]]:
-    """Who is to be brought back, and the part of the network to which."""
-    apart = parts(views)
-    return [each for part in apart[1:] for each in part], apart[0] if apart else []
-
-
-def union(histories: Sequence[Sequence[bytes]]) -> list[bytes]:
-    """Everything that any peer has, oldest first: the longest history, then what it lacks.
-
-    Histories are newest first. What was written twice stays twice.
+    By caches that are behind, a request would be done with while those whom they lack stay apart.
     """
-    found = list(reversed(max(histories, key=len, default=())))
-    for history in histories:
-        spare = Counter(found)
-        for payload in reversed(history):
-            if spare[payload]:
-                spare[payload] -= 1
-            else:
-                found.append(payload)
-    return found
+    members = {peer.uid for peer in observed.stack}
+    return NetworkLook(tuple(key for uid, key in observed.listed.items() if uid not in members))
 
 
-def lacking(mine: Sequence[bytes], histories: Sequence[Sequence[bytes]]) -> list[bytes]:
-    """What others have and one has not, oldest first."""
-    spare = Counter(mine)
-    found = []
-    for payload in union([mine, *histories]):
-        if spare[payload]:
-            spare[payload] -= 1
-        else:
-            found.append(payload)
-    return found
+def _network(observed: Observed, answers: Answers) -> Observed:
+    return answers.get(doubtful(observed)) or observed
 
 
-def summary(strayed: int, failed: int, silent: int) -> tuple[str, str]:
-    """How a repair ended: in a word for the metrics, and for people."""
-    result = "failed" if failed else "mended" if strayed else "nothing"
-    said = f"{strayed - failed} of {strayed} peers were brought back"
-    said = said if strayed else "nothing to do"
-    if silent:
-        said += f"; {silent} that did not answer were left alone"
-    return result, said
+@dataclass(frozen=True, slots=True)
+class ReunionStep:
+    """Makes the next call of a reunion that has not ended."""
+
+    options: Options
+    reunion: Reunion
+
+    def questions(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> Questions:
+        """What the reunion asks next."""
+        return answers.unanswered(reunion.questions(self.reunion, self.options))
+
+    def decide(
+        self, observed: Observed, memory: Memory, answers: Answers, now: Now
+    ) -> StepDecision:
+        """Continue, or report how it went."""
+        later = reunion.after(self.reunion, answers, self.options)
+        return _reunited(replace(self, reunion=later), observed, memory, now)
+
+
+def _reunited(step: ReunionStep, observed: Observed, memory: Memory, now: Now) -> StepDecision:
+    if step.reunion.stage is not ReunionStage.END:
+        return StepDecision((), memory, step)
+    replies, stack = step.reunion.replies, step.reunion.network.stack
+    failed = sum(join_result(answer) is not JoinResult.JOINED for answer in replies.values())
+    result, message = summary(len(replies), failed, step.reunion.silent)
+    memory = replace(
+        memory,
+        show=replace(memory.show, repaired=message, handled=requested(observed.lightnetwork)),
+        probe=replace(memory.probe, missing={}, newest={}, forked=""),
+    )
+    reports = [_report(peer, replies[peer.uid]) for peer in stack if peer.uid in replies]
+    event = _event(failed, message) if replies else None
+    count = CountRepair(result, len(replies), failed, observed.lightnetwork, event)
+    return decided(memory, (*reports, count), now)
+
+
+def _report(peer: PeerView, answer: Answer) -> Announce | Warn:
+    if join_result(answer) is JoinResult.JOINED:
+        return Announce(peer.pod, "Repaired", "brought back to its network")
+    note = f"could not be brought back: {one_line(answer.text) or answer.code}"
+    return Warn(peer.pod, "RepairFailed", note)
+
+
+def _event(failed: int, message: str) -> PlannedEvent:
+    if failed:
+        return PlannedEvent("Warning", "RepairFailed", message)
+    return PlannedEvent("Normal", "Repaired", message)

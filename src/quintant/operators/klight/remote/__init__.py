@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from quintant.operators.klight.plan.join_result import Answer, Contents, PeerHealth
+from quintant.operators.klight.observed.answers import Answer, Contents, PeerHealth
 from quintant.wire.peeradmin import StatusResponse
 
 

@@ -19,8 +19,8 @@ import grpc
 import grpc.aio
 
 from quintant.core.clock import Random
-from quintant.operators.klight.plan.join_result import OK, Answer, Contents, PeerHealth
-from quintant.operators.klight.plan.repair import lacking, union
+from quintant.operators.klight.observed.answers import OK, Answer, Contents, PeerHealth
+from quintant.operators.klight.plan.parts import lacking, union
 from quintant.operators.klight.remote.prepared_contact import PreparedContact, served
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
@@ -28,7 +28,6 @@ from quintant.wire.lightpeer import (
     NOTIFY_NEW_BLOCK,
     PERSIST,
     QUERY,
-    Asked,
     EmptyQueryRequest,
     HealthCheckRequest,
     HealthCheckResponse,
@@ -37,8 +36,9 @@ from quintant.wire.lightpeer import (
     Method,
     PersistRequest,
     QueryResponse,
+    RequestMessage,
+    ResponseMessage,
     Serving,
-    Told,
 )
 from quintant.wire.peeradmin import (
     FAILING,
@@ -56,6 +56,10 @@ REASON = "klight-reason"
 # Connections kept; the one longest unused is closed beyond it. Each costs about 12 KB, a new one
 # a millisecond.
 KEPT = 1024
+# Of the chains that are read for one repair, all together; more would end the process, which has
+# 256 MiB. A block counts for no less than it takes in memory.
+MOST_BYTES = 96 * 1024 * 1024
+_BLOCK_BYTES = 128
 _CHANNEL = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.keepalive_time_ms", 2**31 - 1),
@@ -68,7 +72,7 @@ _REFUSALS = (
     grpc.StatusCode.UNIMPLEMENTED,
     grpc.StatusCode.PERMISSION_DENIED,
 )
-"""The peer itself said no."""
+"""The peer itself refused."""
 _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 """What gRPC says of a port that speaks something else."""
 
@@ -111,7 +115,7 @@ class GrpcPeers:
 
     async def join(self, address: str, contact: str, within: float) -> Answer:
         """Have the peer at an address join the network of the contact."""
-        return await self._told(JOIN_NETWORK, address, JoinRequest(contact), within)
+        return await self._answered(JOIN_NETWORK, address, JoinRequest(contact), within)
 
     async def status(self, address: str, within: float) -> StatusResponse | None:
         """How one of our own peers is; None for any other, and for silence."""
@@ -124,8 +128,8 @@ class GrpcPeers:
 
     async def leave(self, address: str, reason: str, within: float) -> Answer:
         """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
-        shown = self._token()
-        return await self._told(LEAVE, address, LeaveRequest(reason), within, shown)
+        metadata = self._token()
+        return await self._answered(LEAVE, address, LeaveRequest(reason), within, metadata)
 
     def _token(self) -> tuple[tuple[str, str], ...]:
         """What lets us change peers that want to see it; the file may be replaced."""
@@ -147,14 +151,14 @@ class GrpcPeers:
     async def blank(self, address: str, within: float) -> bool | None:
         """Whether a peer of another make has no chain at all; None if it does not say.
 
-        It is told of a block without anything: whoever has a chain says that it does not follow
-        it; whoever has none would have taken it, and says that it lists no members. Neither
+        It is sent a block without anything: one that has a chain answers that it does not follow
+        it; one that has none would have taken it, and answers that it lists no members. Neither
         changes anything.
         """
-        answer = await self._told(NOTIFY_NEW_BLOCK, address, Lightblock(), within)
+        answer = await self._answered(NOTIFY_NEW_BLOCK, address, Lightblock(), within)
         if answer.code != "UNKNOWN":
             return None
-        return next((told for mark, told in _BLANK if mark in answer.text), None)
+        return next((is_blank for mark, is_blank in _BLANK if mark in answer.text), None)
 
     async def newest(self, address: str, within: float) -> bytes:
         """A digest of what was written last; empty if nothing was, or the peer does not say."""
@@ -171,7 +175,7 @@ class GrpcPeers:
     async def regroup(self, members: Sequence[str], port: int, within: float) -> dict[str, Answer]:
         """Give peers of another make one list of members, and everything that any of them has."""
         try:
-            had = [[each async for each in self.payloads(one, within)] for one in members]
+            had = await self._chains(members, within)
             answers, listed = await self._gather(members, members, union(had), port, within)
             if set(listed) != set(members):
                 # They have other names for themselves than we have for them.
@@ -183,8 +187,7 @@ class GrpcPeers:
     async def collect(self, contact: str, members: Sequence[str], within: float) -> Answer:
         """Have a peer keep what it lacks and others have; how that ended."""
         try:
-            mine = [each async for each in self.payloads(contact, within)]
-            had = [[each async for each in self.payloads(one, within)] for one in members]
+            mine, *had = await self._chains((contact, *members), within)
         except (grpc.aio.AioRpcError, Malformed) as error:
             return Answer("UNAVAILABLE", str(error))
         for payload in lacking(mine, had):
@@ -207,15 +210,34 @@ class GrpcPeers:
             answers = {each: await self.join(each, address, within) for each in members}
         return answers, contact.announced
 
-    async def payloads(self, address: str, within: float) -> AsyncIterator[bytes]:
-        """Everything a peer has, newest first; gRPC's error if it does not say."""
+    async def _chains(self, members: Sequence[str], within: float) -> list[list[bytes]]:
+        """Everything that each of some peers has, if all of it together can be held."""
+        had, left = list[list[bytes]](), MOST_BYTES
+        for one in members:
+            had.append([each async for each in self.payloads(one, within, left)])
+            left -= sum(map(_held, had[-1]))
+        return had
+
+    async def payloads(
+        self, address: str, within: float, most: int = MOST_BYTES
+    ) -> AsyncIterator[bytes]:
+        """Everything a peer has, newest first; gRPC's error if it does not say.
+
+        Malformed if it is more than `most` bytes: a chain need not have an end.
+        """
         async with self._channel(address) as channel:
-            async for raw in _query(channel, within):
-                yield QueryResponse.decode(raw).payload
+            call = _query(channel, within)
+            async for raw in call:
+                payload = QueryResponse.decode(raw).payload
+                most -= _held(payload)
+                if most < 0:
+                    call.cancel()
+                    raise Malformed(f"more than {MOST_BYTES} bytes")
+                yield payload
 
     async def persist(self, address: str, payload: bytes, within: float) -> Answer:
         """Have a peer, and so its network, keep something."""
-        return await self._told(PERSIST, address, PersistRequest(payload), within)
+        return await self._answered(PERSIST, address, PersistRequest(payload), within)
 
     async def close(self) -> None:
         """Close the connections that were kept."""
@@ -223,17 +245,17 @@ class GrpcPeers:
             _, channel = self._kept.popitem()
             await channel.close()
 
-    async def _told(
+    async def _answered(
         self,
-        method: Method[Asked, Told],
+        method: Method[RequestMessage, ResponseMessage],
         address: str,
-        asked: Asked,
+        request: RequestMessage,
         within: float,
-        shown: Sequence[tuple[str, str]] = (),
+        metadata: Sequence[tuple[str, str]] = (),
     ) -> Answer:
         """How a call ended whose answer says no more than that."""
         try:
-            await self._ask(method, address, asked, within, shown)
+            await self._ask(method, address, request, within, metadata)
         except grpc.aio.AioRpcError as error:
             trailing = dict(error.trailing_metadata() or ())
             reason = str(trailing.get(REASON, ""))
@@ -241,29 +263,33 @@ class GrpcPeers:
         return Answer(OK)
 
     async def _call(
-        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+        self,
+        method: Method[RequestMessage, ResponseMessage],
+        address: str,
+        request: RequestMessage,
+        within: float,
     ) -> bytes:
-        raw, _ = await self._ask(method, address, asked, within)
+        raw, _ = await self._ask(method, address, request, within)
         return raw
 
     async def _ask(
         self,
-        method: Method[Asked, Told],
+        method: Method[RequestMessage, ResponseMessage],
         address: str,
-        asked: Asked,
+        request: RequestMessage,
         within: float,
-        shown: Sequence[tuple[str, str]] = (),
+        metadata: Sequence[tuple[str, str]] = (),
     ) -> tuple[bytes, set[str]]:
         """What a peer answers, and the keys of the metadata that come with it."""
         async with self._channel(address) as channel:
             ask: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method.path)
-            call = ask(asked.encode(), timeout=within, metadata=tuple(shown))
+            call = ask(request.encode(), timeout=within, metadata=tuple(metadata))
             raw = await call
             return raw, {key for key, _ in await call.trailing_metadata() or ()}
 
     @asynccontextmanager
     async def _channel(self, address: str) -> AsyncIterator[grpc.aio.Channel]:
-        """A connection to a peer: kept if all went well, or if the peer itself said no."""
+        """A connection to a peer: kept if all went well, or if the peer itself refused."""
         channel = self._kept.pop(address, None) or grpc.aio.insecure_channel(address, _CHANNEL)
         good = False
         try:
@@ -289,8 +315,12 @@ def _query(channel: grpc.aio.Channel, within: float) -> grpc.aio.UnaryStreamCall
     return ask(EmptyQueryRequest().encode(), timeout=within)
 
 
+def _held(payload: bytes) -> int:
+    return len(payload) + _BLOCK_BYTES
+
+
 def _silence(error: grpc.aio.AioRpcError) -> PeerHealth:
-    """What a failed check says of whoever is there."""
+    """What a failed check says of what is there."""
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return PeerHealth.SILENT
     text = error.details() or ""

@@ -1,7 +1,7 @@
 """A contact that hands out a chain which was prepared: how peers of another make are put in order.
 
 A peer of the original takes over, from whatever contact it is sent to, the chain and the list of
-members. So a network of them that lists somebody twice, or whose chains have come apart, is mended
+members. So a network of them that lists a member twice, or whose chains have come apart, is mended
 by sending each member to one contact that has the right list and everything that any of them had.
 The contact lives as long as the repair, and is no member.
 """
@@ -31,7 +31,7 @@ from quintant.wire.lightpeer import (
 
 
 class PreparedContact(grpc.GenericRpcHandler):
-    """Answers whoever wants to become a member with one chain, newest block first."""
+    """Answers every peer that wants to become a member with one chain, newest block first."""
 
     def __init__(self, members: Sequence[str], payloads: Sequence[bytes], random: Random) -> None:
         self.blocks = prepared_chain(members, payloads, random)
@@ -45,13 +45,13 @@ class PreparedContact(grpc.GenericRpcHandler):
             return grpc.unary_unary_rpc_method_handler(self._check)
         return None
 
-    async def _connect(self, asked: bytes, context: Any) -> AsyncIterator[bytes]:
-        peer = ConnectRequest.decode(asked).peer
+    async def _connect(self, request: bytes, context: Any) -> AsyncIterator[bytes]:
+        peer = ConnectRequest.decode(request).peer
         self.announced.append(peer.address if peer is not None else "")
         for block in self.blocks:
             yield block.encode()
 
-    async def _check(self, asked: bytes, context: Any) -> bytes:
+    async def _check(self, request: bytes, context: Any) -> bytes:
         return HealthCheckResponse(Serving.SERVING).encode()
 
 

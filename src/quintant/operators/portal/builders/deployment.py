@@ -52,9 +52,9 @@ def labels(expose: str) -> dict[str, str]:
     }
 
 
-def adoptable(found: Deployment, wanted: Mapping[str, str]) -> bool:
-    """Whether nobody controls it, and it says itself by these labels whose it is."""
-    return controller_of(found) is None and wanted.items() <= found.metadata.labels.items()
+def adoptable(existing: Deployment, wanted: Mapping[str, str]) -> bool:
+    """Whether it has no controller, and its labels say that it is ours."""
+    return controller_of(existing) is None and wanted.items() <= existing.metadata.labels.items()
 
 
 def deployment(

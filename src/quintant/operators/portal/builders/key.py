@@ -1,7 +1,7 @@
 """The key of a PortalExpose: whose a name is, at relays of Portal's own protocol. Pure.
 
 Tunnels of one PortalExpose share it, and with it the name. It is made once, and never read again
-by anybody but them.
+by others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pods of a PortalExpose's tunnels. Pure.
 
-An image that tells nothing of itself, such as Portal's own tunnel, is neither probed nor told what
+An image that reports nothing, such as Portal's own tunnel, is neither probed nor given what
 only our tunnel understands, and gets its relays in one flag.
 """
 
@@ -46,7 +46,7 @@ CONTAINER = "tunnel"
 ADMIN_PORT = 9808
 # Drain takes 8 s; what hangs longer is cut.
 _GRACE_SECONDS = 15
-_NOBODY = 65532
+_NONROOT_UID = 65532
 _TLS_PORTS = (443, 8443)
 _CAS = "/etc/portal/ca"
 _AUTHORITIES = VolumeMount(name="ca", mount_path=_CAS, read_only=True)
@@ -84,7 +84,7 @@ class Tunnels:
     command: tuple[str, ...] = ()
     """What starts the tunnel, where the image does not do it by itself."""
     silent: bool = False
-    """Whether the image tells nothing of itself: nobody asks its port, and nobody probes it."""
+    """Whether the image reports nothing: its port is neither asked nor probed."""
 
 
 def target_tls(expose: PortalExpose, service: Service) -> str:
@@ -112,7 +112,8 @@ def tunnel_pod(
         termination_grace_period_seconds=_GRACE_SECONDS,
         security_context=PodSecurityContext(
             run_as_non_root=True,
-            run_as_user=_NOBODY,
+            run_as_user=_NONROOT_UID,
+            run_as_group=_NONROOT_UID,
             seccomp_profile=SeccompProfile(type="RuntimeDefault"),
         ),
     )
@@ -151,12 +152,12 @@ def _container(
 
 
 def _arguments(expose: PortalExpose, tunnels: Tunnels) -> tuple[str, ...]:
-    app, place = expose.spec.app, expose.metadata.namespace
+    app, namespace = expose.spec.app, expose.metadata.namespace
     urls = [target.url for target in expose.spec.relay.targets]
     # Of several flags Portal's own tunnel takes the last one.
     urls = [",".join(urls)] if tunnels.silent else urls
     relays = [word for url in urls for word in ("--relay", url)]
-    host = f"{app.service.name}.{place}.svc.{tunnels.domain}"
+    host = f"{app.service.name}.{namespace}.svc.{tunnels.domain}"
     return (
         "expose",
         *("--name", app.name, "--host", host, "--port", str(app.service.port)),
@@ -191,8 +192,8 @@ def _settings(expose: PortalExpose, service: Service, trusting: bool) -> tuple[E
 def _limits(limits: RateLimits | None) -> tuple[EnvVar, ...]:
     if limits is None:
         return ()
-    told = portal.RequestRates(_limit(limits.per_visitor), _limit(limits.per_exposure))
-    return (EnvVar(name="PORTAL_RATE_LIMITS", value=msgspec.json.encode(told).decode()),)
+    rates = portal.RequestRates(_limit(limits.per_visitor), _limit(limits.per_exposure))
+    return (EnvVar(name="PORTAL_RATE_LIMITS", value=msgspec.json.encode(rates).decode()),)
 
 
 def _limit(limit: RateLimit | None) -> portal.RequestRate | None:
@@ -210,7 +211,7 @@ def _secrets(expose: PortalExpose) -> tuple[EnvVar, ...]:
     }
     return (
         _secret("PORTAL_KEY", key_name(expose.metadata.name), KEY),
-        *(_secret(name, *place) for name, place in tokens.items()),
+        *(_secret(name, *reference) for name, reference in tokens.items()),
     )
 
 

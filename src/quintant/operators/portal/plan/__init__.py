@@ -1,24 +1,21 @@
-"""What to do about a PortalExpose: its children first, then what is said of them. Pure.
+"""What to do about a PortalExpose: its children first, then what follows from them. Pure.
 
-Observed ──> children ──act──> Outcome ──> plan ──> status, events, when to look again
+Observed ──> children ──act──> Outcome ──> plan ──> Conclusion: status, events, when to look again
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from quintant.api.apps import Deployment
-from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of
-from quintant.core.clock import parse_timestamp
+from quintant.core.clock import find_timestamp
 from quintant.operators.portal.api import PortalExposeStatus
-from quintant.operators.portal.builders import Tunnels, deployment
-from quintant.operators.portal.observe import HEARING_SECONDS, Observed
+from quintant.operators.portal.builders import deployment
+from quintant.operators.portal.observed import HEARING_SECONDS, Observed, OperationResult, Outcome
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.plan.events import status_events
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.status import status_of
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.result import Result
 
 # After a write to the Deployment; watches usually are faster.
 _SOON_SECONDS = 1.0
@@ -27,32 +24,23 @@ _MISSED_SECONDS = HEARING_SECONDS + 0.1
 # While the Deployment of an earlier namesake goes away.
 _WAIT_SECONDS = 2.0
 # While a relay is not connected: as long again as it has been so, within these bounds, which
-# doubles. The tunnels themselves try again on their own, and tell of it.
+# doubles. The tunnels themselves try again on their own, and report it.
 _RELAY_SECONDS, _RELAY_CAP_SECONDS = 5.0, 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be said, and when to look again."""
-
-    status: PortalExposeStatus
-    events: tuple[PlannedEvent, ...]
-    """To be told once the status is written."""
-    again: Result | None
-
-
-def children(observed: Observed, tunnels: Tunnels) -> tuple[Deployment, ...]:
+def children(observed: Observed, options: Options) -> tuple[Deployment, ...]:
     """The children that there should be; none is taken away while something is missing."""
     if observed.blocked or observed.service is None or observed.tunnel_class is None:
         return ()
-    return (deployment(observed.expose, observed.tunnel_class, observed.service, tunnels),)
+    return (deployment(observed.expose, observed.tunnel_class, observed.service, options.tunnels),)
 
 
-def plan(observed: Observed, outcome: Outcome, options: Options) -> Plan:
+def plan(observed: Observed, outcome: Outcome, options: Options) -> Conclusion[PortalExposeStatus]:
     """What follows from what was read, and from what became of the children."""
     status = status_of(observed, outcome)
     events = tuple(status_events(observed, outcome, status))
-    return Plan(status, events, _again(observed, outcome, status, options.status_check_interval))
+    again = _again(observed, outcome, status, options.status_check_interval)
+    return Conclusion(status, events=events, again=again, error=outcome.error)
 
 
 def _again(
@@ -75,11 +63,8 @@ def _again(
 
 
 def _patience(observed: Observed, status: PortalExposeStatus) -> float:
-    found = condition_of(status.conditions, "RelayConnected")
-    since = (
-        parse_timestamp(found.last_transition_time)
-        if found and found.last_transition_time
-        else observed.now
-    )
+    condition = condition_of(status.conditions, "RelayConnected")
+    moment = condition.last_transition_time if condition is not None else None
+    since = (find_timestamp(moment) if moment else None) or observed.now
     passed = (observed.now - since).total_seconds()
     return min(max(passed, _RELAY_SECONDS), _RELAY_CAP_SECONDS)

@@ -6,14 +6,15 @@ from quintant.api.apps import Deployment
 from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
 from quintant.core.text import one_line
 from quintant.operators.portal.api import Phase, RelayConnection
-from quintant.operators.portal.observe import Observed
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
+from quintant.operators.portal.plan.kstatus import KSTATUS, OVERDUE, ready
 from quintant.operators.portal.plan.relays import refusing
-from quintant.operators.portal.rules import is_address
+from quintant.operators.portal.rules import is_address, listed
 from quintant.operators.portal.tunnel_class.plan import missing_class
+from quintant.runtime.reconcile.kstatus import with_kstatus
 from quintant.wire.portal import Close
 
-OVERDUE = "ProgressDeadlineExceeded"
+NO_RELAY = "NoRelayConnected"
 DEPLOYED = "Deployed"
 """True from the first Deployment on: whatever is created later is created again."""
 BLOCKING = frozenset(
@@ -21,6 +22,7 @@ BLOCKING = frozenset(
         "ServiceNotFound",
         "TunnelClassNotFound",
         "NoDefaultTunnelClass",
+        "InvalidTunnelClass",
         "InvalidSpec",
         "RelayTokenNotShared",
         "DeploymentConflict",
@@ -33,22 +35,25 @@ def conditions(
     observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, ...], phase: Phase
 ) -> tuple[Condition, ...]:
     """All conditions; those that nothing is to be said about stay as they are."""
-    found = [_service(observed), *_port(observed), _class(observed), *_token(observed)]
-    found += [_deployment(observed, outcome), _connected(observed, relays), *_name(observed)]
-    found += _fitting(observed)
-    found += [_available(observed, found, phase)]
-    found += [_progressing(observed, outcome), *_deployed(observed, outcome)]
+    claims = [_service(observed), *_port(observed), _class(observed), *_sound_class(observed)]
+    claims += _token(observed)
+    claims += [_deployment(observed, outcome), _connected(observed, relays), *_name(observed)]
+    claims += _fitting(observed)
+    claims += [_available(observed, claims, phase)]
+    claims += [_progressing(observed, outcome), *_deployed(observed, outcome)]
+    claims += [ready(claims, phase)]
     known, generation = _before(observed), observed.expose.metadata.generation
-    return set_conditions(known, found, generation=generation, now=observed.now)
+    found = set_conditions(known, claims, generation=generation, now=observed.now)
+    return with_kstatus(found, KSTATUS, generation=generation, now=observed.now)
 
 
 def _service(observed: Observed) -> ConditionClaim:
     name = observed.expose.spec.app.service.name
     if observed.service is not None:
         return ConditionClaim("ServiceExists", "True", "ServiceFound", "Service exists")
-    place = observed.expose.metadata.namespace
-    said = f"Service '{name}' not found in namespace '{place}'"
-    return ConditionClaim("ServiceExists", "False", "ServiceNotFound", said)
+    namespace = observed.expose.metadata.namespace
+    message = f"Service '{name}' not found in namespace '{namespace}'"
+    return ConditionClaim("ServiceExists", "False", "ServiceNotFound", message)
 
 
 def _port(observed: Observed) -> list[ConditionClaim]:
@@ -59,8 +64,8 @@ def _port(observed: Observed) -> list[ConditionClaim]:
     numbers = [each.port for each in service.spec.ports]
     if numbers and port not in numbers and service.spec.type != "ExternalName":
         listed = ", ".join(map(str, numbers))
-        said = f"Service '{service.metadata.name}' has no port {port}; it has {listed}"
-        return [ConditionClaim("ServicePortExists", "False", "ServicePortNotFound", said)]
+        message = f"Service '{service.metadata.name}' has no port {port}; it has {listed}"
+        return [ConditionClaim("ServicePortExists", "False", "ServicePortNotFound", message)]
     if condition_of(_before(observed), "ServicePortExists") is None:
         return []
     return [
@@ -74,9 +79,20 @@ def _before(observed: Observed) -> tuple[Condition, ...]:
 
 def _class(observed: Observed) -> ConditionClaim:
     if observed.tunnel_class is not None:
-        said = f"TunnelClass '{observed.tunnel_class.metadata.name}' is in force"
-        return ConditionClaim("TunnelClassExists", "True", "TunnelClassFound", said)
+        message = f"TunnelClass '{observed.tunnel_class.metadata.name}' is in force"
+        return ConditionClaim("TunnelClassExists", "True", "TunnelClassFound", message)
     return ConditionClaim("TunnelClassExists", "False", *missing_class(observed.expose))
+
+
+def _sound_class(observed: Observed) -> list[ConditionClaim]:
+    """Only once a class was wrong is it worth saying that it is right."""
+    type, chosen = "TunnelClassValid", observed.tunnel_class
+    if chosen is not None and observed.class_errors:
+        message = f"TunnelClass '{chosen.metadata.name}': {listed(observed.class_errors)}"
+        return [ConditionClaim(type, "False", "InvalidTunnelClass", message)]
+    if chosen is None or condition_of(_before(observed), type) is None:
+        return []
+    return [ConditionClaim(type, "True", "TunnelClassValid", "The class breaks no rule")]
 
 
 def _token(observed: Observed) -> list[ConditionClaim]:
@@ -119,18 +135,16 @@ def _connected(observed: Observed, relays: tuple[RelayConnection, ...]) -> Condi
             type, "Unknown", "NotReported", "No tunnel has told of its relays yet"
         )
     errors = "; ".join(f"{each.name}: {each.last_error}" for each in relays if each.last_error)
-    said = f"Only {up}/{len(relays)} relays connected{f': {errors}' if errors else ''}"
-    return ConditionClaim(
-        type, "False", "PartialRelayConnection" if up else "NoRelayConnected", said
-    )
+    message = f"Only {up}/{len(relays)} relays connected{f': {errors}' if errors else ''}"
+    return ConditionClaim(type, "False", "PartialRelayConnection" if up else NO_RELAY, message)
 
 
 def _name(observed: Observed) -> list[ConditionClaim]:
     """Only once a name was seen to be another's is it worth saying that it is ours."""
     type, app = "NameAvailable", observed.expose.spec.app.name
     if taken := refusing(observed.expose.spec.relay.targets, observed.tunnels):
-        said = f"The name '{app}' is another's at {', '.join(taken)}: free it there or change it"
-        return [ConditionClaim(type, "False", "NameConflict", said)]
+        message = f"The name '{app}' is another's at {', '.join(taken)}: free it there or change it"
+        return [ConditionClaim(type, "False", "NameConflict", message)]
     if condition_of(_before(observed), type) is None:
         return []
     return [
@@ -143,12 +157,12 @@ def _fitting(observed: Observed) -> list[ConditionClaim]:
     type, chosen = "TunnelsAccepted", observed.tunnel_class
     targets = observed.expose.spec.relay.targets
     if (full := refusing(targets, observed.tunnels, Close.LIMIT)) and chosen is not None:
-        said = (
+        message = (
             f"{', '.join(full)} takes no more tunnels than it has: lower spec.replicas of "
             f"TunnelClass '{chosen.metadata.name}' ({chosen.spec.replicas}), "
             "or raise --max-group-sessions there"
         )
-        return [ConditionClaim(type, "False", "TooManyTunnels", said)]
+        return [ConditionClaim(type, "False", "TooManyTunnels", message)]
     if condition_of(_before(observed), type) is None:
         return []
     return [ConditionClaim(type, "True", "TunnelsFit", "No relay turns a tunnel away")]
@@ -156,11 +170,15 @@ def _fitting(observed: Observed) -> list[ConditionClaim]:
 
 def _available(observed: Observed, claims: list[ConditionClaim], phase: Phase) -> ConditionClaim:
     if observed.errors:
-        said = "; ".join(f"{cause.field}: {cause.message}" for cause in observed.errors)
-        return ConditionClaim("Available", "False", "InvalidSpec", said)
+        return ConditionClaim("Available", "False", "InvalidSpec", listed(observed.errors))
     for claim in claims:
         if claim.status == "False" and claim.reason in BLOCKING:
             return ConditionClaim("Available", "False", claim.reason, claim.message)
+    if any(claim.reason == NO_RELAY for claim in claims):
+        # A pod is ready until its next probe, whatever became of its relays.
+        return ConditionClaim(
+            "Available", "False", "PortalExposeNotAvailable", "No relay is connected"
+        )
     if phase in ("Ready", "Degraded"):
         return ConditionClaim("Available", "True", "PortalExposeAvailable", _reachability(observed))
     return ConditionClaim("Available", "False", "PortalExposeNotAvailable", f"The phase is {phase}")
@@ -185,12 +203,12 @@ def _progressing(observed: Observed, outcome: Outcome) -> ConditionClaim:
             )
         case OperationResult.UPDATED | OperationResult.CORRECTED:
             return ConditionClaim(type, "True", "DeploymentUpdating", "Rolling update in progress")
-    found = observed.deployment
-    if found is not None and overdue(found):
+    deployment = observed.deployment
+    if overdue(deployment):
         return ConditionClaim(
             type, "False", OVERDUE, "The tunnel pods did not become ready in time"
         )
-    if found is not None and _rolling(found, observed.total):
+    if deployment is not None and _rolling(deployment, observed.total):
         return ConditionClaim(type, "True", "RollingUpdate", "Rolling update in progress")
     return ConditionClaim(type, "False", "DeploymentStable", "Nothing is being changed")
 
@@ -213,8 +231,8 @@ def overdue(deployment: Deployment | None) -> bool:
     """Whether a Deployment gave up making progress."""
     if deployment is None:
         return False
-    found = condition_of(deployment.status.conditions, "Progressing")
-    return found is not None and found.reason == OVERDUE
+    condition = condition_of(deployment.status.conditions, "Progressing")
+    return condition is not None and condition.reason == OVERDUE
 
 
 def _trouble(observed: Observed) -> str:

@@ -1,7 +1,7 @@
-"""What users are told: an event per transition, in the words of the contract. Pure.
+"""The events of a PortalExpose: one per transition, in the words of the contract. Pure.
 
 Everything follows from the status before and after, so that a pass in which nothing changes says
-nothing, and a restarted controller does not repeat what was said.
+nothing, and a restarted controller does not repeat an event.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import PortalExposeStatus
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
 from quintant.operators.portal.plan.conditions import DEPLOYED
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.runtime.events.transitions import Transition, transition_events
 
 CREATED = PlannedEvent("Normal", "Created", "PortalExpose created, deploying tunnel pods")
@@ -32,6 +31,7 @@ CORRECTED = PlannedEvent(
 # What is said when a condition takes on a reason; the condition's own message is the text.
 REASONS = (
     Transition("Available", reason="InvalidSpec"),
+    Transition("TunnelClassValid", reason="InvalidTunnelClass"),
     Transition("TunnelDeploymentReady", reason="DeploymentConflict"),
     Transition("TunnelDeploymentReady", reason="DeploymentCreateFailed"),
     Transition("TunnelDeploymentReady", reason="DeploymentUpdateFailed"),
@@ -46,8 +46,8 @@ def outcome_event(observed: Observed, outcome: Outcome) -> PlannedEvent | None:
     """What is said as soon as the Deployment was written, whatever becomes of the status."""
     if outcome.result is OperationResult.CREATED and _deployed(observed.expose.status):
         return RECREATED
-    told = {OperationResult.UPDATED: UPDATED, OperationResult.CORRECTED: CORRECTED}
-    return told.get(outcome.result)
+    events = {OperationResult.UPDATED: UPDATED, OperationResult.CORRECTED: CORRECTED}
+    return events.get(outcome.result)
 
 
 def status_events(
@@ -117,11 +117,11 @@ def _relays(before: PortalExposeStatus, after: PortalExposeStatus) -> Iterator[P
         was = known.get(relay.name)
         if was == "Connected" and relay.status != "Connected":
             why = f": {relay.last_error}" if relay.last_error else ""
-            said = f"Relay '{relay.name}' was lost{why}"
-            yield PlannedEvent("Warning", "RelayDisconnected", said, f"Disconnect {relay.name}")
+            message = f"Relay '{relay.name}' was lost{why}"
+            yield PlannedEvent("Warning", "RelayDisconnected", message, f"Disconnect {relay.name}")
         if was == "Disconnected" and relay.status == "Connected" and before.phase != "Pending":
-            said = f"Relay '{relay.name}' is connected"
-            yield PlannedEvent("Normal", "RelayConnected", said, f"Connect {relay.name}")
+            message = f"Relay '{relay.name}' is connected"
+            yield PlannedEvent("Normal", "RelayConnected", message, f"Connect {relay.name}")
 
 
 def _deployed(status: PortalExposeStatus | None) -> bool:

@@ -27,23 +27,34 @@ class Observation:
     afresh: bool = False
     """Something that blocked it is there now, or its spec changed."""
     unheard: bool = False
-    """A tunnel has become ready just now, and none has told of its relays yet."""
+    """A tunnel has become ready just now, and none has reported its relays yet."""
     created: bool = False
     """Its Deployment was made just now: nothing can work yet."""
 
+    @property
+    def complete(self) -> bool:
+        """Whether every tunnel and every relay is there."""
+        if not self.total or not self.relays:
+            return False
+        return self.ready >= self.total and self.connected == self.relays
 
-def step(before: Phase | None, seen: Observation) -> Phase:
+
+def step(before: Phase | None, observation: Observation) -> Phase:
     """The phase that follows."""
-    if seen.blocked:
+    if observation.blocked:
         return "Failed"
-    if seen.relays and seen.ready >= seen.total and seen.connected == seen.relays and seen.total:
+    if observation.complete:
         return "Ready"
-    if seen.unheard and not seen.connected and before in (None, "Pending"):
+    if observation.unheard and not observation.connected and before in (None, "Pending"):
         return "Pending"
-    if seen.ready or seen.connected:
+    if observation.ready or observation.connected:
         return "Degraded"
-    if seen.overdue or not (seen.total and seen.relays):
+    if observation.overdue or not (observation.total and observation.relays):
         return "Failed"
-    if before in (None, "Pending") or seen.created or (before == "Failed" and seen.afresh):
+    if (
+        before in (None, "Pending")
+        or observation.created
+        or (before == "Failed" and observation.afresh)
+    ):
         return "Pending"
     return "Failed"

@@ -1,23 +1,24 @@
-"""What tunnels tell of their relays, and what that means for the relays of a PortalExpose.
+"""What tunnels report of their relays, and what that means for the relays of a PortalExpose.
 
-A tunnel tells how each of its connections is; a crashed one tells nothing any more, so what it told
-last counts only while its pod is ready. Nothing is assumed: no word is Unknown. Pure.
+A tunnel reports how each of its connections is; a crashed one reports nothing any more, so its last
+report counts only while its pod is ready. Nothing is assumed: no report is Unknown. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quintant.core.clock import timestamp
+from quintant.core.clock import find_timestamp, timestamp
 from quintant.core.text import one_line
 from quintant.operators.portal.api import (
+    MOST_RELAYS,
     PortalExposeStatus,
     RelayConnection,
     RelayState,
     RelayStatus,
     RelayTarget,
 )
-from quintant.operators.portal.observe import Observed, Tunnel
+from quintant.operators.portal.observed import Observed, Tunnel
 from quintant.wire.portal import Close
 from quintant.wire.tunnelreport import DialState, RelayReport
 
@@ -25,26 +26,27 @@ from quintant.wire.tunnelreport import DialState, RelayReport
 def relays_of(observed: Observed) -> tuple[RelayConnection, ...]:
     """How every relay of the spec is connected, as far as that is to be believed now."""
     before = observed.expose.status or PortalExposeStatus()
-    targets = observed.expose.spec.relay.targets
+    targets = observed.expose.spec.relay.targets[:MOST_RELAYS]
     if observed.assume:
         return assumed(targets, observed.ready, before.relay, timestamp(observed.now))
-    found = connections(targets, observed.tunnels, before.relay)
+    relays = connections(targets, observed.tunnels, before.relay)
     unchanged = before.observed_generation == observed.expose.metadata.generation
-    return keep_known(found, before.relay) if observed.expected and unchanged else found
+    return keep_known(relays, before.relay) if observed.expected and unchanged else relays
 
 
 def connections(
     targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel], before: RelayStatus | None
 ) -> tuple[RelayConnection, ...]:
     """How the tunnels are connected to each relay of the spec, in its order."""
-    told, known = tuple(tunnels), {each.name: each for each in before.connected} if before else {}
-    return tuple(_connection(target, told, known.get(target.name)) for target in targets)
+    listed = tuple(tunnels)
+    known = {each.name: each for each in before.connected} if before else {}
+    return tuple(_connection(target, listed, known.get(target.name)) for target in targets)
 
 
 def keep_known(
     now: Sequence[RelayConnection], before: RelayStatus | None
 ) -> tuple[RelayConnection, ...]:
-    """What to believe while not every tunnel has told: good news at once, all other news later.
+    """What to believe while not every tunnel has reported: good news at once, other news later.
 
     An operator that was restarted has heard nothing yet; that is no reason to call relays lost.
     """
@@ -55,12 +57,12 @@ def keep_known(
 def refusing(
     targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel], code: Close = Close.HELD
 ) -> list[str]:
-    """The relays that refuse a tunnel, by default since somebody else has the name already."""
-    told = tuple(tunnels)
+    """The relays that refuse a tunnel, by default since another has the name already."""
+    listed = tuple(tunnels)
     return [
         target.name
         for target in targets
-        if any(each.close_code == code for tunnel in told for each in _about(target, tunnel))
+        if any(each.close_code == code for tunnel in listed for each in _about(target, tunnel))
     ]
 
 
@@ -82,11 +84,11 @@ def assumed(
 def _connection(
     target: RelayTarget, tunnels: Sequence[Tunnel], before: RelayConnection | None
 ) -> RelayConnection:
-    told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
-    up = [relay for ready, relay in told if ready and relay.state == DialState.CONNECTED]
-    down = [relay for _, relay in told if relay.state != DialState.CONNECTED]
+    reports = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
+    up = [relay for ready, relay in reports if ready and relay.state == DialState.CONNECTED]
+    down = [relay for _, relay in reports if relay.state != DialState.CONNECTED]
     errors = sorted((relay.since, one_line(relay.last_error)) for relay in down if relay.last_error)
-    status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
+    status: RelayState = "Connected" if up else "Disconnected" if reports else "Unknown"
     return RelayConnection(
         name=target.name,
         status=status,
@@ -105,7 +107,7 @@ def _better(now: RelayConnection, before: RelayConnection | None) -> RelayConnec
 
 
 def _about(target: RelayTarget, tunnel: Tunnel) -> Iterable[RelayReport]:
-    """What a tunnel tells of this very relay; a word about its old address counts for nothing."""
+    """What a tunnel reports of this very relay; a report of its old address counts for nothing."""
     relays = tunnel.report.relays if tunnel.report else ()
     return [relay for relay in relays if (relay.name, relay.url) == (target.name, target.url)]
 
@@ -113,6 +115,7 @@ def _about(target: RelayTarget, tunnel: Tunnel) -> Iterable[RelayReport]:
 def _since(up: Sequence[RelayReport], before: RelayConnection | None) -> str | None:
     if not up:
         return None
-    if before is not None and before.status == "Connected" and before.connected_at:
-        return before.connected_at
+    known = before.connected_at if before is not None and before.status == "Connected" else None
+    if known and find_timestamp(known) is not None:
+        return known
     return min((relay.since for relay in up if relay.since), default=None)

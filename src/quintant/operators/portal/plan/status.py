@@ -14,9 +14,8 @@ from quintant.operators.portal.api import (
     RelayStatus,
     TunnelPods,
 )
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
 from quintant.operators.portal.plan.conditions import BLOCKING, conditions, overdue
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.phase import Observation, step
 from quintant.operators.portal.plan.relays import relays_of
 from quintant.operators.portal.rules import public_url
@@ -44,7 +43,7 @@ def _phase(observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, 
     available = condition_of(before.conditions, "Available")
     unblocked = available is not None and available.reason in BLOCKING
     changed = before.observed_generation != observed.expose.metadata.generation
-    seen = Observation(
+    observation = Observation(
         blocked=result in (OperationResult.NONE, OperationResult.CONFLICT),
         ready=observed.ready,
         total=observed.total,
@@ -56,4 +55,4 @@ def _phase(observed: Observed, outcome: Outcome, relays: tuple[RelayConnection, 
         created=result
         in (OperationResult.CREATED, OperationResult.REFUSED, OperationResult.WAITING),
     )
-    return step(before.phase, seen)
+    return step(before.phase, observation)

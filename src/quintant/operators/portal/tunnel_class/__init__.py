@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from quintant.core.object import Request
 from quintant.operators.portal.api import DEFAULT_CLASS, TunnelClass
-from quintant.operators.portal.tunnel_class.reconcile import reconcile
-from quintant.runtime.controller import predicates
+from quintant.operators.portal.tunnel_class.reconcile import TunnelClassReconciler
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source import predicates
 
 ALL = Request("all")
 """The only key there is."""
 CHANGED = predicates.generation | predicates.annotation(DEFAULT_CLASS)
 
 
-def _told(found: TunnelClass) -> object:
-    """What its status says: one that an earlier process wrote last is looked at again."""
-    return found.status
+def _status(tunnel_class: TunnelClass) -> object:
+    """Its status: one that an earlier process wrote last is looked at again."""
+    return tunnel_class.status
 
 
 def controllers(manager: Manager) -> None:
     """Declare the controller of TunnelClasses."""
     (
         manager.keyed("tunnel-class-controller")
-        .watches(TunnelClass, to=lambda _: (ALL,), when=CHANGED | predicates.changed(_told))
+        .watches(TunnelClass, to=lambda _: (ALL,), when=CHANGED | predicates.changed(_status))
         .uses(TunnelClass, "patch", sub="status")
-        .reconcile(reconcile)
+        .reconcile(TunnelClassReconciler())
     )

@@ -1,16 +1,14 @@
 """Which TunnelClass is in force, and what is said about each. Pure.
 
 Of several defaults the newest wins, and of equally old ones the first by name, as Kubernetes does
-it with storage classes: every restart chooses the same, and nobody's annotations are changed.
+it with storage classes: every restart chooses the same, and no annotation is changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from quintant.api.events import PlannedEvent
 from quintant.api.meta import condition_of, set_condition
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,
@@ -18,22 +16,23 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassStatus,
 )
+from quintant.operators.portal.rules import listed, validate_class
 from quintant.runtime.events.transitions import Transition, transition_events
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.kstatus import READY, stalled, with_kstatus
 
-DEFAULT, CONFLICT = "Default", "DefaultConflict"
-TOLD = (Transition(CONFLICT, status="True", event="MultipleDefaults"),)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassPlan:
-    """What is to be said about a class."""
-
-    status: TunnelClassStatus
-    events: tuple[PlannedEvent, ...]
+DEFAULT, CONFLICT, VALID = "Default", "DefaultConflict", "Valid"
+TRANSITIONS = (
+    Transition(CONFLICT, status="True", event="MultipleDefaults"),
+    Transition(VALID, status="False", event="InvalidSpec"),
+)
+KSTATUS = (stalled(VALID, "False"),)
 
 
-def plan(tunnel_class: TunnelClass, classes: Sequence[TunnelClass], now: datetime) -> ClassPlan:
-    """What is to be said about a class among all classes."""
+def plan(
+    tunnel_class: TunnelClass, classes: Sequence[TunnelClass], now: datetime
+) -> Conclusion[TunnelClassStatus]:
+    """Where a class stands among all classes."""
     before = tunnel_class.status or TunnelClassStatus()
     wanting, generation = defaults(classes), tunnel_class.metadata.generation
     names = [each.metadata.name for each in wanting]
@@ -45,15 +44,29 @@ def plan(tunnel_class: TunnelClass, classes: Sequence[TunnelClass], now: datetim
         message="In force for those who name no class" if chosen else "In force by name only",
     )  # fmt: skip
     if rivals or condition_of(conditions, CONFLICT) is not None:
-        listed = ", ".join(names)
+        rivalling = ", ".join(names)
         conditions = set_condition(
             conditions, CONFLICT, status=rivals, generation=generation, now=now,
             reason="MultipleDefaults" if rivals else "OneDefault",
-            message=f"Several classes want to be the default: {listed}; {names[0]} is in force"
+            message=f"Several classes want to be the default: {rivalling}; {names[0]} is in force"
             if rivals else "No other class wants to be the default",
         )  # fmt: skip
+    errors = tuple(validate_class(tunnel_class.spec))
+    if errors or condition_of(conditions, VALID) is not None:
+        conditions = set_condition(
+            conditions, VALID, status=not errors, generation=generation, now=now,
+            reason="InvalidSpec" if errors else "ValidSpec",
+            message=listed(errors) if errors else "It breaks no rule",
+        )  # fmt: skip
+    conditions = set_condition(
+        conditions, READY, status=not errors, generation=generation, now=now,
+        reason="InvalidSpec" if errors else "ValidSpec",
+        message=listed(errors) if errors else "Tunnels can be made of it",
+    )  # fmt: skip
+    conditions = with_kstatus(conditions, KSTATUS, generation=generation, now=now)
     status = TunnelClassStatus(observed_generation=generation, conditions=conditions)
-    return ClassPlan(status, tuple(transition_events(before.conditions, conditions, TOLD)))
+    events = transition_events(before.conditions, conditions, TRANSITIONS)
+    return Conclusion(status, events=tuple(events))
 
 
 def defaults(classes: Iterable[TunnelClass]) -> list[TunnelClass]:
@@ -88,6 +101,6 @@ def references(exposes: Iterable[PortalExpose], classes: Sequence[TunnelClass]) 
     """How many PortalExposes each class is in force for."""
     counts = {each.metadata.name: 0 for each in classes}
     for expose in exposes:
-        if (found := resolve(expose, classes)) is not None:
-            counts[found.metadata.name] += 1
+        if (chosen := resolve(expose, classes)) is not None:
+            counts[chosen.metadata.name] += 1
     return counts

@@ -1,20 +1,23 @@
-"""One pass over all TunnelClasses: read them, say where each stands, tell of conflicts.
+"""One pass over all TunnelClasses: read them, conclude where each stands.
 
 No class is ever edited, whatever its annotations say; the operator has no right to.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from quintant.core.object import Request
 from quintant.operators.portal.api import TunnelClass
 from quintant.operators.portal.tunnel_class.plan import plan
-from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.reconcile.context import KeyContext
 
 
-async def reconcile(request: Request, ctx: KeyContext) -> None:
-    """Say where each class stands among all; nothing is written where it is said already."""
-    classes = await ctx.client.list(TunnelClass)
-    for tunnel_class in classes:
-        decided = plan(tunnel_class, classes, ctx.clock.now())
-        await ctx.client.set_status(tunnel_class, decided.status)
-        ctx.tell(tunnel_class, *decided.events)
+@dataclass(frozen=True, slots=True)
+class TunnelClassReconciler:
+    """Says where each class stands among all; nothing is written where its status says so."""
+
+    async def __call__(self, request: Request, ctx: KeyContext) -> None:
+        classes = await ctx.client.list(TunnelClass)
+        for tunnel_class in classes:
+            await ctx.conclude(tunnel_class, plan(tunnel_class, classes, ctx.clock.now()))

@@ -1,1 +1,1 @@
-"""What is done: children written and deleted, statuses said, moves begun."""
+"""Effects: children written and deleted, statuses written, moves begun."""

@@ -1,9 +1,10 @@
 """Brings the objects of a device in line: what is wanted is applied, what is not is deleted.
 
-Ours is what carries the uid of this very device; a name that somebody else holds is not taken. The
+Ours is what carries the uid of this very device; a name that another holds is not taken. The
 ConfigMap is written first, then the Deployment, then the Service. Pods that hang on a lost node are
 deleted by force once their Deployment leads elsewhere: a Deployment that replaces its pods waits
-for the old one to end. A pass that finds everything as it should be writes nothing.
+for the old one to end. No step waits for another to go well. A pass that finds everything as it
+should be writes nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from quintant.api.core import ConfigMap, Service
 from quintant.core.object import K, Object, ObjectMeta, Request, replace
 from quintant.core.owner import OWNER, OWNER_UID, owner_name
 from quintant.core.resource import resource_of
+from quintant.operators.shifu.act.steps import ChildSteps
 from quintant.operators.shifu.api.names import (
     DEVICE_LABEL,
     DEVICE_NAMESPACE_LABEL,
@@ -22,8 +24,9 @@ from quintant.operators.shifu.api.names import (
     MANAGED_BY,
     REVISION_LABEL,
 )
-from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.observe.views import (
+from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.outcome import WriteOutcome
+from quintant.operators.shifu.observed.views import (
     ComposedObject,
     ShifuConfig,
     ShifuDeployment,
@@ -40,7 +43,7 @@ _LABELS = (
 
 
 def _drifted(have: Object, want: Object) -> bool:
-    """Whether somebody changed what the views show of an object."""
+    """Whether what the views hold of an object was changed by another."""
     if isinstance(have, ShifuDeployment):
         return have.drifted
     if isinstance(have, ShifuConfig) and isinstance(want, ConfigMap):
@@ -49,23 +52,36 @@ def _drifted(have: Object, want: Object) -> bool:
 
 
 POLICY = Policy(
-    mark=RevisionMark(key=REVISION_LABEL, where="label"),
+    mark=RevisionMark(key=REVISION_LABEL, carrier="label"),
     drifted=_drifted,
     delete="leave",
     across_namespaces=True,
 )
 
 
-async def write_children(client: Client, observed: Observed, wanted: WantedChildren) -> None:
-    """Make the objects of a device as they should be."""
-    device = observed.device
-    await delete_orphans(client, type(device), device.key, observed.stale)
-    await _write(client, device, wanted.config, observed.generated)
-    await _write(client, device, wanted.deployment, observed.deployment)
-    await _write(client, device, wanted.service, observed.service)
-    for pod in wanted.stuck:
-        await client.delete(pod, grace=0)
-    await delete_objects(client, wanted.surplus)
+async def write_children(
+    client: Client, observed: Observed, wanted: WantedChildren
+) -> WriteOutcome:
+    """Make the objects of a device as they should be, each whatever becomes of the others.
+
+    What the server will not take, however often it is tried, is in the outcome. What may go well
+    next time is raised after all was tried.
+    """
+    device, steps = observed.device, ChildSteps()
+    async with steps.step():
+        await _write(client, device, wanted.config, observed.generated)
+    async with steps.step():
+        await _write(client, device, wanted.deployment, observed.deployment)
+    async with steps.step():
+        for pod in wanted.stuck:
+            await client.delete(pod, grace=0)
+    async with steps.step():
+        await delete_orphans(client, type(device), device.key, observed.stale)
+    async with steps.step():
+        await _write(client, device, wanted.service, observed.service)
+    async with steps.step():
+        await delete_objects(client, wanted.surplus)
+    return steps.outcome()
 
 
 async def delete_orphans(
@@ -73,7 +89,7 @@ async def delete_orphans(
 ) -> None:
     """Delete what belonged to a device that is no more, after a look at the server.
 
-    A cache that is behind orphans nobody: what belongs to the device that is there now stays.
+    A cache that is behind orphans nothing: what belongs to the device that is there now stays.
     """
     found = tuple(objects)
     if found:
@@ -102,10 +118,10 @@ async def _write(
 
 def _told_whose(child: ComposedObject, device: Device) -> ComposedObject:
     """A child with the labels and annotations by which it is ours: its view has them as fields."""
-    place = owner_name(resource_of(type(device)), *device.key)
+    owner = owner_name(resource_of(type(device)), *device.key)
     labels = {OWNER_UID: child.owner, REVISION_LABEL: child.revision}
     return replace(
-        child, metadata=replace(child.metadata, labels=labels, annotations={OWNER: place})
+        child, metadata=replace(child.metadata, labels=labels, annotations={OWNER: owner})
     )
 
 

@@ -1,34 +1,29 @@
-"""Looks for better places, round by round, and begins the moves that are worth it.
+"""Carries out the moves to better nodes, round by round: binds each, and wakes its device.
 
-Runs where the lease is held. A round in which anything is being evacuated moves nothing else, and a
-new leader looks on for a while first.
+Runs where the lease is held. A new leader only looks on for a while first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from quintant.core.clock import parse_timestamp
 from quintant.core.object import Request
-from quintant.operators.shifu.builders.resources import memory_request
-from quintant.operators.shifu.observe.topology import Topology, own_deployment
-from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.observe.moves import rescheduling_view
 from quintant.operators.shifu.plan.device import RESCHEDULED
-from quintant.operators.shifu.plan.node_phase import NodePhase
-from quintant.operators.shifu.plan.rescheduling import Resident, plan_moves
-from quintant.operators.shifu.rules.hints import resolve_hints
+from quintant.operators.shifu.plan.rescheduling import plan_round
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.cache.client import Client
+from quintant.runtime.source.channel import Channel
 
 FIRST_ROUNDS = 2
 """Rounds in which a new leader only looks on."""
 
 
 class Rebalancer:
-    """Moves deviceShifus to better places; a runnable of the leader."""
+    """Moves deviceShifus to better nodes; a runnable of the leader."""
 
-    def __init__(self, topology: Topology, devices: WakeSource) -> None:
+    def __init__(self, topology: Topology, devices: Channel) -> None:
         self._topology, self._devices = topology, devices
         self._streaks: dict[Request, int] = {}
         self._rounds = 0
@@ -41,41 +36,14 @@ class Rebalancer:
 
     def look(self, now: datetime) -> None:
         """One round."""
-        topology = self._topology
+        topology, options = self._topology, self._topology.options
         self._rounds += 1
-        if topology.options.reschedule != "on" or self._rounds <= FIRST_ROUNDS:
+        if options.reschedule != "on" or self._rounds <= FIRST_ROUNDS:
             return
-        if self._evacuating():
-            self._streaks = {}
-            return
-        moves, self._streaks = plan_moves(
-            topology.fresh_table(), self._residents(now), self._streaks,
-            topology.options.move_limits,
+        moves, self._streaks = plan_round(
+            rescheduling_view(topology, now), topology.fresh_table, self._streaks,
+            options.move_limits, cooldown=options.cooldown,
         )  # fmt: skip
         for move in moves:
             topology.intend(move.key, move.decision, RESCHEDULED)
-        self._devices.wake_all(move.key for move in moves)
-
-    def _evacuating(self) -> bool:
-        return bool(self._topology.intents) or any(
-            record.phase in (NodePhase.LOST, NodePhase.SUSPECT)
-            and self._topology.edgemap.devices_of(record.name)
-            for record in self._topology.nodes
-        )
-
-    def _residents(self, now: datetime) -> Iterator[Resident]:
-        """Those that may move."""
-        topology = self._topology
-        lately = now - timedelta(seconds=topology.options.cooldown)
-        for key, bound in topology.bound.items():
-            device = topology.device(key)
-            ours = own_deployment(device, topology.deployments(key)) if device else None
-            if device is None or ours is None or not (bound.ready and ours.available):
-                continue
-            hints = resolve_hints(device)
-            stays = hints.node or hints.reschedule != "auto"
-            busy = device.status is not None and device.status.busy
-            if stays or busy or not ours.placed_at or parse_timestamp(ours.placed_at) > lately:
-                continue
-            want = topology.request(device, hints, memory_request(device, hints))
-            yield Resident(key, bound.node, want, nearby=ours.kind == "Proximity")
+        self._devices.add_all(move.key for move in moves)

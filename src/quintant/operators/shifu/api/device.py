@@ -14,9 +14,9 @@ from typing import Annotated
 import msgspec
 
 from quintant.api.meta import Condition
-from quintant.core.markers import date_time, list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import Column, resource
+from quintant.core.schema.markers import date_time, list_map
 from quintant.operators.shifu.api.names import GROUP, VERSION
 from quintant.operators.shifu.api.settings import GatewaySettings, ProtocolSettings
 
@@ -33,6 +33,7 @@ COLUMNS: dict[str, str | Column] = {
     "Address": Column(".spec.address", priority=1),
     "Node": ".status.placement.nodeName",
     "Phase": ".status.edgedevicephase",
+    "Ready": Column(r'.status.conditions[?(@.type=="Ready")].status', priority=1),
     "Age": ".metadata.creationTimestamp",
 }
 
@@ -154,6 +155,19 @@ class DeviceTelemetryStatus(Model):
     """What went wrong then."""
 
 
+class UnreportedMove(Model):
+    """A move whose event the API server has not taken yet."""
+
+    id: str = ""
+    """Which move it is: its event has a name by it, so that there is one, whoever writes it."""
+    reason: str = ""
+    """The reason of the event."""
+    message: str = ""
+    """From where it went, to where, and why."""
+    at: Annotated[str, date_time()] | None = None
+    """When it moved."""
+
+
 class EdgeDeviceStatus(Model):
     """How the device is, and where its deviceShifu runs."""
 
@@ -168,6 +182,8 @@ class EdgeDeviceStatus(Model):
     telemetry: DeviceTelemetryStatus | None = None
     busy: bool | None = None
     """Whether a command is under way that a move would cut short."""
+    unreported_moves: tuple[UnreportedMove, ...] = ()
+    """Moves that are still to be reported as events: whoever leads next does."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
     """What is true of it, one condition of each type."""
 

@@ -11,9 +11,9 @@ from typing import Annotated
 from quintant.api.meta import Condition
 from quintant.api.quantity import Quantity
 from quintant.api.scheduling import Toleration
-from quintant.core.markers import date_time, list_map
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
+from quintant.core.schema.markers import date_time, list_map
 from quintant.operators.shifu.api.names import GROUP, VERSION
 
 AVAILABLE, PRESSURE = "Available", "MemoryPressure"
@@ -106,6 +106,8 @@ class EdgeNodeStatus(Model):
 
     phase: str = ""
     """Ready, Suspect, Lost or Recovering."""
+    observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
     capacity: NodeResources | None = None
     allocatable: NodeResources | None = None
     free: FreeMemory | None = None

@@ -10,8 +10,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from quintant.core.markers import default
 from quintant.core.object import Model
+from quintant.core.schema.markers import default
 
 
 class MQTTSetting(Model):

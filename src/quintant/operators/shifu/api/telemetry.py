@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
+from quintant.api.meta import Condition
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
+from quintant.core.schema.markers import list_map
 from quintant.operators.shifu.api.names import GROUP, VERSION
 from quintant.operators.shifu.api.settings import MQTTSetting
 
@@ -81,9 +84,23 @@ class TelemetryServiceStatus(Model):
 
     phase: str = msgspec.field(default="", name="telemetryservicephase")
     """Pending, Running, Failed or Unknown."""
+    observed_generation: int | None = None
+    """The generation of the spec that this status is about."""
+    conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """What is true of it, one condition of each type."""
 
 
-@resource(group=GROUP, version=VERSION, status=True)
+@resource(
+    group=GROUP,
+    version=VERSION,
+    status=True,
+    columns={
+        "Endpoint": ".spec.telemetryServiceEndpoint",
+        "Phase": ".status.telemetryservicephase",
+        "Ready": r'.status.conditions[?(@.type=="Ready")].status',
+        "Age": ".metadata.creationTimestamp",
+    },
+)
 class TelemetryService(Custom[TelemetryServiceSpec, TelemetryServiceStatus]):
     """A place that telemetry is sent to."""
 

@@ -6,21 +6,22 @@ where a device or a service names one, an administrator lets it read that one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quintant.api.core import ServiceAccount
 from quintant.api.rbac import GROUP as RBAC
 from quintant.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from quintant.core.object import Object, ObjectMeta
 from quintant.operators.shifu.api.names import DEVICES, GROUP, TELEMETRY_NAMESPACE
 from quintant.operators.shifu.builders.deployment import AGENT_ACCOUNT
-from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.telemetry_service.builders import ACCOUNT as TELEMETRY_ACCOUNT
 
+TELEMETRY_ACCOUNT = "telemetry-service-sa"
 _DEVICES, _SERVICES = "edgedevices", "telemetryservices"
 OURS = (
     PolicyRule(api_groups=(GROUP,), resources=(_DEVICES,), verbs=("get", "watch")),
     PolicyRule(api_groups=(GROUP,), resources=(f"{_DEVICES}/status",), verbs=("patch",)),
     PolicyRule(api_groups=(GROUP,), resources=(_SERVICES,), verbs=("get",)),
-    # What is wrong with a ConfigMap is told of the device.
+    # What is wrong with a ConfigMap is an event of the device.
     PolicyRule(api_groups=("events.k8s.io",), resources=("events",), verbs=("create",)),
 )
 UPSTREAM = (
@@ -32,21 +33,19 @@ UPSTREAM = (
 )
 
 
-def agent_accounts(options: Options) -> tuple[Object, ...]:
-    """The accounts of deviceShifus and of the telemetry service, with their roles."""
-    rules = OURS if options.crd_flavor == "ours" else UPSTREAM
-    places = options.device_namespaces or (DEVICES,)
+def agent_accounts(
+    namespace: str, device_namespaces: Sequence[str], rules: tuple[PolicyRule, ...]
+) -> tuple[Object, ...]:
+    """The accounts of deviceShifus (in `namespace`) and of telemetry, with their roles."""
+    roles = (
+        each for of_devices in device_namespaces or (DEVICES,)
+        for each in _role(of_devices, rules, namespace)
+    )  # fmt: skip
     return (
-        _account(AGENT_ACCOUNT, options.shifu_namespace),
+        _account(AGENT_ACCOUNT, namespace),
         _account(TELEMETRY_ACCOUNT, TELEMETRY_NAMESPACE),
-        *(obj for place in places for obj in _role(place, rules, options.shifu_namespace)),
+        *roles,
     )
-
-
-def namespaces(options: Options) -> tuple[str, ...]:
-    """The namespaces that everything of shifu is in, but for its own."""
-    devices = options.device_namespaces or (DEVICES,)
-    return (*devices, options.shifu_namespace, TELEMETRY_NAMESPACE)
 
 
 def _account(name: str, namespace: str) -> ServiceAccount:

@@ -16,13 +16,10 @@ from quintant.api.core import (
     ConfigMapVolumeSource,
     Container,
     ContainerPort,
-    EnvVar,
-    EnvVarSource,
     HTTPGetAction,
     NodeAffinity,
     NodeSelector,
     NodeSelectorTerm,
-    ObjectFieldSelector,
     PodSecurityContext,
     PodSpec,
     PodTemplateSpec,
@@ -39,15 +36,20 @@ from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.shifu.api.names import (
     CONFIG_HASH,
     DEVICE_UID_LABEL,
+    MOVED_FOR,
     MOVES,
-    NAME_VARIABLE,
-    NAMESPACE_VARIABLE,
     PLACED_AT,
     PLACED_FOR,
     PLACED_NODE,
     PLACEMENT_KIND,
     PLACEMENT_REASON,
     PREVIOUS_NODE,
+)
+from quintant.operators.shifu.builders.environment import (
+    MountedSecret,
+    address_variables,
+    agent_variables,
+    driver_variables,
 )
 from quintant.operators.shifu.builders.names import (
     AgentImage,
@@ -60,14 +62,13 @@ from quintant.operators.shifu.rules.hints import Device, Hints
 from quintant.operators.shifu.rules.tolerance import BORNE
 
 AGENT_ACCOUNT = "edgedevice-sa"
-_NOBODY = 65532
+_NONROOT_UID = 65532
 _GRACE_SECONDS = 10
 _CONFIG = "/etc/edgedevice/config"
 _CERTIFICATE, _SECRET = "/etc/edgedevice/certificate", "/etc/edgedevice/secret"
 _CERTIFICATES = "edgedevice-opcua-certificate"
 _SECRETS = "deviceshifu-secret"
-_ENV = "env."
-"""How keys of customMetadata begin that become variables of a driver."""
+"""The volume with the device's own Secret."""
 _CONFINED = SecurityContext(
     allow_privilege_escalation=False,
     read_only_root_filesystem=True,
@@ -92,10 +93,15 @@ class PlacedDevice:
     config_map: str
     driver_image: str = ""
     """A driver of the user's own, that runs beside the agent."""
+    secret: MountedSecret | None = None
     config_hash: str = ""
     tolerations: tuple[Toleration, ...] = ()
     reason: str = ""
     moves: int = 0
+    moved_for: str = ""
+    """What made it move, if it did."""
+    release: float | None = None
+    """Seconds after which the agent of an exclusive device lets go of it; None for all others."""
 
 
 def deployment(placed: PlacedDevice, agent: AgentImage, namespace: str) -> Deployment:
@@ -130,12 +136,13 @@ def _placement(placed: PlacedDevice) -> dict[str, str]:
         PLACEMENT_REASON: placed.reason,
         PREVIOUS_NODE: placed.previous,
         MOVES: str(placed.moves or ""),
+        MOVED_FOR: placed.moved_for,
     }
     return {key: value for key, value in notes.items() if value}
 
 
 def _rolls(placed: PlacedDevice) -> dict[str, str]:
-    """Our agent reads its ConfigMap anew by itself; a program of the user's is started anew."""
+    """Our agent reads its ConfigMap again by itself; a program of the user's is restarted."""
     return {CONFIG_HASH: placed.config_hash} if placed.config_hash else {}
 
 
@@ -148,7 +155,8 @@ def _pod(placed: PlacedDevice, agent: AgentImage) -> PodSpec:
         termination_grace_period_seconds=_GRACE_SECONDS,
         security_context=PodSecurityContext(
             run_as_non_root=True,
-            run_as_user=_NOBODY,
+            run_as_user=_NONROOT_UID,
+            run_as_group=_NONROOT_UID,
             seccomp_profile=SeccompProfile(type="RuntimeDefault"),
         ),
         containers=(_agent(placed, agent), *_driver(placed)),
@@ -169,7 +177,10 @@ def _agent(placed: PlacedDevice, agent: AgentImage) -> Container:
         name="deviceshifu",
         image=own or agent.image,
         command=() if own else agent.command,
-        env=_env(placed.device),
+        env=(
+            *agent_variables(placed.device, placed.secret, placed.release),
+            *address_variables(agent.special_addresses),
+        ),
         ports=tuple(
             ContainerPort(name=each.name, container_port=each.number, protocol=each.protocol)
             for each in container_ports(placed.device)
@@ -182,31 +193,17 @@ def _agent(placed: PlacedDevice, agent: AgentImage) -> Container:
     )
 
 
-def _env(device: Device) -> tuple[EnvVar, ...]:
-    def field(name: str, path: str) -> EnvVar:
-        return EnvVar(
-            name=name, value_from=EnvVarSource(field_ref=ObjectFieldSelector(field_path=path))
-        )
-
-    return (
-        EnvVar(name=NAME_VARIABLE, value=device.metadata.name),
-        EnvVar(name=NAMESPACE_VARIABLE, value=device.metadata.namespace),
-        field("NODE_NAME", "spec.nodeName"),
-        field("POD_IP", "status.podIP"),
-        EnvVar(name="LOG_LEVEL", value="info"),
-    )
-
-
 def _driver(placed: PlacedDevice) -> tuple[Container, ...]:
     if not placed.driver_image:
         return ()
-    given = placed.device.spec.custom_metadata
-    env = tuple(
-        EnvVar(name=key.removeprefix(_ENV), value=value)
-        for key, value in sorted(given.items())
-        if key.startswith(_ENV) and key != _ENV
+    env = driver_variables(placed.device)
+    # Its own files it may write, as drivers do; it runs as the pod's user, and gains no rights.
+    confined = SecurityContext(
+        allow_privilege_escalation=False, capabilities=Capabilities(drop=("ALL",))
     )
-    return (Container(name="driver", image=placed.driver_image, env=env),)
+    return (
+        Container(name="driver", image=placed.driver_image, env=env, security_context=confined),
+    )
 
 
 def _volumes(placed: PlacedDevice) -> Sequence[tuple[Volume, VolumeMount]]:
@@ -219,13 +216,11 @@ def _volumes(placed: PlacedDevice) -> Sequence[tuple[Volume, VolumeMount]]:
         settings = placed.device.spec.protocol_settings
         named = settings.opcua.configmap_name if settings and settings.opcua else ""
         keys = ConfigMapVolumeSource(name=named or _CERTIFICATES, optional=True)
-        secret = SecretVolumeSource(secret_name=_SECRETS, optional=True)
-        found += [
-            (Volume(name="edgedevice-certificate", config_map=keys),
-             _mount("edgedevice-certificate", _CERTIFICATE)),
-            (Volume(name="deviceshifu-secret", secret=secret),
-             _mount("deviceshifu-secret", _SECRET)),
-        ]  # fmt: skip
+        certificate = Volume(name="edgedevice-certificate", config_map=keys)
+        found.append((certificate, _mount("edgedevice-certificate", _CERTIFICATE)))
+    if placed.secret is not None:
+        secret = SecretVolumeSource(secret_name=placed.secret.name, optional=True)
+        found.append((Volume(name=_SECRETS, secret=secret), _mount(_SECRETS, _SECRET)))
     return found
 
 

@@ -13,9 +13,10 @@ from quintant.operators.shifu.api.names import (
     DEVICES,
     OURS,
 )
+from quintant.operators.shifu.rules.config_names import short_name
 from quintant.runtime.apply.names import LABEL_LENGTH, child_name
 
-_PREFIX, _UPSTREAM = "deviceshifu-", "edgedevice-"
+_PREFIX = "deviceshifu-"
 _LONGEST = 52
 """A ReplicaSet and a pod add to it, and 63 is what a Service may have."""
 _KEPT = 46
@@ -29,11 +30,8 @@ class AgentImage:
     image: str
     command: tuple[str, ...] = ()
     """What starts the agent, where the image does not do it by itself."""
-
-
-def short_name(device: str) -> str:
-    """A device's name without upstream's usual prefix."""
-    return device.removeprefix(_UPSTREAM) or device
+    special_addresses: bool = False
+    """Whether devices may be at link-local and such addresses."""
 
 
 def base_name(key: Request) -> str:

@@ -20,10 +20,10 @@ def memory_request(device: Device, hints: Hints) -> int:
 
 def agent_resources(device: Device, hints: Hints) -> ResourceRequirements:
     """What the agent is promised and held to."""
-    asked = memory_request(device, hints)
-    most = max(_BY_PROTOCOL.get(device.spec.protocol, _USUAL)[1], 2 * asked)
+    requested = memory_request(device, hints)
+    most = max(_BY_PROTOCOL.get(device.spec.protocol, _USUAL)[1], 2 * requested)
     return ResourceRequirements(
-        requests={"cpu": _CPU, "memory": _quantity(asked)}, limits={"memory": _quantity(most)}
+        requests={"cpu": _CPU, "memory": _quantity(requested)}, limits={"memory": _quantity(most)}
     )
 
 

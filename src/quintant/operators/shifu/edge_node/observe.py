@@ -6,7 +6,7 @@ from collections import Counter
 
 from quintant.operators.shifu.api.device import FAILED, RUNNING
 from quintant.operators.shifu.edge_node.plan import MOST_NAMES, NodeDevices
-from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.topology.topology import Topology
 
 
 def node_devices(topology: Topology, name: str) -> NodeDevices:

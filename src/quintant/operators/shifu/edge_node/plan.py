@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from quintant.api.events import PlannedEvent
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.quantity import Quantity
-from quintant.core.clock import parse_timestamp, timestamp
+from quintant.core.clock import timestamp
 from quintant.core.object import replace
 from quintant.operators.shifu.api.node import (
     AVAILABLE,
@@ -23,17 +22,25 @@ from quintant.operators.shifu.api.node import (
     NodeResources,
     UsedResources,
 )
-from quintant.operators.shifu.observe.node_record import DECLARED, METRICS, EdgeNodeRecord
-from quintant.operators.shifu.plan.node_phase import NodePhase
+from quintant.operators.shifu.rules.limits import NodePhase
+from quintant.operators.shifu.rules.moments import seconds_since
+from quintant.operators.shifu.topology.node_record import (
+    DECLARED,
+    METRICS,
+    EdgeNodeRecord,
+    phase_word,
+)
 from quintant.runtime.events.transitions import Transition, transition_events
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.kstatus import READY
 
 MASS_LOSS = "MassNodeLoss"
 FREE_SHARE = 0.05
-"""Of what is allocatable: free memory is said anew when it has moved by more."""
+"""Of what is allocatable: free memory is written again when it has moved by more."""
 LONGEST_SECONDS = 300.0
 """And after so long, if it has moved at all."""
 MOST_NAMES = 50
-TOLD = (Transition(AVAILABLE, status="False", reason=MASS_LOSS),)
+TRANSITIONS = (Transition(AVAILABLE, status="False", reason=MASS_LOSS),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +53,6 @@ class NodeDevices:
     failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NodePlan:
-    """What is to be said of a node; no status if nothing is worth a write."""
-
-    status: EdgeNodeStatus | None
-    events: tuple[PlannedEvent, ...] = ()
-
-
 def plan(
     record: EdgeNodeRecord,
     before: EdgeNodeStatus,
@@ -61,18 +60,13 @@ def plan(
     now: datetime,
     *,
     held: bool = False,
-) -> NodePlan:
-    """What is to be said of a node."""
+) -> Conclusion[EdgeNodeStatus]:
+    """What follows for a node; nothing if no change is worth a write."""
     status = _status(record, before, devices, now, held)
     if not _worthwhile(record, before, status, now):
-        return NodePlan(None)
-    return NodePlan(status, tuple(transition_events(before.conditions, status.conditions, TOLD)))
-
-
-def phase_word(record: EdgeNodeRecord) -> str:
-    """How a node is, in one word."""
-    ready = record.phase is NodePhase.READY
-    return "Cordoned" if ready and record.cordoned else record.phase.value
+        return Conclusion()
+    events = transition_events(before.conditions, status.conditions, TRANSITIONS)
+    return Conclusion(status, events=tuple(events))
 
 
 def _status(
@@ -81,6 +75,7 @@ def _status(
     node = record.node
     return EdgeNodeStatus(
         phase=phase_word(record),
+        observed_generation=_generation(record),
         capacity=_resources(node.status.capacity if node else {}),
         allocatable=_resources(node.status.allocatable if node else {}),
         free=_free(record, now),
@@ -108,9 +103,8 @@ def _worthwhile(
     moved = abs((old.memory_bytes or 0) - (new.memory_bytes or 0))
     if moved > FREE_SHARE * record.allocatable:
         return True
-    if not moved or old.observed_at is None:
-        return bool(moved)
-    return now - parse_timestamp(old.observed_at) >= timedelta(seconds=LONGEST_SECONDS)
+    passed = seconds_since(old.observed_at, now)
+    return bool(moved) and (passed is None or passed >= LONGEST_SECONDS)
 
 
 def _apart(status: EdgeNodeStatus) -> EdgeNodeStatus:
@@ -146,10 +140,10 @@ def _used(record: EdgeNodeRecord) -> UsedResources | None:
 
 
 def _location(record: EdgeNodeRecord) -> NodeLocation | None:
-    given, place = record.spec.location, record.location
+    given, location = record.spec.location, record.location
     found = NodeLocation(
-        latitude=place.latitude if place else None,
-        longitude=place.longitude if place else None,
+        latitude=location.latitude if location else None,
+        longitude=location.longitude if location else None,
         altitude_meters=given.altitude_meters if given else None,
         site=given.site if given else "",
         zone=record.zone,
@@ -162,16 +156,23 @@ def _conditions(
     record: EdgeNodeRecord, before: EdgeNodeStatus, now: datetime, held: bool
 ) -> tuple[Condition, ...]:
     node = record.node
-    said = condition_of(node.status.conditions, "MemoryPressure") if node else None
+    condition = condition_of(node.status.conditions, "MemoryPressure") if node else None
     available = record.phase in (NodePhase.READY, NodePhase.RECOVERING)
     reason = MASS_LOSS if held and not available else record.phase.value
     verdicts = (
         (AVAILABLE, available, reason),
-        (PRESSURE, said is not None and said.status == "True", "AsItsNodeSays"),
+        (READY, available, reason),
+        (PRESSURE, condition is not None and condition.status == "True", "AsItsNodeSays"),
         (LOCATED, record.location is not None, "Given" if record.location else "NotGiven"),
         (FRESH, record.fresh, METRICS.replace(".", "_") if record.fresh else "NoFigures"),
     )
     found = before.conditions
     for kind, status, why in verdicts:
-        found = set_condition(found, kind, status=status, reason=why, now=now)
+        found = set_condition(
+            found, kind, status=status, reason=why, generation=_generation(record), now=now
+        )
     return found
+
+
+def _generation(record: EdgeNodeRecord) -> int | None:
+    return record.edge.metadata.generation if record.edge is not None else None

@@ -8,13 +8,13 @@ from quintant.core.object import Request
 from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeStatus
 from quintant.operators.shifu.edge_node.observe import node_devices
 from quintant.operators.shifu.edge_node.plan import plan
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.runtime.controller.context import KeyContext
+from quintant.operators.shifu.topology.topology import Topology
+from quintant.runtime.reconcile.context import KeyContext
 
 
 @dataclass(frozen=True, slots=True)
-class NodeStatusReconciler:
-    """Says how an edge node is."""
+class EdgeNodeReconciler:
+    """Says in its status how an edge node is."""
 
     topology: Topology
 
@@ -27,7 +27,5 @@ class NodeStatusReconciler:
             return
         devices = node_devices(self.topology, request.name)
         before = edge.status or EdgeNodeStatus()
-        decided = plan(record, before, devices, ctx.clock.now(), held=self.topology.held)
-        if decided.status is not None:
-            await ctx.client.set_status(edge, decided.status)
-            ctx.tell(edge, *decided.events)
+        held = self.topology.held
+        await ctx.conclude(edge, plan(record, before, devices, ctx.clock.now(), held=held))

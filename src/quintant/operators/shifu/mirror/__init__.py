@@ -9,14 +9,14 @@ from __future__ import annotations
 from quintant.core.object import Object, Request
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.mirror.reconcile import MirrorReconciler
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.operators.shifu.observe.views import ShifuNode
-from quintant.operators.shifu.observe.wakes import WakeSource
-from quintant.runtime.controller import predicates
+from quintant.operators.shifu.observed.node_view import ShifuNode
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source import predicates
+from quintant.runtime.source.channel import Channel
 
 
-def controllers(manager: Manager, topology: Topology, wakes: WakeSource) -> None:
+def controllers(manager: Manager, topology: Topology, nodes: Channel) -> None:
     """Declare the mirror."""
     (
         manager.part("mirror", on=topology.options.edgenode_mirror)
@@ -24,7 +24,7 @@ def controllers(manager: Manager, topology: Topology, wakes: WakeSource) -> None
         .watches(ShifuNode, to=_itself, when=predicates.labels)
         .watches(EdgeNode, to=_itself, when=predicates.labels)
         .uses(EdgeNode, "create", "delete")
-        .on(wakes)
+        .on(nodes)
         .reconcile(MirrorReconciler(topology))
     )
 

@@ -9,9 +9,9 @@ from quintant.core.object import Request
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.mirror.builders import mirrored
 from quintant.operators.shifu.mirror.plan import MirrorAction, plan
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.operators.shifu.observe.views import ShifuNode
-from quintant.runtime.controller.context import KeyContext
+from quintant.operators.shifu.observed.node_view import ShifuNode
+from quintant.operators.shifu.topology.topology import Topology
+from quintant.runtime.reconcile.context import KeyContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""What is known: of devices and their objects from the caches, of nodes also from their figures.
+"""Reads caches, topology and figures of nodes into what decisions are made from.
 
-views        the little that is held of each object    edgemap    who is where
-node_record  one node: phase, free memory              topology   both, kept true by the caches
-nodes        all of them                               collector  figures, period by period
-reader       everything about one device
+reader     everything about one device          triggers   which changes wake a device
+moves      what runs on lost nodes, and elsewhere
+follower   keeps the topology true              collector  figures of nodes, period by period
 """

@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from quintant.api.metrics import NodeMetrics
-from quintant.core.clock import parse_timestamp
+from quintant.core.clock import find_timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import Request
-from quintant.operators.shifu.observe.node_record import EdgeNodeRecord, NodeFigures
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.operators.shifu.observe.views import ShifuNode
-from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.observed.node_view import ShifuNode
 from quintant.operators.shifu.plan.reading import SmoothedReading
 from quintant.operators.shifu.remote import NodeFiguresSource
 from quintant.operators.shifu.rules.amounts import milli_amount, whole_amount
+from quintant.operators.shifu.topology.node_record import EdgeNodeRecord, NodeFigures
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.source.channel import Channel
 
 log = get_logger()
 
@@ -34,7 +34,7 @@ JITTER = 0.1
 class FiguresCollector:
     """Reads figures and gives them to the topology; a runnable."""
 
-    def __init__(self, topology: Topology, source: NodeFiguresSource, nodes: WakeSource) -> None:
+    def __init__(self, topology: Topology, source: NodeFiguresSource, nodes: Channel) -> None:
         self._topology, self._source, self._nodes = topology, source, nodes
         self._failed = False
 
@@ -51,17 +51,17 @@ class FiguresCollector:
 
     def take(self, figures: Sequence[NodeMetrics], now: datetime) -> None:
         """Let nodes know what was measured."""
-        told = {each.metadata.name: each for each in figures}
+        by_node = {each.metadata.name: each for each in figures}
         for record in self._topology.nodes:
-            self._measure(record, told.get(record.name), now)
-        self._topology.measured(told)
-        self._nodes.wake_all(Request(record.name) for record in self._topology.nodes)
+            self._measure(record, by_node.get(record.name), now)
+        self._topology.measured(by_node)
+        self._nodes.add_all(Request(record.name) for record in self._topology.nodes)
 
-    def _measure(self, record: EdgeNodeRecord, told: NodeMetrics | None, now: datetime) -> None:
-        found = _figures(told, now) if told is not None else None
-        if found is not None and (record.figures is None or found.at > record.figures.at):
-            record.figures = found
-            free = max(0, record.allocatable - found.memory - record.reserved)
+    def _measure(self, record: EdgeNodeRecord, metrics: NodeMetrics | None, now: datetime) -> None:
+        newest = _figures(metrics, now) if metrics is not None else None
+        if newest is not None and (record.figures is None or newest.at > record.figures.at):
+            record.figures = newest
+            free = max(0, record.allocatable - newest.memory - record.reserved)
             before = record.reading
             record.reading = SmoothedReading(free) if before is None else before.after(free)
         last = record.figures
@@ -69,14 +69,14 @@ class FiguresCollector:
 
     async def _read(self, client: Client) -> Sequence[NodeMetrics]:
         try:
-            found = await self._source(client)
+            figures = await self._source(client)
         except QuintantError as error:
             if not self._failed:
                 log.warning("cannot read the figures of nodes", why=str(error).partition("\n")[0])
             self._failed = True
             return ()
         self._failed = False
-        return found
+        return figures
 
     @property
     def _period(self) -> float:
@@ -94,12 +94,11 @@ def raw_free(record: EdgeNodeRecord) -> int | None:
     return max(0, record.allocatable - record.figures.memory - record.reserved)
 
 
-def _figures(told: NodeMetrics, now: datetime) -> NodeFigures | None:
-    if "memory" not in told.usage:
+def _figures(metrics: NodeMetrics, now: datetime) -> NodeFigures | None:
+    if "memory" not in metrics.usage:
         return None
-    try:
-        at = parse_timestamp(told.timestamp) if told.timestamp else now
-    except ValueError:
-        at = now
-    memory, cpu = told.usage.get("memory"), told.usage.get("cpu")
+    measured = find_timestamp(metrics.timestamp or "") or now
+    # Ahead of us, it would outlast everything that is measured from now on.
+    at = min(measured, now)
+    memory, cpu = metrics.usage.get("memory"), metrics.usage.get("cpu")
     return NodeFigures(whole_amount(memory), milli_amount(cpu), at)

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from quintant.core.clock import monotonic
 from quintant.core.object import Request
 from quintant.operators.shifu.api.node import EdgeNode
-from quintant.operators.shifu.observe.device_view import DeviceView
-from quintant.operators.shifu.observe.nodes import node_name
-from quintant.operators.shifu.observe.topology import Topology
-from quintant.operators.shifu.observe.views import ShifuDeployment, ShifuNode, ShifuPod
-from quintant.operators.shifu.observe.wakes import WakeSource
+from quintant.operators.shifu.observed.device_view import DeviceView
+from quintant.operators.shifu.observed.node_view import ShifuNode
+from quintant.operators.shifu.observed.views import ShifuDeployment, ShifuPod
 from quintant.operators.shifu.plan.node_phase import due_at
 from quintant.operators.shifu.plan.placement import NodeOffer
+from quintant.operators.shifu.topology.nodes import node_name
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import ObjectChange
+from quintant.runtime.source.channel import Channel
 
 TICK_SECONDS = 1.0
 """How late a change of phase may be seen."""
@@ -29,9 +30,7 @@ TICK_SECONDS = 1.0
 class TopologyFollower:
     """Keeps the topology true, and wakes whom a change concerns."""
 
-    def __init__(
-        self, topology: Topology, devices: WakeSource, nodes: Sequence[WakeSource]
-    ) -> None:
+    def __init__(self, topology: Topology, devices: Channel, nodes: Sequence[Channel]) -> None:
         self._topology, self._devices, self._nodes = topology, devices, nodes
         self._offers: dict[str, NodeOffer] = {}
         """What each node had to offer when it was last looked at."""
@@ -54,9 +53,9 @@ class TopologyFollower:
                     self._look(record.name)
 
     def _on_device(self, change: ObjectChange[DeviceView]) -> None:
-        seen = change.new or change.old
-        if seen is not None:
-            self._topology.refresh(seen.key)
+        device = change.new or change.old
+        if device is not None:
+            self._topology.refresh(device.key)
 
     def _on_child(self, change: ObjectChange[ShifuDeployment] | ObjectChange[ShifuPod]) -> None:
         keys = {side.device for side in (change.old, change.new) if side is not None}
@@ -65,9 +64,9 @@ class TopologyFollower:
                 self._topology.refresh(key)
 
     def _on_node(self, change: ObjectChange[ShifuNode]) -> None:
-        seen = change.new or change.old
-        if seen is not None:
-            name = seen.metadata.name
+        node = change.new or change.old
+        if node is not None:
+            name = node.metadata.name
             self._topology.nodes.set_node(name, change.new)
             self._look(name)
             if change.old is None or change.new is None:
@@ -94,22 +93,22 @@ class TopologyFollower:
             return
         topology.nodes_changed()
         if record is None:
-            self._devices.wake_all(topology.edgemap.remove_node(name))
+            self._devices.add_all(topology.edgemap.remove_node(name))
         elif before is None:
             topology.add_node(name, record.created)
         for source in self._nodes:
-            source.wake(Request(name))
+            source.add(Request(name))
         self._concerned(name, before, after)
 
     def _concerned(self, name: str, before: NodeOffer | None, after: NodeOffer | None) -> None:
-        """Wake those who may have a place now, and those whose node is another than it was."""
-        if not self._devices.running:
+        """Wake those for which a node may be feasible now, and those whose node has changed."""
+        if not self._devices.open:
             return
         if after is not None and not after.refusal:
-            self._devices.wake_all(self._topology.edgemap.unbound())
+            self._devices.add_all(self._topology.edgemap.unbound())
         if _refusal(before) != _refusal(after):
-            self._devices.wake_all(self._topology.edgemap.devices_of(name))
-            self._devices.wake_all(self._topology.devices_with_pods_on(name))
+            self._devices.add_all(self._topology.edgemap.devices_of(name))
+            self._devices.add_all(self._topology.devices_with_pods_on(name))
 
 
 def _refusal(offer: NodeOffer | None) -> str:

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TypeVar
 
-from quintant.api.core import ConfigMap, Toleration
+from quintant.api.core import ConfigMap
 from quintant.core.object import Request
-from quintant.operators.shifu.api.device import EdgeDeviceStatus
-from quintant.operators.shifu.builders.config import find_config, wanted_words
-from quintant.operators.shifu.builders.resources import memory_request
-from quintant.operators.shifu.observe.device_view import DeviceView
-from quintant.operators.shifu.observe.edgemap import EdgeLink
-from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
-from quintant.operators.shifu.observe.topology import (
-    DEVICE_INDEX,
-    Intent,
-    Topology,
+from quintant.operators.shifu.builders.config import driver_image
+from quintant.operators.shifu.observed.config import find_config
+from quintant.operators.shifu.observed.device import Leftovers, Observed, SeenNode
+from quintant.operators.shifu.observed.links import (
+    EdgeLink,
+    is_composed,
     own_deployment,
     user_deployment,
 )
-from quintant.operators.shifu.observe.views import (
+from quintant.operators.shifu.observed.placement import placement_request
+from quintant.operators.shifu.observed.secret import DeviceSecret, SecretUse
+from quintant.operators.shifu.observed.views import (
     ComposedObject,
     ShifuConfig,
     ShifuDeployment,
     ShifuPod,
     ShifuService,
 )
-from quintant.operators.shifu.plan.node_phase import NodePhase
-from quintant.operators.shifu.plan.placement import PlacementRequest
-from quintant.operators.shifu.rules.geo import GeoPoint
+from quintant.operators.shifu.rules.config_names import wanted_words
 from quintant.operators.shifu.rules.hints import Device, Hints, resolve_hints
+from quintant.operators.shifu.rules.images import is_allowed
+from quintant.operators.shifu.rules.limits import NodePhase
+from quintant.operators.shifu.rules.secrets import device_consumer, wanted_secret
 from quintant.operators.shifu.rules.serving import beside_driver
-from quintant.runtime.controller.context import KeyContext
+from quintant.operators.shifu.topology.node_record import EdgeNodeRecord
+from quintant.operators.shifu.topology.topology import DEVICE_INDEX, Topology
+from quintant.runtime.reconcile.context import KeyContext
 
 C = TypeVar("C", bound=ComposedObject)
 
@@ -42,68 +41,8 @@ CONFIG_INDEX = "config"
 """The index of ConfigMaps by the short names of devices that they may be for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeenNode:
-    """What a decision needs to know of the node that a device is bound to."""
-
-    name: str
-    phase: NodePhase | None
-    """None if there is no such node."""
-    location: GeoPoint | None = None
-    tolerations: tuple[Toleration, ...] = ()
-
-    @property
-    def lost(self) -> bool:
-        """Whether nothing runs there."""
-        return self.phase in (None, NodePhase.LOST)
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """Everything that was read about one device."""
-
-    device: DeviceView
-    hints: Hints
-    want: PlacementRequest
-    now: datetime
-    deployment: ShifuDeployment | None = None
-    """The one that we composed for this very device."""
-    theirs: ShifuDeployment | None = None
-    """The one that the user brought."""
-    service: ShifuService | None = None
-    generated: ShifuConfig | None = None
-    config: ShifuConfig | None = None
-    """The user's."""
-    config_data: Mapping[str, str] = field(default_factory=dict)
-    """What is in it, where a program of the user's own depends on it."""
-    pods: tuple[ShifuPod, ...] = ()
-    stale: tuple[ComposedObject, ...] = ()
-    """What belonged to an earlier device of this name."""
-    node: SeenNode | None = None
-    """Where its Deployment, or the user's pod, is."""
-    intent: Intent | None = None
-    unplaced: str = ""
-    """Why nothing was found for it when its node was lost."""
-    lost_nodes: frozenset[str] = frozenset()
-    """Of the nodes of its pods, those on which nothing runs any more."""
-    held: bool = False
-    """Whether evacuations are held back, since most nodes are lost."""
-
-    @property
-    def status(self) -> EdgeDeviceStatus:
-        """What is said of it."""
-        return self.device.status or EdgeDeviceStatus()
-
-
-@dataclass(frozen=True, slots=True)
-class Leftovers:
-    """What is left of a device that is no more."""
-
-    objects: tuple[ComposedObject, ...]
-
-
 async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
-    """Read everything about one device; all from caches, but for a driver's ConfigMap."""
+    """Read everything about one device; from caches, but for a driver's ConfigMap and a Secret."""
     key, device = ctx.request, topology.device(ctx.request)
     mine = _managed(topology, key)
     if device is None or device.deleting:
@@ -113,18 +52,21 @@ async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
     ours = own_deployment(device, deployments)
     theirs = user_deployment(deployments)
     config = _config(topology, device, hints)
+    data = await _data(ctx, topology, device, config)
     link = topology.edgemap.link(key)
     return Observed(
         device,
         hints,
-        topology.request(device, hints, memory_request(device, hints)),
+        placement_request(device, hints, topology.avoided(key)),
         ctx.clock.now(),
         deployment=ours,
         theirs=theirs,
         service=_own(topology, ShifuService, device),
         generated=_own(topology, ShifuConfig, device),
         config=config,
-        config_data=await _data(ctx, topology, device, config),
+        config_data=data,
+        secret=await _secret(ctx, topology, device, hints),
+        strange_image=_strange_image(topology, device, data),
         pods=topology.pods(key),
         stale=tuple(each for each in mine if each.owner != uid),
         node=_node(topology, link, ours),
@@ -136,28 +78,29 @@ async def observe(ctx: KeyContext, topology: Topology) -> Observed | Leftovers:
 
 
 def _managed(topology: Topology, key: Request) -> tuple[ComposedObject, ...]:
-    """Everything that we ever composed for a device of this name."""
-    found: list[ComposedObject] = [each for each in topology.deployments(key) if each.managed]
+    """Everything that we ever composed for a device of this name: a copy of it is its maker's."""
+    composed: list[ComposedObject] = [each for each in topology.deployments(key) if each.managed]
     for kind in (ShifuService, ShifuConfig):
-        found += topology.store(kind).by_index(DEVICE_INDEX, str(key))
-    return tuple(each for each in found if not each.deleting)
+        composed += topology.store(kind).by_index(DEVICE_INDEX, str(key))
+    return tuple(each for each in composed if is_composed(each, key) and not each.deleting)
 
 
 def _own(topology: Topology, kind: type[C], device: Device) -> C | None:
     for each in topology.store(kind).by_index(DEVICE_INDEX, str(device.key)):
-        if each.owner == device.metadata.uid and not each.deleting:
+        mine = is_composed(each, device.key) and each.owner == device.metadata.uid
+        if mine and not each.deleting:
             return each
     return None
 
 
 def _config(topology: Topology, device: Device, hints: Hints) -> ShifuConfig | None:
     store = topology.store(ShifuConfig)
-    found = [
+    configs = [
         each
         for word in sorted(wanted_words(device, hints))
         for each in store.by_index(CONFIG_INDEX, word)
     ]
-    return find_config(device, hints, found)
+    return find_config(device, hints, configs)
 
 
 async def _data(
@@ -166,14 +109,35 @@ async def _data(
     shifu = device.spec.device_shifu
     if config is None or not (beside_driver(device) or (shifu is not None and shifu.image)):
         return {}
-    found = await ctx.client.find(ConfigMap, *config.key, live=True)
-    return found.data if found is not None else {}
+    whole = await ctx.client.find(ConfigMap, *config.key, live=True)
+    return whole.data if whole is not None else {}
+
+
+async def _secret(
+    ctx: KeyContext, topology: Topology, device: Device, hints: Hints
+) -> SecretUse | None:
+    """Looked up by name: the operator may list no Secrets."""
+    name, namespace = wanted_secret(device, hints), topology.options.shifu_namespace
+    if not name:
+        return None
+    found = await ctx.client.find(DeviceSecret, name, namespace, live=True)
+    return SecretUse(device_consumer(device), found)
+
+
+def _strange_image(topology: Topology, device: Device, data: Mapping[str, str]) -> str:
+    shifu, options = device.spec.device_shifu, topology.options
+    named = (
+        shifu.image if shifu is not None else "",
+        driver_image(data) if beside_driver(device) else "",
+    )
+    allowed = (options.agent_image, *options.allowed_images)
+    return next((each for each in named if each and not is_allowed(each, allowed)), "")
 
 
 def _lost(topology: Topology, pods: tuple[ShifuPod, ...]) -> frozenset[str]:
-    found = {pod.node: topology.nodes.find(pod.node) for pod in pods if pod.node}
+    records = {pod.node: topology.nodes.find(pod.node) for pod in pods if pod.node}
     return frozenset(
-        name for name, record in found.items() if record is None or record.phase is NodePhase.LOST
+        name for name, record in records.items() if record is None or record.phase is NodePhase.LOST
     )
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.core.object import Object, Request
-from quintant.operators.shifu.builders.config import config_words, wanted_words
-from quintant.operators.shifu.builders.names import short_name
-from quintant.operators.shifu.observe.device_view import DeviceView
-from quintant.operators.shifu.observe.interned import device_text
 from quintant.operators.shifu.observe.reader import CONFIG_INDEX
-from quintant.operators.shifu.observe.topology import DEVICE_INDEX, Topology
-from quintant.operators.shifu.observe.views import (
+from quintant.operators.shifu.observed.device_view import DeviceView
+from quintant.operators.shifu.observed.interned import device_text
+from quintant.operators.shifu.observed.views import (
     ShifuConfig,
     ShifuDeployment,
     ShifuPod,
     ShifuService,
 )
+from quintant.operators.shifu.rules.config_names import config_words, short_name, wanted_words
 from quintant.operators.shifu.rules.hints import Device, hint_aspects, resolve_hints
-from quintant.runtime.controller import predicates
+from quintant.operators.shifu.topology.topology import DEVICE_INDEX, Topology
+from quintant.runtime.source import predicates
 
 Child = ShifuDeployment | ShifuPod | ShifuService | ShifuConfig
 
 DEVICE_CHANGED: predicates.When[DeviceView] = predicates.changed(
-    lambda device: (device.spec, hint_aspects(device), _said(device))
+    lambda device: (device.spec, hint_aspects(device), _status_aspects(device))
 )
 """What of a device matters: not the generation, which upstream's agents move with every report."""
 CHILD_CHANGED: predicates.When[Child] = predicates.changed(lambda child: _aspects(child))
@@ -34,8 +33,8 @@ def itself(device: Object) -> tuple[Request, ...]:
     return (device.key,)
 
 
-def nobody(_: Object) -> tuple[Request, ...]:
-    """Whom a change of a node wakes is the topology's to say."""
+def no_requests(_: Object) -> tuple[Request, ...]:
+    """None: which keys a change of a node wakes, the topology decides."""
     return ()
 
 
@@ -81,21 +80,21 @@ class Triggers:
         return [key for word in config_values(config) for key in index.keys(word)]
 
 
-def _said(device: DeviceView) -> object:
-    """What others say in the status that a decision depends on, and what we said.
+def _status_aspects(device: DeviceView) -> object:
+    """What others write in the status that a decision depends on, and what we wrote.
 
-    That may change behind our back: by whoever edits it, or by a write of ours whose answer was
+    That may change without us: by a user who edits it, or by a write of ours whose answer was
     lost, and which was made before something that we know by now.
     """
     status = device.status
     phase = (status.phase == "", status.phase == "Unknown") if status is not None else None
-    return phase, device.said
+    return phase, device.status_digest
 
 
 def _aspects(child: Child) -> object:
     meta = child.metadata
     if isinstance(child, ShifuPod):
-        return child.ready, child.node, child.deleting, child.unscheduled_since
+        return child.ready, child.simulated, child.node, child.deleting, child.unscheduled_since
     if isinstance(child, ShifuDeployment):
         return (
             child.node, child.available, child.deleting, child.drifted, child.placed_for,

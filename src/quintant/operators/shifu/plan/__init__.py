@@ -1,7 +1,7 @@
-"""Decisions: where a deviceShifu runs, when it moves, and what is said of a device. Pure.
+"""Decisions: on which node a deviceShifu runs, when it moves, and its device's status. Pure.
 
-nearest, placement    where to               node_phase    how a node is
-reading               what is free, smoothed rescheduling  a better place
+nearest, placement    to which node          node_phase    how a node is
+reading               what is free, smoothed rescheduling  to a better node
 evacuation            away from lost nodes   device        one device, from what was read
-conditions, status    what is said           explanation   why it is there
+children              the objects of one     conclusion, conditions  its status and events
 """

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Service, Toleration
+from quintant.core.clock import timestamp
 from quintant.core.object import Object
-from quintant.operators.shifu.builders.config import generated_config
-from quintant.operators.shifu.builders.deployment import deployment
+from quintant.operators.shifu.builders.config import config_hash, driver_image, generated_config
+from quintant.operators.shifu.builders.deployment import PlacedDevice, deployment
+from quintant.operators.shifu.builders.environment import MountedSecret
+from quintant.operators.shifu.builders.names import config_name
 from quintant.operators.shifu.builders.ports import service
-from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.observe.views import ShifuPod
+from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.views import ShifuPod
 from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.plan.device import Choice, placed_device
+from quintant.operators.shifu.plan.device import Choice, placement_digest
+from quintant.operators.shifu.rules.serving import beside_driver
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +41,61 @@ def compose(
     if not choice.node:
         return WantedChildren(surplus=_surplus(observed, choice))
     stuck = _stuck(observed, choice)
+    if choice.kept:
+        return WantedChildren(choice.node, stuck=stuck)
     if not choice.cause and observed.node is not None and observed.node.phase is None:
         # Its node is unknown, so is what it should tolerate there: it is left as it is.
         return WantedChildren(choice.node, stuck=stuck)
-    placed, place = placed_device(observed, choice, tolerations), options.shifu_namespace
+    placed = placed_device(observed, choice, tolerations, options.exclusive_release)
+    namespace = options.shifu_namespace
     generated = observed.config is None
     return WantedChildren(
         choice.node,
-        config=generated_config(observed.device, place) if generated else None,
-        deployment=deployment(placed, options.agent, place),
-        service=service(observed.device, place, options.service_type),
+        config=generated_config(observed.device, namespace) if generated else None,
+        deployment=deployment(placed, options.agent, namespace),
+        service=service(observed.device, namespace, options.service_type),
         surplus=() if generated or observed.generated is None else (observed.generated,),
         stuck=stuck,
     )
+
+
+def placed_device(
+    observed: Observed,
+    choice: Choice,
+    tolerations: tuple[Toleration, ...] = (),
+    release: float | None = None,
+) -> PlacedDevice:
+    """Everything that the deviceShifu of a device with a node is made from."""
+    before, device, decision = observed.deployment, observed.device, choice.decision
+    same = not choice.cause and before is not None
+    own = device.spec.device_shifu is not None and device.spec.device_shifu.image
+    driver = driver_image(observed.config_data) if beside_driver(device) else ""
+    config = observed.config
+    return PlacedDevice(
+        device,
+        observed.hints,
+        choice.node,
+        kind=before.kind if same and before else decision.kind if decision else "",
+        placed_at=before.placed_at if same and before else timestamp(observed.now),
+        placed_for=placement_digest(observed.hints),
+        previous=before.previous if same and before else choice.previous,
+        config_map=config.metadata.name if config is not None else config_name(device.key),
+        driver_image=driver,
+        secret=_secret(observed),
+        config_hash=config_hash(device, observed.config_data) if driver or own else "",
+        tolerations=tolerations,
+        reason=before.reason if same and before else decision.reason if decision else "",
+        moves=(before.moves if before else 0) + choice.moved,
+        moved_for=before.moved_for if same and before else choice.cause if choice.moved else "",
+        release=release if observed.hints.exclusive else None,
+    )
+
+
+def _secret(observed: Observed) -> MountedSecret | None:
+    use = observed.secret
+    if use is None or use.secret is None or not use.shared:
+        return None
+    return MountedSecret(use.secret.metadata.name, use.consumer)
 
 
 def _surplus(observed: Observed, choice: Choice) -> tuple[Object, ...]:

@@ -1,103 +1,123 @@
-"""What is said of a device when a pass over it is done: status, events, when to look again. Pure.
+"""What follows when a pass over a device is done: status, events, when to look again. Pure.
 
-The status is laid over the newest one: what the agent says stays as it says it.
+The status is laid over the newest one: what the agent writes stays as it wrote it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from quintant.api.events import PlannedEvent
 from quintant.api.meta import Condition, condition_of
-from quintant.core.clock import parse_timestamp, timestamp
+from quintant.core.clock import timestamp
 from quintant.core.object import replace
 from quintant.operators.shifu.api.device import (
     PENDING,
     REACHABLE,
-    SCHEDULED,
     UNKNOWN,
     DeviceShifuStatus,
     EdgeDeviceStatus,
     PlacementStatus,
 )
 from quintant.operators.shifu.builders.names import base_name, config_name
-from quintant.operators.shifu.observe.device_view import FOREIGN
-from quintant.operators.shifu.observe.reader import Observed
+from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.device_view import OUR_WORDS
+from quintant.operators.shifu.observed.outcome import WriteOutcome
 from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.plan.conditions import (
-    FOREIGN_SECONDS,
-    TOLD,
-    conditions,
-    is_lost,
-    quiet_seconds,
-)
-from quintant.operators.shifu.plan.device import (
-    EVACUATED,
-    PLACED,
-    REJECTED,
-    ROLLED_BACK,
-    UNSCHEDULED_SECONDS,
-    Choice,
-    spec_digest,
-    unscheduled_seconds,
-)
+from quintant.operators.shifu.plan.conditions import TRANSITIONS, conditions, silences
+from quintant.operators.shifu.plan.device import PLACED, Choice, spec_digest
+from quintant.operators.shifu.plan.kstatus import with_verdict
+from quintant.operators.shifu.plan.move_report import merge_unreported, waits_for_others
+from quintant.operators.shifu.plan.reachable import is_lost
+from quintant.operators.shifu.plan.waits import next_look
 from quintant.operators.shifu.rules.geo import distance
-from quintant.runtime.controller.result import Result
 from quintant.runtime.events.transitions import transition_events
+from quintant.runtime.reconcile.conclusion import Conclusion
+from quintant.runtime.reconcile.result import Result
 
-FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 5.0, 300.0
-"""Between two looks for a place; in between as long as it has been looked for."""
-MOVED = {EVACUATED: "Evacuated", REJECTED: "NodeRejected", ROLLED_BACK: "RolledBack"}
+LATER = Result(after=1.0, priority=0)
+"""Behind every evacuation: those are urgent."""
 SUPERSEDED = "DeviceShifuSuperseded"
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What is to be said, and when to look again."""
+def conclude(
+    observed: Observed, choice: Choice, options: Options, outcome: WriteOutcome = WriteOutcome()
+) -> Conclusion[EdgeDeviceStatus]:
+    """What follows for a device after all was done for it that could be.
 
-    status: EdgeDeviceStatus
-    events: tuple[PlannedEvent, ...]
-    again: Result | None
+    The status of one that leaves a lost node is written in a later pass: others wait to leave. That
+    of an exclusive one is what the agent that it leaves lets go by, and is written at once.
+    """
+    status = _status(observed, choice, options, outcome)
+    events = (*_decided(choice, observed), *transition_events(
+        observed.status.conditions, status.conditions, TRANSITIONS
+    ))  # fmt: skip
+    if waits_for_others(observed, choice):
+        return Conclusion(events=events, again=LATER)
+    again = next_look(observed, choice, options, status, outcome)
+    silenced = silences(observed, choice, outcome)
+    generation = observed_generation(observed, options)
 
-    def over(self, newest: EdgeDeviceStatus | None) -> EdgeDeviceStatus:
-        """The status with what we say laid over what others said meanwhile."""
-        theirs, ours = newest or EdgeDeviceStatus(), self.status
-        silent = theirs.phase in ("", UNKNOWN) or ours.phase == UNKNOWN
-        return replace(
-            ours,
-            phase=ours.phase if silent else theirs.phase,
-            telemetry=theirs.telemetry,
-            busy=theirs.busy,
-            conditions=_with(ours.conditions, condition_of(theirs.conditions, REACHABLE)),
-        )
+    def change(newest: EdgeDeviceStatus | None) -> EdgeDeviceStatus:
+        merged = merge_status(status, newest, silenced=silenced, reported=outcome.reported)
+        return with_verdict(merged, generation, observed.now)
+
+    return Conclusion(change=change, events=events, again=again)
 
 
-def conclude(observed: Observed, choice: Choice, options: Options) -> Conclusion:
-    """What is to be said of a device after all was done for it."""
-    generation = observed.device.metadata.generation if options.crd_flavor == "ours" else None
-    status = EdgeDeviceStatus(
-        phase=_phase(observed, choice),
+def merge_status(
+    ours: EdgeDeviceStatus,
+    newest: EdgeDeviceStatus | None,
+    *,
+    silenced: bool = False,
+    reported: frozenset[str] = frozenset(),
+) -> EdgeDeviceStatus:
+    """Our status laid over the newest one: the words of a device's agent stay as they are there.
+
+    Where there is no agent any more, we take back what it said.
+    """
+    theirs = newest or EdgeDeviceStatus()
+    ours = replace(ours, unreported_moves=merge_unreported(ours, theirs, reported))
+    if silenced:
+        return replace(ours, telemetry=theirs.telemetry, busy=None)
+    silent = theirs.phase in ("", UNKNOWN)
+    return replace(
+        ours,
+        phase=ours.phase if silent else theirs.phase,
+        telemetry=theirs.telemetry,
+        busy=theirs.busy,
+        conditions=_with(ours.conditions, condition_of(theirs.conditions, REACHABLE)),
+    )
+
+
+def _status(
+    observed: Observed, choice: Choice, options: Options, outcome: WriteOutcome
+) -> EdgeDeviceStatus:
+    generation = observed_generation(observed, options)
+    return EdgeDeviceStatus(
+        phase=_phase(observed, choice, silenced=silences(observed, choice, outcome)),
         observed_generation=generation,
         spec_hash=spec_digest(observed.device),
         placement=_placement(observed, choice),
         device_shifu=_device_shifu(observed, choice, options),
         telemetry=observed.status.telemetry,
         busy=observed.status.busy,
-        conditions=conditions(observed, choice, generation),
+        unreported_moves=outcome.unreported,
+        conditions=conditions(observed, choice, outcome, generation),
     )
-    events = (*_decided(choice, observed), *transition_events(
-        observed.status.conditions, status.conditions, TOLD
-    ))  # fmt: skip
-    return Conclusion(status, events, _again(observed, choice, options, status))
 
 
-def _phase(observed: Observed, choice: Choice) -> str:
+def observed_generation(observed: Observed, options: Options) -> int | None:
+    """The generation that the status is about; none where a write of the status moves it."""
+    return observed.device.metadata.generation if options.crd_flavor == "ours" else None
+
+
+def _phase(observed: Observed, choice: Choice, *, silenced: bool) -> str:
     """The agent's word, but where no agent can have one."""
-    before = observed.status.phase
-    if is_lost(observed, choice):
-        return UNKNOWN
-    return PENDING if before in ("", UNKNOWN) and not choice.yields else before or PENDING
+    before, lost = observed.status.phase, is_lost(observed, choice)
+    if silenced or not before:
+        return UNKNOWN if lost else PENDING
+    return PENDING if before == UNKNOWN and not lost and not choice.yields else before
 
 
 def _placement(observed: Observed, choice: Choice) -> PlacementStatus | None:
@@ -155,12 +175,12 @@ def _device_shifu(observed: Observed, choice: Choice, options: Options) -> Devic
         )
     if not choice.node:
         return None
-    base, place = base_name(observed.device.key), options.shifu_namespace
+    base, namespace = base_name(observed.device.key), options.shifu_namespace
     return DeviceShifuStatus(
         deployment=base,
         service=base,
         config_map=config or config_name(observed.device.key),
-        url=f"http://{base}.{place}.svc.{options.cluster_domain}",
+        url=f"http://{base}.{namespace}.svc.{options.cluster_domain}",
         managed=True,
         mode="standalone",
     )
@@ -168,62 +188,22 @@ def _device_shifu(observed: Observed, choice: Choice, options: Options) -> Devic
 
 def _decided(choice: Choice, observed: Observed) -> Iterator[PlannedEvent]:
     if choice.yields and observed.deployment is not None:
-        said = "a Deployment of the user's own serves it; ours is deleted"
-        yield PlannedEvent("Normal", SUPERSEDED, said)
+        message = "a Deployment of the user's own serves it; ours is deleted"
+        yield PlannedEvent("Normal", SUPERSEDED, message)
     decision = choice.decision
-    if decision is None or not choice.cause:
-        return
-    if choice.cause == PLACED:
+    if decision is not None and choice.cause == PLACED:
         yield PlannedEvent("Normal", "Scheduled", f"on {choice.node}: {decision.reason}")
-        return
-    reason = MOVED.get(choice.cause, "Rescheduled")
-    kind = "Normal" if reason == "Rescheduled" else "Warning"
-    came = f"from {choice.previous} " if choice.previous else ""
-    yield PlannedEvent(kind, reason, f"{came}to {choice.node}: {decision.reason}")  # type: ignore[arg-type]
-
-
-def _again(
-    observed: Observed, choice: Choice, options: Options, status: EdgeDeviceStatus
-) -> Result | None:
-    """When time alone makes a difference."""
-    waits = list(_waits(observed, choice, options, status))
-    return Result(after=max(0.1, min(waits))) if waits else None
-
-
-def _waits(
-    observed: Observed, choice: Choice, options: Options, status: EdgeDeviceStatus
-) -> Iterator[float]:
-    if choice.settling:
-        yield choice.settling
-    if choice.refused is not None:
-        yield _patience(observed, status)
-    if 0 < (unscheduled := unscheduled_seconds(observed)) < UNSCHEDULED_SECONDS:
-        yield UNSCHEDULED_SECONDS - unscheduled
-    ours = observed.deployment
-    if choice.moved or (ours is not None and ours.previous and not ours.available):
-        yield options.move_timeout
-    quiet = quiet_seconds(status, observed.now) if choice.yields else None
-    if quiet is not None:
-        yield FOREIGN_SECONDS - quiet
-
-
-def _patience(observed: Observed, status: EdgeDeviceStatus) -> float:
-    """As long as a place has been looked for already, within bounds."""
-    told = condition_of(status.conditions, SCHEDULED)
-    since = told.last_transition_time if told is not None else None
-    passed = (observed.now - parse_timestamp(since)).total_seconds() if since else 0.0
-    return min(max(passed, FIRST_RETRY_SECONDS), LAST_RETRY_SECONDS)
 
 
 def _meters(distance: float | None) -> int | None:
     return None if distance is None else round(distance)
 
 
-def _with(found: tuple[Condition, ...], told: Condition | None) -> tuple[Condition, ...]:
-    """The conditions with the agent's newest word in its place, if it has said one."""
-    ours = condition_of(found, REACHABLE)
-    if told is None or told.reason == FOREIGN:
-        return found
+def _with(known: tuple[Condition, ...], condition: Condition | None) -> tuple[Condition, ...]:
+    """The conditions with the agent's newest instead of ours, if it has written one."""
+    ours = condition_of(known, REACHABLE)
+    if condition is None or (ours and {ours.reason, condition.reason} <= set(OUR_WORDS)):
+        return known
     if ours is None:
-        return (*found, told)
-    return tuple(told if each is ours else each for each in found)
+        return (*known, condition)
+    return tuple(condition if each is ours else each for each in known)

@@ -3,64 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
-from quintant.api.meta import Condition, ConditionClaim, condition_of, set_conditions
-from quintant.core.clock import parse_timestamp
-from quintant.operators.shifu.api.device import (
-    REACHABLE,
-    READY,
-    SCHEDULED,
-    VALID,
-    EdgeDeviceStatus,
-)
-from quintant.operators.shifu.observe.device_view import FOREIGN
-from quintant.operators.shifu.observe.reader import Observed
+from quintant.api.meta import Condition, ConditionClaim, set_conditions
+from quintant.operators.shifu.api.device import READY, SCHEDULED, VALID
+from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.device_view import NO_AGENT, SIMULATED
+from quintant.operators.shifu.observed.outcome import NAME_TAKEN, REFUSED, WriteOutcome
 from quintant.operators.shifu.plan.device import Choice
 from quintant.operators.shifu.plan.placement import NONE_FEASIBLE, PIN_MISSING
+from quintant.operators.shifu.plan.reachable import (
+    SUPERSEDING,
+    agentless,
+    is_lost,
+    is_superseding,
+    simulated,
+    takes_back,
+    unknown_reachable,
+)
 from quintant.operators.shifu.rules.hints import BAD_HINT, BAD_LOCATION
+from quintant.operators.shifu.rules.images import NOT_ALLOWED
+from quintant.operators.shifu.rules.secrets import NOT_SHARED
 from quintant.operators.shifu.rules.serving import (
     NO_ADDRESS,
     NO_PROTOCOL,
     UNSUPPORTED,
-    not_served,
 )
 from quintant.runtime.events.transitions import Transition
 
 PIN_LOST, NODE_LOST, MASS_LOSS = "PinnedNodeLost", "NodeLost", "MassNodeLoss"
 SETTLING, ADOPTED, UNMANAGED = "Settling", "Adopted", "Unmanaged"
-FOREIGN_SECONDS = 120.0
-"""How long an agent that is not ours may say nothing before we say so."""
 NO_INSTRUCTIONS = "NoInstructions"
 
-TOLD = (
+TRANSITIONS = (
     Transition(SCHEDULED, status="False", reason=NONE_FEASIBLE),
     Transition(SCHEDULED, status="False", reason=PIN_MISSING),
     Transition(SCHEDULED, status="False", reason=PIN_LOST),
     Transition(SCHEDULED, status="False", reason="NodeLocalDeviceWithoutNode"),
+    *(Transition(READY, status="False", reason=reason) for reason in (NAME_TAKEN, REFUSED)),
     *(
         Transition(VALID, status="False", reason=reason)
-        for reason in (BAD_LOCATION, BAD_HINT, NO_PROTOCOL, UNSUPPORTED, NO_ADDRESS)
+        for reason in (
+            BAD_LOCATION,
+            BAD_HINT,
+            NO_PROTOCOL,
+            UNSUPPORTED,
+            NO_ADDRESS,
+            NOT_ALLOWED,
+            NOT_SHARED,
+        )
     ),
 )
 """What becomes an event when it becomes so."""
 
 
-def conditions(observed: Observed, choice: Choice, generation: int | None) -> tuple[Condition, ...]:
+def conditions(
+    observed: Observed, choice: Choice, outcome: WriteOutcome, generation: int | None
+) -> tuple[Condition, ...]:
     """The conditions of a device; those of the agent stay as they are."""
-    known, told = observed.status.conditions, _verdicts(observed, choice)
-    return set_conditions(known, told, generation=generation, now=observed.now)
+    known, claims = observed.status.conditions, _claims(observed, choice, outcome)
+    return set_conditions(known, claims, generation=generation, now=observed.now)
 
 
-def _verdicts(observed: Observed, choice: Choice) -> Iterator[ConditionClaim]:
+def _claims(observed: Observed, choice: Choice, outcome: WriteOutcome) -> Iterator[ConditionClaim]:
+    ready = _refused(outcome) or _ready(observed, choice)
+    reachable = unknown_reachable(observed, choice, ready)
     yield _scheduled(observed, choice)
-    yield _ready(observed, choice)
+    yield ready
     yield _valid(observed)
-    if _silent(observed, choice):
-        yield ConditionClaim(
-            REACHABLE, "Unknown", FOREIGN,
-            "its agent reports nothing; for upstream's agents apply deploy/shifu/upstream-agents",
-        )  # fmt: skip
+    if reachable is not None:
+        yield reachable
 
 
 def _scheduled(observed: Observed, choice: Choice) -> ConditionClaim:
@@ -74,7 +85,7 @@ def _scheduled(observed: Observed, choice: Choice) -> ConditionClaim:
         refused = choice.refused
         if refused is not None:
             return ConditionClaim(SCHEDULED, "False", refused.reason, refused.message)
-        served = not_served(observed.device)
+        served = observed.not_served
         return ConditionClaim(SCHEDULED, "False", served.reason if served else SETTLING)
     if is_lost(observed, choice):
         return _stranded(observed, choice)
@@ -84,8 +95,8 @@ def _scheduled(observed: Observed, choice: Choice) -> ConditionClaim:
             SCHEDULED, "True", decision.kind, f"{decision.node}: {decision.reason}"
         )
     kind, reason = (ours.kind, ours.reason) if ours is not None else ("", "")
-    said = f"{choice.node}: {reason}" if reason else choice.node
-    return ConditionClaim(SCHEDULED, "True", kind or "Placed", said)
+    message = f"{choice.node}: {reason}" if reason else choice.node
+    return ConditionClaim(SCHEDULED, "True", kind or "Placed", message)
 
 
 def _looked_after(observed: Observed) -> ConditionClaim:
@@ -98,11 +109,11 @@ def _looked_after(observed: Observed) -> ConditionClaim:
 def _stranded(observed: Observed, choice: Choice) -> ConditionClaim:
     """What is said of a deviceShifu on a lost node."""
     if observed.hints.pinned or observed.hints.reschedule == "never":
-        said = f"{choice.node} is lost, and it runs there or nowhere"
-        return ConditionClaim(SCHEDULED, "False", PIN_LOST, said)
+        message = f"{choice.node} is lost, and it runs there or nowhere"
+        return ConditionClaim(SCHEDULED, "False", PIN_LOST, message)
     if observed.held:
-        said = "most nodes are lost at once: evacuation waits"
-        return ConditionClaim(SCHEDULED, "False", MASS_LOSS, said)
+        message = "most nodes are lost at once: evacuation waits"
+        return ConditionClaim(SCHEDULED, "False", MASS_LOSS, message)
     if observed.unplaced:
         return ConditionClaim(SCHEDULED, "False", NONE_FEASIBLE, observed.unplaced)
     return ConditionClaim(
@@ -110,29 +121,45 @@ def _stranded(observed: Observed, choice: Choice) -> ConditionClaim:
     )
 
 
+def _refused(outcome: WriteOutcome) -> ConditionClaim | None:
+    """What is said where the server does not take what we write."""
+    if not outcome.refusals:
+        return None
+    message = "; ".join(each.message for each in outcome.refusals)
+    return ConditionClaim(READY, "False", outcome.refusals[0].reason, message)
+
+
 def _ready(observed: Observed, choice: Choice) -> ConditionClaim:
-    shown = observed.theirs if choice.yields else observed.deployment
-    if choice.yields and shown is None:
+    serving = observed.theirs if choice.yields else observed.deployment
+    if choice.yields and serving is None:
         return ConditionClaim(READY, "Unknown", UNMANAGED, "there is no Deployment for it")
-    if shown is None:
-        served = not_served(observed.device)
+    if serving is None:
+        served = observed.not_served
         reason = served.reason if served is not None else "NotCreated"
         return ConditionClaim(READY, "False", reason, served.message if served is not None else "")
+    if is_superseding(observed, choice):
+        return ConditionClaim(READY, "False", SUPERSEDING, "what served it before still ends")
     if is_lost(observed, choice):
         return ConditionClaim(READY, "Unknown", NODE_LOST, f"nothing is heard of {choice.node}")
-    if shown.available and not choice.cause:
+    if serving.available and not choice.cause:
+        if simulated(observed, choice):
+            return ConditionClaim(READY, "True", SIMULATED, "its Deployment is up; nothing runs")
         return ConditionClaim(READY, "True", "Available", "its Deployment is up")
+    if agentless(observed, choice):
+        return ConditionClaim(READY, "False", NO_AGENT, "no pod of its Deployment is ready")
     return ConditionClaim(READY, "False", "Unavailable", "its Deployment is not up")
 
 
 def _valid(observed: Observed) -> ConditionClaim:
-    served = not_served(observed.device)
+    served = observed.not_served
     wrong = [(each.reason, each.message) for each in observed.hints.errors]
     if served is not None:
         wrong.insert(0, (served.reason, served.message))
+    if observed.secret is not None and observed.secret.fault and observed.theirs is None:
+        wrong.append((NOT_SHARED, observed.secret.fault))
     if wrong:
-        said = "; ".join(message for _, message in wrong)
-        return ConditionClaim(VALID, "False", wrong[0][0], said)
+        message = "; ".join(message for _, message in wrong)
+        return ConditionClaim(VALID, "False", wrong[0][0], message)
     shifu = observed.device.spec.device_shifu
     known = observed.config is not None or (shifu is not None and bool(shifu.instructions))
     if observed.theirs is None and not known:
@@ -142,30 +169,6 @@ def _valid(observed: Observed) -> ConditionClaim:
     return ConditionClaim(VALID, "True", "Valid")
 
 
-def is_lost(observed: Observed, choice: Choice) -> bool:
-    """Whether nothing runs any more where its deviceShifu is to be."""
-    node = observed.node
-    if choice.yields or node is None or not choice.node:
-        return False
-    return node.name == choice.node and node.lost
-
-
-def _silent(observed: Observed, choice: Choice) -> bool:
-    """Whether the agent of a user's own Deployment has said nothing for long."""
-    if not choice.yields or observed.theirs is None or not observed.theirs.available:
-        return False
-    told = condition_of(observed.status.conditions, REACHABLE)
-    if told is not None:
-        return told.reason == FOREIGN and observed.status.phase in ("", "Pending")
-    quiet = quiet_seconds(observed.status, observed.now)
-    return quiet is not None and quiet >= FOREIGN_SECONDS
-
-
-def quiet_seconds(status: EdgeDeviceStatus, now: datetime) -> float | None:
-    """For how long the user's Deployment was up without a word; None if it is not, or spoke."""
-    up = condition_of(status.conditions, READY)
-    told = condition_of(status.conditions, REACHABLE)
-    quiet = status.phase in ("", "Pending") and told is None
-    if up is None or up.status != "True" or not quiet or not up.last_transition_time:
-        return None
-    return (now - parse_timestamp(up.last_transition_time)).total_seconds()
+def silences(observed: Observed, choice: Choice, outcome: WriteOutcome) -> bool:
+    """Whether what an agent said last holds no longer."""
+    return takes_back(observed, choice, _refused(outcome) or _ready(observed, choice))

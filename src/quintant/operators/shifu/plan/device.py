@@ -1,45 +1,44 @@
 """Where one device's deviceShifu should be, from everything that was read about it. Pure.
 
 `choose` is the first step of the design's four: schedule. What follows from it, to add, to compose
-and to create, is told by the `Choice`.
+and to create, follows from the `Choice`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from hashlib import sha256
 
 import msgspec
 
-from quintant.api.core import Toleration
-from quintant.core.clock import parse_timestamp, timestamp
-from quintant.operators.shifu.builders.config import config_hash, driver_image
-from quintant.operators.shifu.builders.deployment import PlacedDevice
-from quintant.operators.shifu.builders.names import config_name
-from quintant.operators.shifu.observe.reader import Observed
-from quintant.operators.shifu.options import Options
-from quintant.operators.shifu.plan.placement import (
+from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.placement import (
     NoPlacement,
     PlacementDecision,
     PlacementRequest,
 )
+from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.rules.hints import Device, Hints, hint_aspects
-from quintant.operators.shifu.rules.serving import beside_driver, node_local, not_served
+from quintant.operators.shifu.rules.moments import seconds_since
+from quintant.operators.shifu.rules.serving import node_local
 
 UNSCHEDULED_SECONDS = 30.0
 """How long the scheduler may find no place before another node is tried."""
 REJECTED_SECONDS = 600.0
 ROLLED_BACK_SECONDS = 1800.0
 """How long a node is not tried again: one that the scheduler refused, one that never was ready."""
+NONE_FEASIBLE = "NoFeasibleNode"
+LEAVING_SECONDS = 30.0
+"""Within which a deviceShifu that moves has ended where it was: down since, it never was up."""
 PLUGGED_IN = "NodeLocalDeviceWithoutNode"
 PLACED, RESPECIFIED = "placed", "respecified"
 EVACUATED, RESCHEDULED = "evacuated", "rescheduled"
 REJECTED, ROLLED_BACK = "rejected", "rolled-back"
 _HASH_LENGTH = 12
 
-Place = Callable[[PlacementRequest], PlacementDecision | NoPlacement]
+FindPlacement = Callable[[PlacementRequest], PlacementDecision | NoPlacement]
+"""Decides which node a device goes to, and binds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,8 @@ class Choice:
     """A node that is not to be tried again for so many seconds."""
     settling: float = 0.0
     """Seconds after which a Deployment of the user's own is no longer waited for."""
+    kept: bool = False
+    """Whether its deviceShifu stays as it is: as it should be, there is no place for it."""
     yields: bool = False
     """Whether the user looks after its deviceShifu."""
 
@@ -68,57 +69,27 @@ class Choice:
         return bool(self.cause) and bool(self.previous)
 
 
-def choose(observed: Observed, place: Place, options: Options) -> Choice:
+def choose(observed: Observed, find_placement: FindPlacement, options: Options) -> Choice:
     """What becomes of a device now."""
     if observed.theirs is not None or not observed.hints.managed:
         return Choice(yields=True)
-    if not_served(observed.device) is not None:
+    if observed.not_served is not None:
         return Choice()
     if node_local(observed.device) and not observed.hints.node:
-        said = "it is plugged into a node: name that node in the hint edge-node"
-        return Choice(refused=NoPlacement(PLUGGED_IN, said))
+        message = "it is plugged into a node: name that node in the hint edge-node"
+        return Choice(refused=NoPlacement(PLUGGED_IN, message))
     if observed.deployment is None:
-        return _first(observed, place, options)
-    return _again(observed, place, options)
-
-
-def placed_device(
-    observed: Observed, choice: Choice, tolerations: tuple[Toleration, ...] = ()
-) -> PlacedDevice:
-    """Everything that the deviceShifu of a device with a place is made from."""
-    before, device = observed.deployment, observed.device
-    same = not choice.cause and before is not None
-    own = device.spec.device_shifu is not None and device.spec.device_shifu.image
-    driver = driver_image(observed.config_data) if beside_driver(device) else ""
-    config = observed.config
-    return PlacedDevice(
-        device,
-        observed.hints,
-        choice.node,
-        kind=before.kind if same and before else choice.decision.kind if choice.decision else "",
-        placed_at=before.placed_at if same and before else timestamp(observed.now),
-        placed_for=placement_digest(observed.hints),
-        previous=before.previous if same and before else choice.previous,
-        config_map=config.metadata.name if config is not None else config_name(device.key),
-        driver_image=driver,
-        config_hash=config_hash(device, observed.config_data) if driver or own else "",
-        tolerations=tolerations,
-        reason=before.reason
-        if same and before
-        else choice.decision.reason
-        if choice.decision
-        else "",
-        moves=(before.moves if before else 0) + choice.moved,
-    )
+        return _first(observed, find_placement, options)
+    return _again(observed, find_placement, options)
 
 
 def placement_digest(hints: Hints) -> str:
-    """What a place is chosen for: another digest means to choose anew."""
-    asked = [
+    """What a node is chosen for: another digest means to choose again."""
+    aspects = [
         hints.node, hints.strict, hints.location, hints.zone, hints.region,
         dict(sorted(hints.selector.items())),
     ]  # fmt: skip
-    return sha256(msgspec.json.encode(asked)).hexdigest()[:_HASH_LENGTH]
+    return sha256(msgspec.json.encode(aspects)).hexdigest()[:_HASH_LENGTH]
 
 
 def spec_digest(device: Device) -> str:
@@ -127,7 +98,7 @@ def spec_digest(device: Device) -> str:
     return sha256(text).hexdigest()[:_HASH_LENGTH]
 
 
-def _first(observed: Observed, place: Place, options: Options) -> Choice:
+def _first(observed: Observed, find_placement: FindPlacement, options: Options) -> Choice:
     """A device without a deviceShifu."""
     wait = settling_seconds(observed, options)
     if wait > 0:
@@ -135,7 +106,7 @@ def _first(observed: Observed, place: Place, options: Options) -> Choice:
     intent = observed.intent
     if intent is not None:
         return Choice(intent.decision.node, intent.decision, intent.cause)
-    found = place_somewhere(place, observed.want)
+    found = find_any_placement(find_placement, observed.want)
     if isinstance(found, NoPlacement):
         return Choice(refused=found)
     return Choice(found.node, found, PLACED)
@@ -147,17 +118,17 @@ def settling_seconds(observed: Observed, options: Options) -> float:
     A directory that is applied brings the device before its Deployment; one that is replaced goes
     before its successor comes.
     """
-    since = observed.device.metadata.creation_timestamp
     gone = next((each for each in observed.status.conditions if each.reason == "Settling"), None)
-    if gone is not None and gone.last_transition_time:
-        since = max(since or "", gone.last_transition_time)
+    since = [observed.device.metadata.creation_timestamp]
+    if gone is not None:
+        since.append(gone.last_transition_time)
     elif observed.status.placement is not None and observed.status.placement.kind == "Adopted":
         return options.settle_delay
-    passed = _seconds_since(observed, since)
+    passed = min(_seconds_since(observed, each) for each in since)
     return max(0.0, options.settle_delay - passed)
 
 
-def _again(observed: Observed, place: Place, options: Options) -> Choice:
+def _again(observed: Observed, find_placement: FindPlacement, options: Options) -> Choice:
     """A device that has a deviceShifu somewhere."""
     ours = observed.deployment
     assert ours is not None, "asked of those alone that have one"
@@ -165,47 +136,63 @@ def _again(observed: Observed, place: Place, options: Options) -> Choice:
     if intent is not None and intent.decision.node != ours.node:
         return Choice(intent.decision.node, intent.decision, intent.cause, previous=ours.node)
     if ours.placed_for != placement_digest(observed.hints):
-        return _replaced(observed, place, RESPECIFIED)
+        return _replaced(observed, find_placement, RESPECIFIED)
     if observed.node is None or observed.node.phase is None:
-        return _replaced(observed, place, EVACUATED)
+        return _replaced(observed, find_placement, EVACUATED)
+    if observed.want.memory > ours.memory > 0:
+        return _grown(observed, find_placement)
     if observed.hints.pinned:
         return Choice(ours.node)
     if unscheduled_seconds(observed) >= UNSCHEDULED_SECONDS:
-        return _rejected(observed, place)
-    if ours.previous and overdue(observed, options):
-        return _rolled_back(observed, place)
+        return _rejected(observed, find_placement)
+    if overdue(observed, options):
+        return _rolled_back(observed, find_placement)
     return Choice(ours.node)
 
 
-def _replaced(observed: Observed, place: Place, cause: str) -> Choice:
+def _replaced(observed: Observed, find_placement: FindPlacement, cause: str) -> Choice:
     ours = observed.deployment
     assert ours is not None, "asked of those alone that have one"
     want = observed.want
-    found = place_somewhere(place, want) if cause == EVACUATED else place(want)
+    found = find_any_placement(find_placement, want) if cause == EVACUATED else find_placement(want)
     if isinstance(found, NoPlacement):
-        return Choice(ours.node, refused=found)
+        return Choice(ours.node, refused=found, kept=True)
     if found.node == ours.node:
         return Choice(ours.node)
     return Choice(found.node, found, cause, previous=ours.node)
 
 
-def _rejected(observed: Observed, place: Place) -> Choice:
+def _grown(observed: Observed, find_placement: FindPlacement) -> Choice:
+    """One that asks for more memory: where it is, elsewhere, or as it was before."""
+    ours = observed.deployment
+    assert ours is not None, "asked of those alone that have one"
+    found = find_placement(replace(observed.want, node=ours.node, strict=False))
+    if isinstance(found, PlacementDecision) and found.node == ours.node:
+        return Choice(ours.node)
+    if isinstance(found, PlacementDecision) and not observed.hints.pinned:
+        return Choice(found.node, found, RESPECIFIED, previous=ours.node)
+    message = f"{ours.node} has no room for what it asks for"
+    refused = found if isinstance(found, NoPlacement) else NoPlacement(NONE_FEASIBLE, message)
+    return Choice(ours.node, refused=refused, kept=True)
+
+
+def _rejected(observed: Observed, find_placement: FindPlacement) -> Choice:
     """The scheduler has the last word about a node: then another one."""
     ours = observed.deployment
     assert ours is not None, "asked of those alone that have one"
-    found = place(_avoiding(observed.want, ours.node))
+    found = find_placement(_avoiding(observed.want, ours.node))
     avoid = (ours.node, REJECTED_SECONDS)
     if isinstance(found, NoPlacement):
         return Choice(ours.node, refused=found, avoid=avoid)
     return Choice(found.node, found, REJECTED, previous=ours.node, avoid=avoid)
 
 
-def _rolled_back(observed: Observed, place: Place) -> Choice:
+def _rolled_back(observed: Observed, find_placement: FindPlacement) -> Choice:
     """A move that did not work out is taken back, once."""
     ours = observed.deployment
     assert ours is not None, "asked of those alone that have one"
     want = replace(_avoiding(observed.want, ours.node), node=ours.previous, strict=False)
-    found = place(want)
+    found = find_placement(want)
     if isinstance(found, NoPlacement):
         return Choice(ours.node)
     # It was chosen for what it was before: being taken back pins it to nothing.
@@ -215,12 +202,14 @@ def _rolled_back(observed: Observed, place: Place) -> Choice:
     return Choice(found.node, decision, ROLLED_BACK, avoid=(ours.node, ROLLED_BACK_SECONDS))
 
 
-def place_somewhere(place: Place, want: PlacementRequest) -> PlacementDecision | NoPlacement:
-    """Where a device goes that is nowhere: a node that did not work out before is better."""
-    found = place(want)
+def find_any_placement(
+    find_placement: FindPlacement, want: PlacementRequest
+) -> PlacementDecision | NoPlacement:
+    """The node for a device that has none: one that did not work out is better than none."""
+    found = find_placement(want)
     if isinstance(found, PlacementDecision) or not want.avoided:
         return found
-    again = place(replace(want, avoided=frozenset()))
+    again = find_placement(replace(want, avoided=frozenset()))
     return again if isinstance(again, PlacementDecision) else found
 
 
@@ -240,14 +229,17 @@ def unscheduled_seconds(observed: Observed) -> float:
 
 
 def overdue(observed: Observed, options: Options) -> bool:
-    """Whether a move has not worked out in time."""
+    """Whether a move has not worked out in time: it was never up there."""
     ours = observed.deployment
-    if ours is None or ours.available:
+    if ours is None or not ours.previous or ours.available:
         return False
-    return _seconds_since(observed, ours.placed_at) >= options.move_timeout
+    here = seconds_since(ours.placed_at, observed.now)
+    down = seconds_since(ours.unavailable_since, observed.now)
+    if here is None or here < options.move_timeout:
+        return False
+    return down is None or down > here - LEAVING_SECONDS
 
 
 def _seconds_since(observed: Observed, moment: str | None) -> float:
-    if not moment:
-        return float("inf")
-    return (observed.now - parse_timestamp(moment)) / timedelta(seconds=1)
+    passed = seconds_since(moment, observed.now)
+    return float("inf") if passed is None else passed

@@ -32,14 +32,14 @@ class NearestIndex:
         self._root = self._grow([(unit_vector(point), number) for number, point in places], 0)
 
     def within(
-        self, place: GeoPoint, tolerance: float, admits: Callable[[int], bool]
+        self, location: GeoPoint, tolerance: float, admits: Callable[[int], bool]
     ) -> list[tuple[float, int]]:
         """The nearest place that is admitted, and those at most `tolerance` meters further.
 
         Each with its distance in meters, the nearest first; of equally near ones, in no order.
         """
-        found = self._candidates(unit_vector(place), tolerance / EARTH_METERS + SLACK, admits)
-        exact = sorted((distance(place, self._points[number]), number) for number in found)
+        found = self._candidates(unit_vector(location), tolerance / EARTH_METERS + SLACK, admits)
+        exact = sorted((distance(location, self._points[number]), number) for number in found)
         return [each for each in exact if each[0] <= exact[0][0] + tolerance]
 
     def _candidates(self, at: UnitVector, slack: float, admits: Callable[[int], bool]) -> list[int]:

@@ -11,28 +11,8 @@ A node that was ill for a moment only is READY again at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
 
-
-class NodePhase(Enum):
-    """The state of a node; a node that is cordoned says so besides."""
-
-    READY = "Ready"
-    """It takes deviceShifus."""
-    SUSPECT = "Suspect"
-    """It is not ready, and may be soon: nobody comes, nobody leaves."""
-    LOST = "Lost"
-    """It was not ready for long: its deviceShifus leave."""
-    RECOVERING = "Recovering"
-    """It is back, and is watched for a while before anybody comes."""
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseTimes:
-    """Seconds."""
-
-    lost_after: float = 60.0
-    stable_after: float = 120.0
+from quintant.operators.shifu.rules.limits import NodePhase, PhaseTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +36,13 @@ class NodeReadiness:
 
 
 def first_state(
-    seen: NodeReadiness, *, for_seconds: float, age: float, now: float, times: PhaseTimes
+    readiness: NodeReadiness, *, for_seconds: float, age: float, now: float, times: PhaseTimes
 ) -> NodePhaseState:
     """The state of a node that was so for a while before we came, and is so old."""
     since = now - for_seconds
-    if seen.crashed:
+    if readiness.crashed:
         return NodePhaseState(NodePhase.LOST, now, since, crashed=True)
-    if not seen.ready:
+    if not readiness.ready:
         lost = for_seconds >= times.lost_after
         return NodePhaseState(NodePhase.LOST if lost else NodePhase.SUSPECT, since, since)
     # One that became ready long after it was made was ill before; who knows for how long.
@@ -71,15 +51,15 @@ def first_state(
 
 
 def step(
-    state: NodePhaseState, seen: NodeReadiness, now: float, times: PhaseTimes
+    state: NodePhaseState, readiness: NodeReadiness, now: float, times: PhaseTimes
 ) -> NodePhaseState:
     """The state that follows."""
-    if seen.crashed:
+    if readiness.crashed:
         if state.crashed:
             return state
         unready = now if state.unready_since is None else state.unready_since
         return NodePhaseState(NodePhase.LOST, now, unready, crashed=True)
-    if seen.ready:
+    if readiness.ready:
         return _ready(replace(state, crashed=False), now, times)
     return _unready(state, now, times)
 

@@ -12,15 +12,21 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from quintant.operators.shifu.observed.placement import (
+    NoPlacement,
+    PlacementDecision,
+    PlacementRequest,
+)
 from quintant.operators.shifu.plan.nearest import NearestIndex
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint, distance
 
 PIN_MISSING, NONE_FEASIBLE = "PinnedNodeNotFound", "NoFeasibleNode"
 CLOSED = -1
-"""The memory that a node has to give to nobody."""
+"""The memory of a node that takes no deviceShifu."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +50,6 @@ class NodeOffer:
     labels: Mapping[str, str] = field(default_factory=dict)
     accepts: frozenset[str] = frozenset()
     """Protocols; none means all."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlacementRequest:
-    """What a device needs of a node."""
-
-    memory: int
-    protocol: str = ""
-    location: GeoPoint | None = None
-    zone: str = ""
-    region: str = ""
-    selector: Mapping[str, str] = field(default_factory=dict)
-    node: str = ""
-    strict: bool = True
-    avoided: frozenset[str] = frozenset()
-    """Nodes that did not work out lately."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlacementDecision:
-    """Where it goes, and why."""
-
-    node: str
-    kind: str
-    """Pinned, Proximity or Memory."""
-    reason: str
-    distance: float | None = None
-    """Meters between the device and the node, where both say where they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoPlacement:
-    """That there is no place, and why."""
-
-    reason: str
-    message: str
 
 
 class NodeTable:
@@ -112,7 +82,7 @@ class NodeTable:
         return None if at is None else self.offers[at]
 
     def available(self, node: str) -> int:
-        """Bytes that are free and not promised to anybody; CLOSED if it takes nobody."""
+        """Bytes that are free and not promised; CLOSED if it takes no deviceShifu."""
         return self._available[self._number[node]]
 
     def bound(self, node: str) -> int:
@@ -127,7 +97,16 @@ class NodeTable:
         """Count one less."""
         self._change(node, -1, -reserved)
 
-    def place(self, want: PlacementRequest) -> PlacementDecision | NoPlacement:
+    @contextmanager
+    def without(self, node: str, reserved: int) -> Iterator[None]:
+        """Leave out one that is bound, for it does not compete with itself."""
+        self.release(node, reserved)
+        try:
+            yield
+        finally:
+            self.bind(node, reserved)
+
+    def find_placement(self, want: PlacementRequest) -> PlacementDecision | NoPlacement:
         """Where a device goes; the caller binds it."""
         if want.node and (want.strict or self._pin_fits(want)):
             return self._pinned(want)

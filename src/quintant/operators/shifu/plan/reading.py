@@ -1,7 +1,7 @@
 """What is free on a node, smoothed, and how far that may be from the truth. Pure.
 
-Memory in use is a noisy figure. Whoever moves deviceShifus by it as it is moves them for ever; so
-the figure is averaged over time, and its noise is estimated from how far each sample is from the
+Memory in use is a noisy figure. An operator that moved by it as it is would move for ever; so the
+figure is averaged over time, and its noise is estimated from how far each sample is from the
 average.
 """
 

@@ -9,20 +9,23 @@ moves in each round.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quintant.core.object import Request
-from quintant.operators.shifu.plan.placement import (
-    CLOSED,
-    NodeOffer,
-    NodeTable,
+from quintant.operators.shifu.observed.moves import PlannedMove, ReschedulingView
+from quintant.operators.shifu.observed.placement import (
     NoPlacement,
     PlacementDecision,
     PlacementRequest,
+    placement_request,
 )
+from quintant.operators.shifu.plan.placement import CLOSED, NodeOffer, NodeTable
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import distance
+from quintant.operators.shifu.rules.hints import resolve_hints
+from quintant.operators.shifu.rules.limits import MoveLimits
+from quintant.operators.shifu.rules.moments import seconds_since
 
 ROUNDS = 3
 """For so many rounds in a row a place must be better."""
@@ -31,19 +34,6 @@ NEARER = 0.8
 NEARER_METERS = 1_000.0
 NODE_SHARE = 0.1
 """Of the deviceShifus of one node, at most so many leave in a round; one always may."""
-
-
-@dataclass(frozen=True, slots=True)
-class MoveLimits:
-    """When a move is worth it, and how many there are."""
-
-    budget: int = 20
-    """Moves in a round."""
-    margin: float = 0.25
-    """Of what the old node has free."""
-    margin_bytes: int = 512 * MEBIBYTE
-    sigma: float = 2.0
-    """Standard deviations by which both readings may be off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +47,48 @@ class Resident:
     """Whether it was placed for its location: such a one never moves for memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedMove:
-    """A deviceShifu that is to move."""
-
-    key: Request
-    node: str
-    decision: PlacementDecision
-
-
 Streaks = Mapping[Request, int]
 """For how many rounds in a row each has had a better place."""
 
 
+def residents(view: ReschedulingView, cooldown: float) -> Iterator[Resident]:
+    """Those that may move: up, idle, not pinned, and where they are for `cooldown` seconds."""
+    for each in view.devices:
+        device, ours = each.device, each.deployment
+        if not ours.available:
+            continue
+        hints = resolve_hints(device)
+        stays = hints.node or hints.reschedule != "auto"
+        busy = device.status is not None and device.status.busy
+        here = seconds_since(ours.placed_at, view.now)
+        if stays or busy or here is None or here < cooldown:
+            continue
+        want = placement_request(device, hints, each.avoided)
+        yield Resident(each.key, each.node, want, nearby=ours.kind == "Proximity")
+
+
 def plan_moves(
-    table: NodeTable, residents: Iterable[Resident], streaks: Streaks, limits: MoveLimits
+    table: NodeTable, devices: Iterable[Resident], streaks: Streaks, limits: MoveLimits
 ) -> tuple[list[PlannedMove], dict[Request, int]]:
     """The moves of this round, and the streaks for the next one.
 
     The table is used up: moves are bound in it as they are planned.
     """
-    return _Round(table, streaks, limits).plan(residents)
+    return _Round(table, streaks, limits).plan(devices)
+
+
+def plan_round(
+    view: ReschedulingView,
+    new_table: Callable[[], NodeTable],
+    streaks: Streaks,
+    limits: MoveLimits,
+    *,
+    cooldown: float,
+) -> tuple[list[PlannedMove], dict[Request, int]]:
+    """The moves of a round, and the streaks for the next: while any is evacuated, none at all."""
+    if view.evacuating:
+        return [], {}
+    return plan_moves(new_table(), residents(view, cooldown), streaks, limits)
 
 
 class _Round:
@@ -97,20 +108,20 @@ class _Round:
         self._moves: list[PlannedMove] = []
         self._streaks: dict[Request, int] = {}
 
-    def plan(self, residents: Iterable[Resident]) -> tuple[list[PlannedMove], dict[Request, int]]:
+    def plan(self, devices: Iterable[Resident]) -> tuple[list[PlannedMove], dict[Request, int]]:
         by_node: dict[str, list[Resident]] = {}
-        for each in residents:
+        for each in devices:
             by_node.setdefault(each.node, []).append(each)
         for node in sorted(by_node, key=self._fullness):
             self._from_node(node, by_node[node])
         return self._moves, self._streaks
 
-    def _from_node(self, node: str, residents: Sequence[Resident]) -> None:
+    def _from_node(self, node: str, devices: Sequence[Resident]) -> None:
         offer = self._offers.get(node)
         if offer is None:
             return
         share = max(1, int(self._table.bound(node) * NODE_SHARE))
-        for each in residents:
+        for each in devices:
             better = self._nearer(each, offer) if each.nearby else self._freer(each, offer)
             if better is None:
                 continue
@@ -132,16 +143,16 @@ class _Round:
         need, limits = resident.want.memory, self._limits
         free = old.free + self._gained[old.name]
         margin = max(limits.margin * free, limits.margin_bytes)
-        asked = free + limits.sigma * old.deviation + need + margin
-        target = self._freest_for(resident, asked + need)
+        least = free + limits.sigma * old.deviation + need + margin
+        target = self._freest_for(resident, least + need)
         if target is None:
             return None
         more = (target.free - old.free) // MEBIBYTE
         return PlacementDecision(target.name, "Memory", f"{more} MiB more free than {old.name}")
 
-    def _freest_for(self, resident: Resident, asked: float) -> NodeOffer | None:
-        """The node with most to give, if that is more than asked; moves of this round count."""
-        best, most = None, asked
+    def _freest_for(self, resident: Resident, least: float) -> NodeOffer | None:
+        """The node with most to give, if that is above `least`; moves of this round count."""
+        best, most = None, least
         for offer in self._freest:
             if self._ceilings[offer.name] <= most:
                 break
@@ -152,15 +163,15 @@ class _Round:
         return best
 
     def _nearer(self, resident: Resident, old: NodeOffer) -> PlacementDecision | None:
-        found = self._table.place(resident.want)
+        found = self._table.find_placement(resident.want)
         if isinstance(found, NoPlacement) or found.node == old.name or found.kind != "Proximity":
             return None
-        place = resident.want.location
-        if place is None or old.location is None or found.distance is None:
+        location = resident.want.location
+        if location is None or old.location is None or found.distance is None:
             zone = resident.want.zone
             new = self._offers[found.node]
             return found if zone and new.zone == zone != old.zone else None
-        before = distance(place, old.location)
+        before = distance(location, old.location)
         much = found.distance < NEARER * before and before - found.distance >= NEARER_METERS
         return found if much else None
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from quintant.core.clock import timestamp
 from quintant.core.object import Request
-from quintant.operators.shifu.builders.resources import memory_request
-from quintant.operators.shifu.edge_node.plan import phase_word
-from quintant.operators.shifu.observe.edgemap import EdgeChange, EdgeLink
-from quintant.operators.shifu.observe.node_record import EdgeNodeRecord
-from quintant.operators.shifu.observe.topology import Topology
+from quintant.operators.shifu.observed.links import EdgeLink
+from quintant.operators.shifu.observed.placement import placement_request
 from quintant.operators.shifu.plan.placement import candidates
 from quintant.operators.shifu.rules.geo import GeoPoint
 from quintant.operators.shifu.rules.hints import Device, resolve_hints
+from quintant.operators.shifu.topology.edgemap import EdgeChange
+from quintant.operators.shifu.topology.node_record import EdgeNodeRecord, phase_word
+from quintant.operators.shifu.topology.topology import Topology
 
 Plain = dict[str, Any]
 
@@ -68,7 +68,7 @@ def explanation(topology: Topology, key: Request) -> Plain | None:
     if device is None:
         return None
     hints, link = resolve_hints(device), topology.edgemap.link(key)
-    want = topology.request(device, hints, memory_request(device, hints))
+    want = placement_request(device, hints, topology.avoided(key))
     status = device.status
     placement = status.placement if status is not None else None
     return {
@@ -80,7 +80,7 @@ def explanation(topology: Topology, key: Request) -> Plain | None:
             "memoryBytes": want.memory,
             "node": want.node,
             "strict": want.strict,
-            "location": _place(want.location),
+            "location": _coordinates(want.location),
             "zone": want.zone,
             "region": want.region,
             "selector": dict(want.selector),
@@ -110,7 +110,7 @@ def _node(name: str, record: EdgeNodeRecord | None) -> Plain:
     figures = record.figures if record.fresh else None
     return found | {
         "phase": phase_word(record),
-        "location": _place(record.location),
+        "location": _coordinates(record.location),
         "free": record.free,
         "allocatable": record.allocatable,
         "usedMemory": figures.memory if figures is not None else None,
@@ -127,7 +127,7 @@ def _device(key: Request, device: Device | None) -> Plain:
     phase = device.status.phase if device.status is not None else ""
     return found | {
         "phase": phase or "Pending",
-        "location": _place(resolve_hints(device).location),
+        "location": _coordinates(resolve_hints(device).location),
         "sku": device.spec.sku,
         "protocol": device.spec.protocol,
     }
@@ -137,5 +137,5 @@ def _id(key: Request) -> str:
     return f"device/{key}" if key.namespace else f"node/{key.name}"
 
 
-def _place(point: GeoPoint | None) -> list[float] | None:
+def _coordinates(point: GeoPoint | None) -> list[float] | None:
     return None if point is None else [point.latitude, point.longitude]

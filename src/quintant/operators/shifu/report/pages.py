@@ -19,9 +19,9 @@ from quintant.http.request import Request
 from quintant.http.response import TEXT, Response, StreamingResponse, text_response
 from quintant.http.routes import NOT_FOUND, exact_path, route_by_path
 from quintant.http.server import Handler
-from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.report.document import explanation, whole_map
 from quintant.operators.shifu.report.stream import UNREAD_SECONDS, ChangeHistory, edge_events
+from quintant.operators.shifu.topology.topology import Topology
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.logs import get_logger
@@ -71,8 +71,8 @@ class EdgeMapPages:
 
     def _map(self, request: Request) -> Response:
         version = self.topology.edgemap.version
-        asked = parse_qs(request.query).get("version", [""])[0]
-        return Response(304) if asked == str(version) else _json(whole_map(self.topology))
+        value = parse_qs(request.query).get("version", [""])[0]
+        return Response(304) if value == str(version) else _json(whole_map(self.topology))
 
     def _watch(self, request: Request) -> Response | StreamingResponse:
         if self._streams >= MOST_STREAMS:

@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
-from quintant.operators.shifu.observe.edgemap import EdgeChange, EdgeMap
-from quintant.operators.shifu.observe.topology import Topology
 from quintant.operators.shifu.report.document import change_of, whole_map
+from quintant.operators.shifu.topology.edgemap import EdgeChange, EdgeMap
+from quintant.operators.shifu.topology.topology import Topology
 
 HISTORY = 10_000
 """Changes that a client may have missed."""

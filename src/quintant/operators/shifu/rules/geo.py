@@ -14,7 +14,7 @@ EARTH_METERS = 6_371_008.8
 """The mean radius (IUGG)."""
 _DECIMAL = r"[+-]?(?:\d{1,3}(?:\.\d{0,15})?|\.\d{1,15})"
 _ALTITUDE = r"[+-]?\d{1,6}(?:\.\d{0,15})?"
-_PLACE = re.compile(rf"\s*({_DECIMAL})\s*,\s*({_DECIMAL})\s*(?:,\s*{_ALTITUDE}\s*)?", re.ASCII)
+_LOCATION = re.compile(rf"\s*({_DECIMAL})\s*,\s*({_DECIMAL})\s*(?:,\s*{_ALTITUDE}\s*)?", re.ASCII)
 
 
 class GeoPoint(NamedTuple):
@@ -34,7 +34,7 @@ class UnitVector(NamedTuple):
 
 def parse_location(text: str) -> GeoPoint:
     """The place that `lat,lon[,alt]` means; ValueError for any other text."""
-    found = _PLACE.fullmatch(text)
+    found = _LOCATION.fullmatch(text)
     if found is None:
         raise ValueError("expected latitude and longitude in degrees, such as 48.86,2.35")
     return checked_point(float(found[1]), float(found[2]))

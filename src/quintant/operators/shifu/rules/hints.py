@@ -1,8 +1,8 @@
 """What users say about the place of a device, from wherever they say it. Pure.
 
 `spec.placement` wins over the annotation `shifu.edgenesis.io/KEY`, which wins over
-`spec.customMetadata`. A value that makes no sense is told (`HintError`) and its default is used: a
-typing mistake never keeps a device from being served.
+`spec.customMetadata`. A value that makes no sense is reported (`HintError`) and its default is
+used: a typing mistake never keeps a device from being served.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BAD_LOCATION, BAD_HINT = "BadLocation", "BadHint"
 PREFIX = f"{GROUP}/"
 KEYS = (
     "edge-node", "pin-policy", "location", "zone", "region", "node-selector", "reschedule",
-    "memory-request", "configmap", "deviceshifu", "priority", "autonomy", "exclusive",
+    "memory-request", "configmap", "secret", "deviceshifu", "priority", "autonomy", "exclusive",
 )  # fmt: skip
 """Every hint, by the name of its annotation."""
 _SHOWN = 40
@@ -69,6 +69,7 @@ class Hints:
     memory: int | None = None
     """Bytes; None leaves it to the protocol."""
     config_map: str = ""
+    secret: str = ""
     managed: bool = True
     priority: int = 0
     autonomy: float | None = None
@@ -106,6 +107,7 @@ def resolve_hints(device: Device) -> Hints:
         reschedule=read("reschedule", one_of("auto", "on-node-loss", "never"), "auto"),  # type: ignore[arg-type]
         memory=read("memory-request", memory_bytes, None),
         config_map=read("configmap", _name, ""),
+        secret=read("secret", _name, ""),
         managed=read("deviceshifu", one_of("managed", "unmanaged"), "managed") == "managed",
         priority=read("priority", _whole, 0),
         autonomy=read("autonomy", parse_duration, None),
@@ -154,10 +156,11 @@ def _given(device: Device) -> dict[str, str]:
     found = {}
     for key in KEYS:
         text = typed.get(key, "") or meta.get(PREFIX + key, "") or _custom(custom, key)
-        if text:
+        if text.strip():
             found[key] = text.strip()
-    if "location" not in found and custom.get("Latitude") and custom.get("Longitude"):
-        found["location"] = f"{custom['Latitude']},{custom['Longitude']}"
+    sides = [custom.get(each, "").strip() for each in ("Latitude", "Longitude")]
+    if "location" not in found and all(sides):
+        found["location"] = ",".join(sides)
     return found
 
 

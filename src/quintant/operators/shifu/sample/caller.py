@@ -1,4 +1,4 @@
-"""Whoever calls the devices of the floor: through their Services, as any program would.
+"""A client that calls the devices of the floor: through their Services, as any program would.
 
     nodes are ready --devices are connected--> all answer, and edgeMap agrees
                     --Berlin is killed------> all answer from elsewhere
@@ -27,7 +27,7 @@ from quintant.operators.shifu.api.device import READY, EdgeDevice
 from quintant.operators.shifu.api.names import DEVICE_LABEL, DEVICES, OURS
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.builders.ports import HTTP_PORT, SERVICE_PORT
-from quintant.operators.shifu.plan.node_phase import NodePhase
+from quintant.operators.shifu.rules.limits import NodePhase
 from quintant.operators.shifu.sample.floor import (
     CITIES,
     EDGEMAP,
@@ -42,6 +42,7 @@ from quintant.operators.shifu.sample.floor import (
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.manager.sample import SampleProgress
+from quintant.wire.foreign import MalformedInput, decode_json
 
 VICTIM = "berlin"
 _SECONDS = 5.0
@@ -69,41 +70,53 @@ class _AgentStatus(msgspec.Struct, frozen=True):
 
 async def look(client: Client) -> SampleProgress:
     """Call every device; once all answer, kill a node and call again."""
-    floor = floor_devices()
-    found = {each.metadata.name: each for each in await client.list(EdgeDevice, DEVICES, live=True)}
-    if len(found) < len(floor):
+    found = await client.list(EdgeDevice, DEVICES, live=True)
+    if len(found) < len(floor_devices()):
         return await _connect(client)
-    up = [name for name in floor if _is_up(found.get(name))]
-    if len(up) < len(floor):
-        return SampleProgress(False, f"{len(up)} of {len(floor)} deviceShifus run")
-    answers = await _call_all(client, floor)
-    if len(answers) < len(floor):
-        silent = next(name for name in floor if name not in answers)
-        return SampleProgress(False, f"{len(answers)} of {len(floor)} answer; {silent} does not")
-    if wrong := await _disagreement(client, answers):
-        return SampleProgress(False, wrong)
+    progress, answers = await call_devices(client)
+    if not progress.done:
+        return progress
     victim = await client.get(Metadata[Node], VICTIM, live=True)
     if FAULT not in victim.metadata.annotations:
         await _kill(client)
         return SampleProgress(False, f"{len(answers)} devices answer; {VICTIM} is killed")
-    return _end(floor, found, answers)
+    return _end(floor_devices(), {each.metadata.name: each for each in found}, answers)
+
+
+async def call_devices(client: Client) -> tuple[SampleProgress, Mapping[str, DeviceAnswer]]:
+    """Call every device; it is done when all answer, and edgeMap agrees with them."""
+    floor = floor_devices()
+    found = {each.metadata.name: each for each in await client.list(EdgeDevice, DEVICES, live=True)}
+    up = [name for name in floor if _is_up(found.get(name))]
+    if len(up) < len(floor):
+        return SampleProgress(False, f"{len(up)} of {len(floor)} deviceShifus run"), {}
+    answers = await _call_all(client, floor)
+    if len(answers) < len(floor):
+        silent = next(name for name in floor if name not in answers)
+        message = f"{len(answers)} of {len(floor)} answer; {silent} does not"
+        return SampleProgress(False, message), answers
+    if wrong := await _disagreement(client, answers):
+        return SampleProgress(False, wrong), answers
+    protocols = len({each.protocol for each in floor.values()})
+    message = f"{len(answers)} devices of {protocols} protocols answer, and edgeMap agrees"
+    return SampleProgress(True, message), answers
 
 
 def _end(
     floor: Mapping[str, FloorDevice],
-    found: Mapping[str, EdgeDevice],
+    devices: Mapping[str, EdgeDevice],
     answers: Mapping[str, DeviceAnswer],
 ) -> SampleProgress:
     left = [name for name, answer in answers.items() if answer.node == VICTIM]
     if left:
         return SampleProgress(False, f"{VICTIM} died; {left[0]} is still there")
-    moved = [name for name in floor if _came_from(found[name]) == VICTIM]
+    moved = [name for name in floor if _came_from(devices[name]) == VICTIM]
     protocols = len({each.protocol for each in floor.values()})
-    said = (
+    message = (
         f"{len(answers)} devices of {protocols} protocols answer; {VICTIM} died, "
         f"and its {len(moved)} answer from {_cities(answers[name].node for name in moved)}"
     )
-    return SampleProgress(True, said, tuple(_lines(floor, answers)))
+    return SampleProgress(True, message, tuple(_lines(floor, answers)))
 
 
 def _lines(floor: Mapping[str, FloorDevice], answers: Mapping[str, DeviceAnswer]) -> Iterable[str]:
@@ -124,38 +137,38 @@ async def _call_all(client: Client, floor: Mapping[str, FloorDevice]) -> dict[st
     moved = table.data if table is not None else {}
     known = {name: each for name, each in floor.items() if name in services}
     calls = (_call(services[name], each, moved) for name, each in known.items())
-    told = await asyncio.gather(*calls)
-    return {name: each for name, each in zip(known, told, strict=True) if each is not None}
+    called = await asyncio.gather(*calls)
+    return {name: each for name, each in zip(known, called, strict=True) if each is not None}
 
 
 async def _call(
     service: Service, device: FloorDevice, moved: Mapping[str, str]
 ) -> DeviceAnswer | None:
     """What came of one instruction, and of asking the agent who it is; None if nothing did."""
-    place = _dialled(service, SERVICE_PORT, moved)
-    agent = _dialled(service, HTTP_PORT, moved) if device.protocol == "TCP" else place
+    address = _dialled(service, SERVICE_PORT, moved)
+    agent = _dialled(service, HTTP_PORT, moved) if device.protocol == "TCP" else address
     try:
-        await _asked(place, device.method, f"/{device.instruction}", device.body)
-        status = await _asked(agent, "GET", "/_shifu/status")
-        told = msgspec.json.decode(status, type=_AgentStatus)
-    except (TransportError, OSError, TimeoutError, msgspec.DecodeError):
+        await _answer_of(address, device.method, f"/{device.instruction}", device.body)
+        status = await _answer_of(agent, "GET", "/_shifu/status")
+        document = decode_json(status, _AgentStatus)
+    except (TransportError, OSError, TimeoutError, MalformedInput):
         return None
-    return DeviceAnswer(f"http://{place}", told.node, told.pid)
+    return DeviceAnswer(f"http://{address}", document.node, document.pid)
 
 
 def _dialled(service: Service, port: int, moved: Mapping[str, str]) -> BindAddress:
     """Where a port of a Service is for who is in no pod."""
     key = f"{service.metadata.namespace}.{service.metadata.name}"
-    for asked, address, real in _MOVED.findall(moved.get(key, "")):
-        if int(asked) == port:
+    for service_port, address, real in _MOVED.findall(moved.get(key, "")):
+        if int(service_port) == port:
             return BindAddress(address, int(real))
     return BindAddress(service.spec.cluster_ip, port)
 
 
-async def _asked(place: BindAddress, method: str, path: str, body: str = "") -> bytes:
+async def _answer_of(address: BindAddress, method: str, path: str, body: str = "") -> bytes:
     """The body of an answer that is one; TransportError or OSError if there is none."""
     limits = TransportLimits(connect=_SECONDS, answer=_SECONDS, size=_MOST_BYTES)
-    transport = HttpTransport(Config(f"http://{place}"), limits=limits)
+    transport = HttpTransport(Config(f"http://{address}"), limits=limits)
     headers = {"content-type": JSON} if body else {}
     try:
         call = ApiRequest(method, path, headers=headers, body=body.encode() or None)
@@ -171,18 +184,18 @@ async def _disagreement(client: Client, answers: Mapping[str, DeviceAnswer]) -> 
     """Where edgeMap, the pods and the agents differ, if they do."""
     try:
         service = await client.get(Service, EDGEMAP, HOME, live=True)
-        text = await _asked(
+        text = await _answer_of(
             BindAddress(service.spec.cluster_ip, EDGEMAP_PORT), "GET", "/edgemap.txt"
         )
     except (TransportError, OSError) as error:
         return f"edgeMap does not answer: {str(error).partition(chr(10))[0]}"
-    shown, pods = set(text.decode().splitlines()), await _pods(client)
+    lines, pods = set(text.decode().splitlines()), await _pods(client)
     for name, answer in answers.items():
         if pods.get(name) != {answer.node}:
             return (
                 f"{name} answers from {answer.node}, and has pods on {_cities(pods.get(name, ()))}"
             )
-        if f"[{name}] --> [{answer.node}]" not in shown:
+        if f"[{name}] --> [{answer.node}]" not in lines:
             return f"edgeMap does not say that {name} is on {answer.node}"
     return ""
 

@@ -10,11 +10,12 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from quintant.operators.shifu.api.names import DEVICES, GROUP, LOCATION, VERSION
+from quintant.runtime.manager.sample import restricted
 
 SHIFUS, HOME = "deviceshifu", "shifu-system"
 FAULT = "simulated.quintant.dev/fault"
 EDGEMAP, EDGEMAP_PORT = "edgemap", 8090
-_FLOOR = {"floor": "assembly"}
+FLOOR_LABELS = {"floor": "assembly"}
 _TAINT = {"key": "floor", "value": "assembly", "effect": "NoSchedule"}
 _PROCESSES = {"node.quintant.dev/runs": "processes"}
 _SIMULATED = {"simulated.quintant.dev/node": "true"}
@@ -68,14 +69,14 @@ class FloorDevice(NamedTuple):
         return "PUT" if self.body else "GET"
 
 
-_MOCK = "edgehub/mockdevice"
+_MOCK, TAG = "edgehub/mockdevice", "v0.101.0"
 SIMULATORS = {
     "thermometer": Simulator(f"{_MOCK}-thermometer", 11111),
     "camera": Simulator(f"{_MOCK}-camera", 11111),
     "robot-arm": Simulator(f"{_MOCK}-robot-arm", 11111),
     "agv": Simulator(f"{_MOCK}-agv", 11111),
     "feeder": Simulator(f"{_MOCK}-socket", 11122),
-    "broker": Simulator("eclipse-mosquitto", 1883, "aiomqtt"),
+    "broker": Simulator("eclipse-mosquitto", 1883),
     "boiler": Simulator(f"{_MOCK}-modbus", 5020, "pymodbus"),
     "press": Simulator(f"{_MOCK}-opcua", 4840, "asyncua"),
 }
@@ -110,13 +111,17 @@ def _is_here(simulator: Simulator) -> bool:
 
 def nodes_and_programs() -> tuple[Plain, ...]:
     """What is there before the first device is connected."""
-    used = dict.fromkeys(each.simulator for each in floor_devices().values())
     return (
         *(part for city in CITIES for part in _floor_node(city)),
-        *(_simulated_node(city, place) for city, place in ELSEWHERE.items()),
-        _edgemap(),
-        *(part for name in used for part in _simulator(name)),
+        *(_simulated_node(city, location) for city, location in ELSEWHERE.items()),
+        *programs(),
     )
+
+
+def programs() -> tuple[Plain, ...]:
+    """The simulators of devices, and the way to edgeMap."""
+    used = dict.fromkeys(each.simulator for each in floor_devices().values())
+    return _edgemap(), *(part for name in used for part in _simulator(name))
 
 
 def connected_devices() -> tuple[Plain, ...]:
@@ -127,15 +132,17 @@ def connected_devices() -> tuple[Plain, ...]:
 def _floor_node(city: str) -> tuple[Plain, Plain]:
     """A node that runs processes, and what its EdgeNode says of it."""
     latitude, longitude = CITIES[city]
-    place = {"latitude": latitude, "longitude": longitude, "site": city}
+    location = {"latitude": latitude, "longitude": longitude, "site": city}
     tolerations = [{**_TAINT, "operator": "Equal"}]
-    node = _node(city, {**_PROCESSES, **_FLOOR}, {})
+    node = _node(city, {**_PROCESSES, **FLOOR_LABELS}, {})
     node["spec"] = {"taints": [_TAINT]}
-    return node, _ours("EdgeNode", {"name": city}, {"location": place, "tolerations": tolerations})
+    return node, _ours(
+        "EdgeNode", {"name": city}, {"location": location, "tolerations": tolerations}
+    )
 
 
-def _simulated_node(city: str, place: tuple[float, float]) -> Plain:
-    return _node(city, _SIMULATED, {LOCATION: f"{place[0]},{place[1]}"})
+def _simulated_node(city: str, location: tuple[float, float]) -> Plain:
+    return _node(city, _SIMULATED, {LOCATION: f"{location[0]},{location[1]}"})
 
 
 def _node(name: str, labels: Plain, notes: Plain) -> Plain:
@@ -145,7 +152,7 @@ def _node(name: str, labels: Plain, notes: Plain) -> Plain:
 
 
 def _edgemap() -> Plain:
-    """A way to edgeMap, which is for this machine only unless somebody says so."""
+    """A way to edgeMap, which is for this machine only unless its address is set."""
     ports = [{"port": EDGEMAP_PORT, "targetPort": EDGEMAP_PORT}]
     return _service(EDGEMAP, HOME, {"app.kubernetes.io/name": "shifu"}, ports)
 
@@ -153,10 +160,8 @@ def _edgemap() -> Plain:
 def _simulator(name: str) -> tuple[Plain, Plain]:
     """A program that stands for devices, and its Service."""
     simulator, labels = SIMULATORS[name], {"app": name}
-    pod = {
-        "metadata": {"labels": labels},
-        "spec": {"containers": [{"name": name, "image": f"{simulator.image}:v0.101.0"}]},
-    }
+    container = {"name": name, "image": f"{simulator.image}:{TAG}"}
+    pod = {"metadata": {"labels": labels}, "spec": restricted({"containers": [container]})}
     return (
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _meta(name),
          "spec": {"selector": {"matchLabels": labels}, "template": pod}},
@@ -167,7 +172,7 @@ def _simulator(name: str) -> tuple[Plain, Plain]:
 def _device(name: str, device: FloorDevice) -> tuple[Plain, Plain]:
     """An EdgeDevice, and the ConfigMap of its instructions."""
     latitude, longitude = CITIES[device.city]
-    placement = {"location": f"{latitude},{longitude}", "nodeSelector": _FLOOR}
+    placement = {"location": f"{latitude},{longitude}", "nodeSelector": FLOOR_LABELS}
     spec = {
         "protocol": device.protocol, "address": _address(device), "sku": "simulated",
         "connection": "Ethernet", "placement": placement,

@@ -1,4 +1,4 @@
-"""TelemetryService: the one service that takes telemetry, for as long as anybody wants one.
+"""TelemetryService: the one service that takes telemetry, for as long as one is wanted.
 
 A part of its own, with a role of its own, off unless it is asked for. All TelemetryServices are one
 key: they share the Deployment and the Service, which go with the last of them.
@@ -13,9 +13,9 @@ from quintant.operators.shifu.api.names import TELEMETRY_NAMESPACE
 from quintant.operators.shifu.api.telemetry import TelemetryService
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.telemetry_service.builders import NAME
-from quintant.operators.shifu.telemetry_service.reconcile import TelemetryReconciler
-from quintant.runtime.controller import predicates
+from quintant.operators.shifu.telemetry_service.reconcile import TelemetryServiceReconciler
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.source import predicates
 
 ALL = Request(NAME)
 """The only key there is, and the name of what is made."""
@@ -31,5 +31,5 @@ def controllers(manager: Manager, options: Options) -> None:
         .uses(TelemetryService, "patch", sub="status")
         .uses(Deployment, "create", "get", "patch", "delete", namespaces=HERE, names=(NAME,))
         .uses(Service, "create", "get", "patch", "delete", namespaces=HERE, names=(NAME,))
-        .reconcile(TelemetryReconciler(options))
+        .reconcile(TelemetryServiceReconciler(options))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quintant.api.apps import Deployment, DeploymentSpec
 from quintant.api.core import (
     Capabilities,
@@ -22,23 +24,26 @@ from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.shifu.api.names import DEVICES, OURS, TELEMETRY_NAMESPACE
+from quintant.operators.shifu.builders.accounts import TELEMETRY_ACCOUNT
 from quintant.operators.shifu.builders.names import AgentImage
+from quintant.wire.shifu import TELEMETRY_BROKERS
 
 NAME = "telemetryservice"
-ACCOUNT = "telemetry-service-sa"
 _PORT = 8080
 _LABELS = {"app": NAME}
 
 
-def deployment(agent: AgentImage) -> Deployment:
-    """The Deployment as it should be."""
+def deployment(agent: AgentImage, brokers: Sequence[str] = ()) -> Deployment:
+    """The Deployment as it should be; it may dial these brokers."""
     pod = PodSpec(
-        service_account_name=ACCOUNT,
+        service_account_name=TELEMETRY_ACCOUNT,
+        # Ours never speaks to the API server.
+        automount_service_account_token=False if agent.command else None,
         security_context=PodSecurityContext(
-            run_as_non_root=True, run_as_user=65532,
+            run_as_non_root=True, run_as_user=65532, run_as_group=65532,
             seccomp_profile=SeccompProfile(type="RuntimeDefault"),
         ),
-        containers=(_container(agent),),
+        containers=(_container(agent, brokers),),
     )  # fmt: skip
     template = PodTemplateSpec(metadata=ObjectMeta(labels=_LABELS), spec=pod)
     return Deployment(
@@ -57,7 +62,7 @@ def service(kind: str) -> Service:
     return Service(metadata=_meta(), spec=ServiceSpec(type=kind, selector=_LABELS, ports=(port,)))
 
 
-def _container(agent: AgentImage) -> Container:
+def _container(agent: AgentImage, brokers: Sequence[str]) -> Container:
     command = (*agent.command[:-1], NAME) if agent.command else ()
     return Container(
         name="server",
@@ -67,6 +72,7 @@ def _container(agent: AgentImage) -> Container:
         env=(
             EnvVar(name="SERVER_LISTEN_PORT", value=f":{_PORT}"),
             EnvVar(name="EDGEDEVICE_NAMESPACE", value=DEVICES),
+            EnvVar(name=TELEMETRY_BROKERS, value=",".join(brokers)),
         ),
         resources=ResourceRequirements(
             requests={"cpu": Quantity("10m"), "memory": Quantity("40Mi")},

@@ -32,6 +32,7 @@ class FaultMode(StrEnum):
     CHILD_RECREATED = "child-recreated"
     PARENT_EDITED = "parent-edited"
     PARENT_DELETED = "parent-deleted"
+    PARENT_GONE = "parent-gone"
     STALE = "stale"
     REWIND = "rewind"
     UNOBSERVED = "unobserved"
@@ -65,6 +66,7 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.CHILD_RECREATED: "just before, somebody else deletes a child and makes it anew",
     FaultMode.PARENT_EDITED: "just before, somebody else edits the parent",
     FaultMode.PARENT_DELETED: "just before, somebody deletes the parent, and later makes it anew",
+    FaultMode.PARENT_GONE: "somebody deletes the parent, for good; after a call that was the last",
     FaultMode.STALE: "watches of the kind stop, and the process restarts from an old list",
     FaultMode.REWIND: "a step later, the process restarts from a list older than this",
     FaultMode.UNOBSERVED: "neither this nor the next change is delivered, only what they come to",
@@ -86,9 +88,9 @@ BY_OTHERS = (
     FaultMode.PARENT_DELETED,
 )
 """Between every two writes, so not before the first one."""
-WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER)
+WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER, FaultMode.PARENT_GONE)
 EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND)
-CALL_MODES = (*CRASHES, FaultMode.LOST)
+CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 """At every call; how a remote refuses is its model's to say."""
 
 _FAULT = re.compile(r"([a-z0-9-]+)@([wce])(\d+)")
@@ -113,6 +115,9 @@ class RunToken:
     faults: tuple[PlannedFault, ...] = ()
     seed: int = 0
     steps: int | None = None
+    gone: str = ""
+    """The object that is deleted for good in the calm after the last step: only ours, to compare
+    with, and no part of what a token is written as."""
 
     @property
     def is_single(self) -> bool:

@@ -8,6 +8,7 @@ is a stage (explore.injection.stages).
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
@@ -52,6 +53,12 @@ class Injector:
         """What follows when the world is quiet."""
         self.deletions = Deletions(trace)
         """What processes have deleted."""
+        self.answered: Counter[str] = Counter()
+        """How often each call was carried out."""
+        self.refused: set[str] = set()
+        """Calls that were refused."""
+        self.gone = ""
+        """Who was deleted for good, by its table and key: the script ends with its step."""
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
 
@@ -79,7 +86,9 @@ class Injector:
         subject = subject_of(at)
         point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject)
         mode = self._struck(point)
-        if mode in BY_OTHERS:
+        if mode is FaultMode.PARENT_GONE:
+            await self._delete_for_good(self._somebody.parent(subject))
+        elif mode in BY_OTHERS:
             await self._interfere(mode, subject)
         elif mode is FaultMode.HAND_OVER:
             process.cut_off()
@@ -119,16 +128,21 @@ class Injector:
         point = self._trace.point(PointKind.CALL, text, remote=model.name)
         mode = self._struck(point)
         if mode is None:
+            self.answered[text] += 1
             return await outlive(work(), self.calls)
         if mode is FaultMode.CRASH_BEFORE:
             process.kill()
             process.check()
-        if mode not in (FaultMode.CRASH_AFTER, FaultMode.LOST):
+        if mode not in (FaultMode.CRASH_AFTER, FaultMode.LOST, FaultMode.PARENT_GONE):
+            self.refused.add(text)
             raise model.failure(mode)
+        self.answered[text] += 1
         answer = await outlive(work(), self.calls)
         if mode is FaultMode.LOST:
             raise model.failure(mode)
         process.kill()
+        if mode is FaultMode.PARENT_GONE:
+            await self._delete_for_good(self._somebody.whom_a_call_is_for())
         return answer
 
     def read(self, process: ManagerProcess, call: ApiRequest) -> ApiRequest:
@@ -222,6 +236,20 @@ class Injector:
                 # Not before its finalizers have run: the name is taken until then.
                 self.stages.add(self._trace.steps, self._restoring(target), urgent=False)
 
+    async def delete_calmly(self, title: str) -> None:
+        """Delete an object in the calm: what a run is compared with in which that came earlier."""
+        target = self._somebody.titled(title)
+        if target is not None:
+            await self._somebody.delete(target)
+
+    async def _delete_for_good(self, target: Target | None) -> None:
+        if target is None:
+            self._trace.tell("! there is nothing to interfere with")
+            return
+        self._trace.tell(f"! somebody deletes {target}, for good")
+        self.gone = target.title
+        await self._somebody.delete(target)
+
     async def _recreate(self, target: Target) -> None:
         await self._somebody.delete(target)
         uid = await self._somebody.create(target)
@@ -238,6 +266,6 @@ class Injector:
     def _struck(self, point: Point) -> FaultMode | None:
         mode = self._waiting.pop((point.kind, point.index), None)
         if mode is not None:
-            told = EXPLANATIONS[mode]
-            self._trace.tell(f"! {mode} at {point.kind}{point.index}: {told}")
+            explanation = EXPLANATIONS[mode]
+            self._trace.tell(f"! {mode} at {point.kind}{point.index}: {explanation}")
         return mode

@@ -33,7 +33,7 @@ class LeaseTable:
         if found is None:
             return status_answer(404, f"leases {at.name} not found")
         if call.method == "GET":
-            return _told(200, found)
+            return _response(200, found)
         wanted = sent.get("metadata", {}).get("resourceVersion")
         if wanted not in (None, found["metadata"]["resourceVersion"]):
             return status_answer(409, f"leases {at.name}: the object has been modified")
@@ -49,8 +49,8 @@ class LeaseTable:
         meta = {"name": key[1], "namespace": key[0], "resourceVersion": str(self._version)}
         spec = {name: value for name, value in lease["spec"].items() if value is not None}
         self._leases[key] = {**lease, "metadata": meta, "spec": spec}
-        return _told(code, self._leases[key])
+        return _response(code, self._leases[key])
 
 
-def _told(code: int, lease: dict[str, Any]) -> ApiResponse:
+def _response(code: int, lease: dict[str, Any]) -> ApiResponse:
     return ApiResponse(code, msgspec.json.encode(lease), {"content-type": JSON})

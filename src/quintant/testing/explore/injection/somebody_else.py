@@ -91,6 +91,14 @@ class SomebodyElse:
         named = [each for each in targets if each.title == subject]
         return named[0] if named else None
 
+    def whom_a_call_is_for(self) -> Target | None:
+        """The owner of the child that was written last, or else what was written last."""
+        return self.parent("") or next(self._targets(), None)
+
+    def titled(self, title: str) -> Target | None:
+        """The object of a table and key."""
+        return next((each for each in self._targets() if each.title == title), None)
+
     async def edit_child(self, target: Target) -> str:
         """Give a field that a manager has set another value; which, or empty if none could be."""
         paths = list(_owned_leaves(target.document))[:MOST_EDITS]

@@ -144,13 +144,13 @@ class Supervisor:
             self._note_end(manager, error)
 
     def _note_end(self, manager: Manager, error: BaseException | None) -> None:
-        told = "; ".join(map(str, leaf_errors(error))) if error else "nothing more to do"
-        self._trace.tell(f"  {manager.name} ends: {told}")
+        message = "; ".join(map(str, leaf_errors(error))) if error else "nothing more to do"
+        self._trace.tell(f"  {manager.name} ends: {message}")
         if error and all(isinstance(each, LeadershipLost) for each in leaf_errors(error)):
             return
         self._ends += 1
         if self._ends >= MOST_ENDS:
-            raise CrashLoop(f"manager {manager.name!r} ended {self._ends} times: {told}")
+            raise CrashLoop(f"manager {manager.name!r} ended {self._ends} times: {message}")
 
     def _random(self) -> Random:
         self._starts += 1

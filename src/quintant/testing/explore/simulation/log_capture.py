@@ -39,8 +39,8 @@ class LogCapture:
             shown = redact(dict(event))
             error = shown.pop("exc_info", None)
             values = " ".join(f"{key}={value}" for key, value in shown.items() if key != "event")
-            told = f" {error!r}" if isinstance(error, BaseException) else ""
-            yield f"{method}: {shown.get('event', '')} {values}{told}".rstrip()
+            suffix = f" {error!r}" if isinstance(error, BaseException) else ""
+            yield f"{method}: {shown.get('event', '')} {values}{suffix}".rstrip()
 
 
 @contextmanager

@@ -106,16 +106,16 @@ class _Words:
         if document.get("kind") == "Service" and isinstance(document.get("spec"), dict):
             for field in ALLOTTED:
                 document["spec"].pop(field, None)
-        text = _VOLATILE.sub(self._told, msgspec.json.encode(document).decode())
+        text = _VOLATILE.sub(self._placeholder, msgspec.json.encode(document).decode())
         if self._names is not None:
-            text = self._names.sub(lambda found: self._made[found[0]], text)
+            text = self._names.sub(lambda match: self._made[match[0]], text)
         made: Document = msgspec.json.decode(text)
         if generation is not None:
             _observe(made, generation)
         return made
 
-    def _told(self, found: re.Match[str]) -> str:
-        return f"<uid of {self._uids.get(found[1], 'nobody')}>" if found[1] else "<time>"
+    def _placeholder(self, match: re.Match[str]) -> str:
+        return f"<uid of {self._uids.get(match[1], 'nobody')}>" if match[1] else "<time>"
 
 
 def _observe(value: Any, generation: int) -> None:
@@ -132,24 +132,24 @@ def _observe(value: Any, generation: int) -> None:
             _observe(inner, generation)
 
 
-def differences(expected: Any, found: Any, path: str = "") -> Iterator[str]:
+def differences(expected: Any, actual: Any, path: str = "") -> Iterator[str]:
     """Where two values differ, one line each, in a fixed order."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for key in sorted({*expected, *found}):
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in sorted({*expected, *actual}):
             inner = f"{path}.{key}" if path else key
-            if key not in found:
+            if key not in actual:
                 yield f"{inner} is missing"
             elif key not in expected:
                 yield f"{inner} is there, and should not be"
             else:
-                yield from differences(expected[key], found[key], inner)
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        for number, (left, right) in enumerate(zip(expected, found, strict=True)):
+                yield from differences(expected[key], actual[key], inner)
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for number, (left, right) in enumerate(zip(expected, actual, strict=True)):
             yield from differences(left, right, f"{path}[{number}]")
-    elif expected != found and path.startswith("secrets "):
+    elif expected != actual and path.startswith("secrets "):
         yield f"{path} is another one"
-    elif expected != found:
-        yield f"{path} is {_shown(found)}, and should be {_shown(expected)}"
+    elif expected != actual:
+        yield f"{path} is {_shown(actual)}, and should be {_shown(expected)}"
 
 
 # Of a long value, a person needs the beginning.

@@ -115,7 +115,9 @@ class Quiescence:
         await asyncio.sleep(max(0.0, rings - loop.time()))
 
     def _busy(self, now: float) -> str:
-        lines = (_told(each, now) for engine in self.engines() for each in engine.controllers)
+        lines = (
+            _controller_line(each, now) for engine in self.engines() for each in engine.controllers
+        )
         return "; ".join(lines) or "no manager has started"
 
 
@@ -127,7 +129,7 @@ def _earliest(wakes: list[float], *, before: float, calm: float, now: float) -> 
     return min(found, default=None)
 
 
-def _told(controller: Controller[Any], now: float) -> str:
+def _controller_line(controller: Controller[Any], now: float) -> str:
     queue = controller.queue
     waits = ", ".join(f"{key} in {due - now:.3g} s" for key, due in queue.due().items())
     return f"{controller.name}: {len(queue)} ready, {queue.processing_count()} under way" + (

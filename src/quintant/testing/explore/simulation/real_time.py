@@ -70,7 +70,7 @@ def no_real_time(title: str, most: float = MOST_SECONDS) -> Iterator[None]:
 
 
 @contextmanager
-def _alarm(guard: RealTimeGuard, most: float, found: list[str]) -> Iterator[None]:
+def _alarm(guard: RealTimeGuard, most: float, reasons: list[str]) -> Iterator[None]:
     """Interrupt who waits for longer than anybody may."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -79,11 +79,11 @@ def _alarm(guard: RealTimeGuard, most: float, found: list[str]) -> Iterator[None
     def ring(number: int, frame: FrameType | None) -> None:
         if guard.waited() > most:
             at = traceback.extract_stack(frame)[-1] if frame else None
-            where = f" in {at.name} ({at.filename}, line {at.lineno})" if at else ""
-            found.append(f"it waits for something outside{where}")
+            suffix = f" in {at.name} ({at.filename}, line {at.lineno})" if at else ""
+            reasons.append(f"it waits for something outside{suffix}")
             # Reconciles are tried again: whatever waits from now on is interrupted soon.
             signal.setitimer(signal.ITIMER_REAL, SOON_SECONDS, SOON_SECONDS)
-            raise _Interrupted(found[0])
+            raise _Interrupted(reasons[0])
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, ALARM_SECONDS, ALARM_SECONDS)

@@ -49,6 +49,14 @@ class RunRecord:
     unreached: list[str] = field(default_factory=list)
     deletes: Counter[str] = field(default_factory=Counter)
     """How many objects of each table the processes have deleted."""
+    gone: str = ""
+    """Who was deleted for good, by its table and key."""
+    outside: set[Effect] = field(default_factory=set)
+    """What exists in remotes at the end."""
+    refused: set[str] = field(default_factory=set)
+    """Calls that a remote refused."""
+    answered: Counter[str] = field(default_factory=Counter)
+    """How often each call of a remote was carried out."""
 
     @property
     def digest(self) -> str:
@@ -117,6 +125,7 @@ class ScenarioRunner:
             trace,
             seed=token.seed,
             steps=token.steps,
+            gone=token.gone,
             replicas=2 if any(each.mode is FaultMode.HAND_OVER for each in token.faults) else 1,
             used=self._used,
         )
@@ -133,9 +142,12 @@ class ScenarioRunner:
             for task in list(injector.calls):
                 task.cancel()
         record.states = world.states
-        record.violations = [*injector.deletions.violations, *world.violations.found]
+        record.violations = [*injector.deletions.violations, *world.violations.messages]
         record.twice = [each for model in world.remotes.values() for each in model.ledger.twice]
         record.unreached, record.deletes = injector.unreached, injector.deletions.counts
+        record.outside = {each for it in world.remotes.values() for each in +it.ledger.live}
+        record.gone, record.answered = injector.gone, injector.answered
+        record.refused = injector.refused
 
 
 def apart(work: Callable[[], T]) -> T:

@@ -7,7 +7,7 @@ for invariants (`all`, `one`) are synchronous and see the very moment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, MutableSet
+from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
 
@@ -59,13 +59,14 @@ class ScenarioWorld:
         *,
         seed: int = 0,
         steps: int | None = None,
+        gone: str = "",
         replicas: int = 1,
         used: MutableSet[Manager],
     ) -> None:
         self.cluster = cluster
         """The cluster that everything happens in."""
-        self.remotes: Mapping[str, RemoteModel] = _named(scenario.remotes())
-        """What is outside of it, by name."""
+        self.remotes: Mapping[str, Any] = _named(scenario.remotes())
+        """What is outside of it, by name: the models that the scenario's `remotes` made."""
         self.violations = Violations(trace, scenario.secrets)
         """What did not hold at some moment."""
         self.states: list[Normalised] = []
@@ -78,6 +79,7 @@ class ScenarioWorld:
         self.trace = trace
         """What happened so far."""
         self._scenario, self._base, self._steps = scenario, base, steps
+        self._gone = gone
         self._rest = (-1, 0.0)
         self._ending = False
         self._changes = 0
@@ -168,7 +170,11 @@ class ScenarioWorld:
         self._rest = (self._changed(), monotonic())
         self.trace.steps += 1
         self.trace.tell(f"  quiet ({self.trace.steps})")
-        if self.trace.steps == self._steps:
+        if self.trace.steps == self._steps and self._gone:
+            await self._injector.delete_calmly(self._gone)
+            await self._still(last=True)
+            self.states[-1] = self.state()
+        if self.trace.steps == self._steps or self._injector.gone:
             raise ScriptEnded
 
     async def finish(self) -> None:
@@ -220,7 +226,8 @@ class ScenarioWorld:
         return others or self.collector.busy or self.supervisor.restarting
 
     def _changed(self) -> int:
-        return self._changes + sum(model.ledger.changes for model in self.remotes.values())
+        models: Iterable[RemoteModel] = self.remotes.values()
+        return self._changes + sum(model.ledger.changes for model in models)
 
     def _written(self, table: Table, change: Change) -> None:
         self.violations.search_secrets(table, change)
@@ -240,9 +247,9 @@ def _named(remotes: Mapping[str, Any]) -> Mapping[str, RemoteModel]:
     return remotes
 
 
-def _not_a_model(name: str, found: object) -> ConfigError:
+def _not_a_model(name: str, value: object) -> ConfigError:
     return ConfigError(
         f"remote {name!r} is not a model",
-        because=f"it is a {type(found).__name__}: its calls cannot be lost, nor made again",
+        because=f"it is a {type(value).__name__}: its calls cannot be lost, nor made again",
         hint="subclass RemoteModel, keep everything in memory, and mark what changes it @effect",
     )

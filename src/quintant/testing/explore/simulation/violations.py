@@ -22,13 +22,13 @@ class Violations:
     """Notes what does not hold, each once, in the order in which it happened."""
 
     def __init__(self, trace: Trace, secrets: Sequence[str]) -> None:
-        self.found: list[str] = []
+        self.messages: list[str] = []
         self._trace, self._secrets = trace, [each.encode() for each in secrets]
 
     def note(self, violation: str) -> None:
         """Something does not hold."""
-        if violation not in self.found:
-            self.found.append(violation)
+        if violation not in self.messages:
+            self.messages.append(violation)
             self._trace.tell(f"! {violation}")
 
     def check(self, invariant: Callable[[W], None], world: W) -> None:
@@ -38,9 +38,9 @@ class Violations:
         except Exception as error:
             # The server's write goes on; what an invariant raises is told at the end of the run.
             # Its first line only: pytest adds what was compared, and that may be a Secret.
-            said = str(error).partition("\n")[0] or "an assertion failed"
+            message = str(error).partition("\n")[0] or "an assertion failed"
             named = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            self.note(f"{invariant.__name__} is broken: {named}{said}")
+            self.note(f"{invariant.__name__} is broken: {named}{message}")
 
     def search_secrets(self, table: Table, change: Change) -> None:
         """Note it if a secret has left the table of Secrets."""

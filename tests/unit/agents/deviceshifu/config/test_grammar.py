@@ -93,7 +93,8 @@ def test_the_old_flat_form_is_understood() -> None:
         ("instructions:\n  a: [1]\n", "no mapping"),
         ("instructions:\n  a:\n    description: {b: c}\n", "no single value"),
         ("instructions:\n  ? [a]\n  : b\n", "no"),
-        ("[" * 5000, "no YAML"),
+        ("[" * 5000, "nested deeper"),
+        ("[" * 100_000, "nested deeper"),
         ("a: \x00", "no YAML"),
     ],
 )
@@ -145,5 +146,5 @@ def test_an_alias_bomb_costs_nothing() -> None:
     lines = ["a0: &a0 {x: y}"]
     lines += [f"a{i}: &a{i} {{b: *a{i - 1}, c: *a{i - 1}}}" for i in range(1, 60)]
     config, problems = understand({"instructions": "instructions:\n  " + "\n  ".join(lines)})
-    assert len(str(problems)) < 100_000
-    assert len(config.instructions) == 60
+    assert "more than 100000 values" in str(problems)
+    assert config.instructions == {}

@@ -27,10 +27,15 @@ class WebDevice:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.pings: list[Request] = []
+        """Whether it is there: asked by the agent itself."""
         self.left = 0
         """How many replies were given up in the middle."""
 
     async def handle(self, request: Request) -> Response | StreamingResponse:
+        if request.method == "OPTIONS":
+            self.pings.append(request)
+            return Response(501, {})
         self.requests.append(request)
         if request.path == "/slow":
             await asyncio.Event().wait()
@@ -70,6 +75,14 @@ async def test_an_instruction_is_passed_on_and_its_reply_back(tmp_path: Path) ->
         assert (status, headers["x-device"]) == (201, "yes")
         said = json.loads(body)
         assert said == {"method": "PUT", "target": "/move/up?a=%26b&timeout=5", "body": "hello"}
+
+
+async def test_a_device_that_refuses_what_it_was_asked_has_answered(tmp_path: Path) -> None:
+    async with web(tmp_path) as (made, device):
+        await until(lambda: made.cluster.phases == ["Running"])
+        assert [each.target for each in device.pings[:1]] == ["*"]
+        assert not any(each.field(b"authorization") for each in device.pings)
+        assert device.requests == []
 
 
 async def test_h14_an_instruction_named_on_answers_at_on(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ import aiomqtt
 import pytest
 
 from quintant.agents.broker.broker import Broker
-from quintant.agents.deviceshifu.drivers.mqtt import mqtt_login
+from quintant.agents.deviceshifu.device import DeviceSpec
+from quintant.agents.deviceshifu.drivers.mqtt_login import mqtt_login
+from quintant.agents.deviceshifu.options import AgentOptions
 from testbeds.devices import NAME, Bench, ModelledCluster, bench, edge_device, until
 
 pytestmark = pytest.mark.realtime
@@ -144,11 +146,18 @@ async def test_a_login_is_of_the_secret_that_the_device_names() -> None:
     def encoded(text: str) -> str:
         return base64.b64encode(text.encode()).decode()
 
-    secret = {"data": {"username": encoded("robot"), "password": encoded("hunter2")}}
-    cluster = ModelledCluster(edge_device("MQTT", "h"), {"s": secret})
-    found = await mqtt_login({"MQTTServerSecret": "s", "MQTTServerPassword": "old"}, cluster)
+    meta = {"annotations": {"shifu.edgenesis.io/devices": f"devices/{NAME}@h:1883"}}
+    data = {"username": encoded("robot"), "password": encoded("hunter2")}
+    cluster = ModelledCluster(edge_device("MQTT", "h"), {"s": {"metadata": meta, "data": data}})
+    settings = {"MQTTServerSecret": "s", "MQTTServerPassword": "old"}
+    found = await mqtt_login(DeviceSpec("MQTT", "h", settings), cluster, AgentOptions(NAME))
     assert (found.username, found.password) == ("robot", "hunter2")
     assert "hunter2" not in repr(found)
+    for thief in (AgentOptions("other"), AgentOptions(NAME, "elsewhere")):
+        with pytest.raises(OSError, match=r"the Secret s does not name .* kubectl -n "):
+            await mqtt_login(DeviceSpec("MQTT", "h", settings), cluster, thief)
+    with pytest.raises(OSError, match=f"=devices/{NAME}@h:1883,devices/{NAME}@evil:1883"):
+        await mqtt_login(DeviceSpec("MQTT", "evil", settings), cluster, AgentOptions(NAME))
     cluster.reachable = False
     with pytest.raises(OSError, match="cannot read the Secret s"):
-        await mqtt_login({"MQTTServerSecret": "s"}, cluster)
+        await mqtt_login(DeviceSpec("MQTT", "h", settings), cluster, AgentOptions(NAME))

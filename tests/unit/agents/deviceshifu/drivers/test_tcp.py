@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import patience
-from quintant.agents.deviceshifu.drivers.address import DeviceDialer, device_address
+from quintant.agents.deviceshifu.drivers.address import DeviceDialer
 from quintant.agents.deviceshifu.drivers.driver import DeviceError
 from quintant.agents.deviceshifu.drivers.tcp import TcpDriver, listen_port
 from quintant.agents.dns.host_resolver import HostResolver
+from quintant.wire.shifu import device_address
 from testbeds.devices import until
 
 pytestmark = pytest.mark.realtime

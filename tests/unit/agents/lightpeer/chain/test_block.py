@@ -82,13 +82,46 @@ def test_member_listed_twice_counts_once_and_keeps_its_first_place() -> None:
     assert members_in(rows) == (PeerInfo("a:1"), PeerInfo("b:1"))
 
 
-@pytest.mark.parametrize("address", ["10.0.0.1:9081", "[::1]:9081", "peer.ns.svc:1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.0.0.1:9081",
+        "[::1]:9081",
+        "[fe80::1%eth0]:1",
+        "[::ffff:10.0.0.1]:1",
+        "peer.ns.svc:1",
+        "my_peer:1",
+        "a:1",
+    ],
+)
 def test_address_is_host_and_port(address: str) -> None:
     assert checked_address(address) == address
 
 
 @pytest.mark.parametrize(
-    "address", ["", "10.0.0.1", ":9081", "::1:9081", "a:0", "a:70000", "a b:1"]
+    "address",
+    [
+        "",
+        "10.0.0.1",
+        ":9081",
+        "::1:9081",
+        "a:0",
+        "a:70000",
+        "a b:1",
+        "[::::]:1",
+        "[]:1",
+        "[:]:1",
+        "[10.0.0.1]:1",
+        "[1]:1",
+        "10.0.0.256:1",
+        "1.2.3:1",
+        "1234:1",
+        "a..b:1",
+        ".:1",
+        "-a:1",
+        "..:1",
+        f"{'a' * 64}:1",
+    ],
 )
 def test_anything_else_is_no_address(address: str) -> None:
     with pytest.raises(Unsound, match="not an address"):

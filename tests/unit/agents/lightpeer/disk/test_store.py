@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,26 @@ def test_chain_is_found_as_it_was_written() -> None:
         store.compact(2)
     assert disk.files["HEAD"].startswith(b"c\n3\n")
     assert set(disk.files) == {"HEAD", "HEAD.copy", "n", "b", "c"}
+
+
+def test_a_start_does_little_for_each_block_of_a_journal() -> None:
+    """Journals have some 100,000 blocks, and a machine that is busy has to read them in time."""
+    disk, count, most = MemoryDisk(), 2_000, 30
+    store, calls = Store(disk), 0
+    names = ["", *(f"{number:08x}-0000-4000-8000-000000000000" for number in range(count))]
+    store.append([client(new, old) for old, new in pairwise(names)], count)
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        found = Store(disk).load()
+    finally:
+        sys.setprofile(None)
+    assert len(found.chain) == count
+    assert calls / count <= most
 
 
 def test_directory_of_another_lightpeer_gives_its_longest_branch() -> None:

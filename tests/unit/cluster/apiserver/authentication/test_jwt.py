@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +59,26 @@ def test_a_saved_key_goes_on_signing() -> None:
 def test_what_is_no_key_signs_nothing() -> None:
     with pytest.raises(ValueError, match="PEM"):
         Signer(Sensitive(b"nothing"))
+
+
+def rsa_pem() -> Sensitive[bytes]:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    return Sensitive(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def test_an_rsa_key_that_was_given_signs_as_rs256() -> None:
+    pem = rsa_pem()
+    token = Signer(pem).sign({"sub": "me"})
+    assert _parsed(token).header.startswith(b'{"alg":"RS256","kid":"')
+    assert Signer(pem).verify(_parsed(token))
+    assert not signer().verify(_parsed(token))
+    assert not Signer(pem).verify(_parsed(signer().sign({"sub": "me"})))
+
+
+@pytest.mark.parametrize("curve", [ec.SECP384R1(), ec.SECP521R1()], ids=["384", "521"])
+def test_keys_of_other_sorts_sign_nothing(curve: ec.EllipticCurve) -> None:
+    with pytest.raises(ValueError, match="P-256 or an RSA key"):
+        Signer(private_pem(ec.generate_private_key(curve)))
 
 
 def _parsed(token: str) -> jwt.Jwt:

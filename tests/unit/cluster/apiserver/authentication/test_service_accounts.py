@@ -128,3 +128,17 @@ async def test_a_token_of_somebody_else_is_rejected_or_not_ours() -> None:
         stranger.authenticate(token)
     assert stranger.authenticate("a.b.c") is None
     assert stranger.authenticate("e30.e30.e30") is None
+
+
+async def test_tokens_are_of_the_issuer_that_the_server_is_called() -> None:
+    world = World(
+        ApiServer(clock=LoopClock(), rbac=True, issuers=("https://here", "https://there"))
+    )
+    await world.account()
+    own = await world.token()
+    claims = world.server._access.accounts.claims(own)
+    assert claims is not None
+    assert (claims.iss, claims.aud) == ("https://here", ("https://here", "https://there"))
+    await Api(world.server, own).create(SELF, {})
+    elsewhere = await world.token(audiences=["https://kubernetes.default.svc"])
+    await Api(world.server, elsewhere).create(SELF, {}, code=401)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.protobuf import DEPTH_LIMIT, MAGIC, unwrap
-from quintant.cluster.apiserver.tables import message
+from quintant.cluster.apiserver.go_types import message
 from quintant.wire.protobuf import Malformed
 from unit.cluster.protobuf_samples import ProtobufWriter, Sample, body, samples
 
@@ -19,7 +19,7 @@ KINDS = sorted({sample.kind for sample in SAMPLES})
 
 def decode(data: bytes) -> dict[str, object]:
     opened = unwrap(data)
-    kind = tables.find(opened.api_version, opened.kind)
+    kind = go_types.find(opened.api_version, opened.kind)
     assert kind is not None
     return {"apiVersion": opened.api_version, "kind": opened.kind, **opened.read(kind)}
 
@@ -34,7 +34,7 @@ def test_a_body_is_read_as_go_reads_it(sample: Sample) -> None:
 
 
 def test_there_are_samples_of_every_kind() -> None:
-    assert sorted("/".join(label) for label in tables.kinds()) == KINDS
+    assert sorted("/".join(label) for label in go_types.kinds()) == KINDS
 
 
 @settings(max_examples=300)
@@ -68,7 +68,7 @@ def survive(data: bytes) -> None:
     """Decode; what comes out, if anything, is JSON."""
     try:
         opened = unwrap(data)
-        kind = tables.find(opened.api_version, opened.kind)
+        kind = go_types.find(opened.api_version, opened.kind)
         if kind is not None:
             msgspec.json.encode(opened.read(kind))
     except Malformed:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
+from quintant.cluster.apiserver.go_types.coerce import CoercionError
 from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource_schema
-from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.resource import Scale
 from unit.cluster.json_strategies import OBJECTS, ROOTS
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
 from quintant.cluster.apiserver.defaulting.walk import defaulter
+from quintant.cluster.apiserver.go_types.coerce import coerce
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables.coerce import coerce
 
 
 def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:
-    message = tables.find(api_version, kind)
+    message = go_types.find(api_version, kind)
     assert message is not None
     obj: dict[str, Any] = {"metadata": {}, **content}
     coerce(message, obj)
@@ -29,8 +29,8 @@ def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:
 
 def test_every_default_belongs_to_a_field_that_exists() -> None:
     for name, constants in CONSTANTS.items():
-        assert constants.keys() <= tables.message(name).fields.keys()
-    assert all(tables.message(name) for name in RULES)
+        assert constants.keys() <= go_types.message(name).fields.keys()
+    assert all(go_types.message(name) for name in RULES)
 
 
 @pytest.mark.parametrize("kind", builtin_kinds(), ids=lambda kind: kind.resource.full_name)

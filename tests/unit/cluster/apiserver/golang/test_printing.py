@@ -12,11 +12,14 @@ from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted, s
     [
         (1.5, "1.5"),
         (2.0, "2"),
-        (1e20, "100000000000000000000"),
+        (999999.0, "999999"),
+        (1e6, "1e+06"),
+        (-1234567.5, "-1.2345675e+06"),
+        (1e20, "1e+20"),
         (1e21, "1e+21"),
         (0.0001, "0.0001"),
         (0.00001, "1e-05"),
-        (123456789012345678.0, "123456789012345680"),
+        (123456789012345678.0, "1.2345678901234568e+17"),
         (True, "true"),
         ("é", '"é"'),
         (None, "null"),
@@ -29,6 +32,7 @@ def test_values_in_messages(value: Any, text: str) -> None:
 
 def test_json_writes_small_numbers_out() -> None:
     assert encoded([0.00001, 1e-7, 1e21]) == "[0.00001,1e-7,1e+21]"
+    assert encoded([1e6, 1234567.5, 2.0**63]) == "[1000000,1234567.5,9223372036854776000]"
 
 
 def test_quotes_escape_what_does_not_print() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, JsonObject
-from unit.cluster.stub_webhooks import StubDialer, allow, install, rule
+from unit.cluster.stub_webhooks import StubDialer, allow, deny, install, rule
 
 SERVICES = "/api/v1/namespaces/default/services"
 
@@ -135,3 +135,34 @@ async def test_writes_that_concern_no_webhook_do_not_wait(api: Api, gate: Gate) 
     assert asyncio.get_running_loop().time() == turns
     gate.open.set()
     await slow
+
+
+SECRETS = "/api/v1/namespaces/default/secrets"
+QUOTAS = "/api/v1/namespaces/default/resourcequotas"
+
+
+@pytest.fixture
+async def full(dialer: StubDialer) -> Api:
+    """A server whose namespace has room for one secret."""
+    api = Api(ApiServer(dialer=dialer, managed=True))
+    await api.create(QUOTAS, {"metadata": {"name": "q"}, "spec": {"hard": {"secrets": "1"}}})
+    return api
+
+
+async def test_of_two_writes_that_wait_only_one_takes_the_last_room(
+    full: Api, dialer: StubDialer
+) -> None:
+    gate = Gate()
+    await install(full, dialer, "validating", "gate", gate, rule("secrets"))
+    slow = full.create(SECRETS, {"metadata": {"name": "slow"}}, code=403)
+    await overtaken(full, slow, full.create(SECRETS, {"metadata": {"name": "fast"}}), gate)
+    assert await full.names(SECRETS) == ["fast"]
+
+
+async def test_a_validating_webhook_is_asked_before_the_quota(
+    full: Api, dialer: StubDialer
+) -> None:
+    await full.create(SECRETS, {"metadata": {"name": "first"}})
+    await install(full, dialer, "validating", "never", deny, rule("secrets"))
+    refused = await full.create(SECRETS, {"metadata": {"name": "second"}}, code=403)
+    assert refused["message"].endswith("denied the request: no")

@@ -101,24 +101,6 @@ async def test_jobs_orphan_their_dependents_by_default() -> None:
     assert (await client.delete(f"{JOBS}/a"))["metadata"]["finalizers"] == ["orphan"]
 
 
-async def test_unknown_propagation_is_refused() -> None:
-    client = api()
-    await client.create(CMS, config_map("a"))
-    refused = await client.delete(f"{CMS}/a", {"propagationPolicy": "Sideways"}, code=422)
-    assert refused["message"] == (
-        'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: '
-        'Unsupported value: "Sideways": supported values: '
-        '"Foreground", "Background", "Orphan", "nil"'
-    )
-
-
-async def test_options_may_come_in_the_query() -> None:
-    client = api()
-    await client.create(CMS, config_map("a"))
-    answer = await client.delete(f"{CMS}/a", propagationPolicy="Foreground")
-    assert answer["metadata"]["finalizers"] == ["foregroundDeletion"]
-
-
 async def test_the_legacy_way_of_asking_answers_accepted_while_something_holds() -> None:
     client = api()
     await client.create(CMS, config_map("a", finalizers=["x.y/z"]))

@@ -11,6 +11,7 @@ from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
+from testbeds.call_counter import counted_calls
 from unit.cluster.api import config_map
 
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")
@@ -41,6 +42,32 @@ def test_what_is_not_there_is_told_apart_from_what_cannot_be(name: str, code: in
     with pytest.raises(StatusError) as refused:
         stored().get(target(name))
     assert refused.value.code == code
+
+
+def test_others_are_all_but_the_one_itself_as_they_are_now() -> None:
+    def seen() -> dict[str, JsonObject]:
+        return {obj["metadata"]["name"]: obj for obj in found.others(target("a"))}
+
+    found = stored("a", "b", "c", "d")
+    before = seen()
+    found.put(target("b"), config_map("b") | {"data": {"k": "v"}})
+    found.remove(target("c"))
+    assert before.keys() == {"b", "c", "d"}
+    assert {name: obj.get("data") for name, obj in seen().items()} == {
+        "b": {"k": "v"},
+        "d": before["d"].get("data"),
+    }
+
+
+def test_others_that_did_not_change_are_not_decoded_again() -> None:
+    found = stored(*(f"c{at}" for at in range(200)))
+    with counted_calls() as first:
+        list(found.others(target("c0")))
+    found.put(target("c1"), config_map("c1"))
+    with counted_calls() as again:
+        list(found.others(target("c0")))
+    # Each costs a look at what is known of it; reading it takes several calls more.
+    assert again.calls < 3 * 200 < first.calls
 
 
 def test_an_edit_that_changes_nothing_is_no_write() -> None:

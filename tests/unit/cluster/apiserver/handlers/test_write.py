@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.apiserver.kinds.metadata_rules import SUFFIX_ALPHABET
 from quintant.testing.loop import advance
 from unit.cluster.api import (
     CMS,
@@ -22,8 +21,6 @@ from unit.cluster.api import (
     pod,
 )
 
-LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-
 
 async def test_a_created_object_has_everything_the_server_says() -> None:
     client = api()
@@ -37,33 +34,6 @@ async def test_a_created_object_has_everything_the_server_says() -> None:
     assert metadata["uid"]
     assert metadata["resourceVersion"]
     assert await client.get(f"{CMS}/a") == created
-
-
-async def test_what_only_the_server_says_is_wiped_from_a_new_object() -> None:
-    sent = config_map("a", uid="mine", creationTimestamp="2000-01-01T00:00:00Z", selfLink="/x")
-    created = await api().create(CMS, {**sent, "metadata": {**sent["metadata"], "generation": 7}})
-    assert created["metadata"]["uid"] != "mine"
-    assert created["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
-    assert "selfLink" not in created["metadata"]
-    assert created["metadata"]["generation"] == 7
-
-
-async def test_a_name_can_be_generated() -> None:
-    client = api()
-    names = set()
-    for _ in range(20):
-        created = await client.create(CMS, {"metadata": {"generateName": "web-"}})
-        name = created["metadata"]["name"]
-        assert name.startswith("web-")
-        assert len(name) == len("web-") + 5
-        assert set(name.removeprefix("web-")) <= set(SUFFIX_ALPHABET)
-        names.add(name)
-    assert len(names) == 20
-
-
-async def test_a_long_base_of_a_name_is_cut() -> None:
-    created = await api().create(CMS, {"metadata": {"generateName": "x" * 100}})
-    assert len(created["metadata"]["name"]) == 63
 
 
 @pytest.mark.parametrize(
@@ -203,38 +173,6 @@ async def test_identity_survives_an_update() -> None:
     updated = await client.put(f"{CMS}/a", config_map("a", {"k": "v"}))
     for field in ("uid", "creationTimestamp"):
         assert updated["metadata"][field] == created["metadata"][field]
-
-
-async def test_an_update_is_about_the_object_of_its_url() -> None:
-    client = api()
-    await client.create(CMS, config_map("a"))
-    assert (await client.put(f"{CMS}/a", config_map("b"), code=400))["message"] == (
-        "the name of the object (b) does not match the name on the URL (a)"
-    )
-    assert (await client.put(f"{CMS}/a", {"data": {}}, code=400))["message"] == (
-        "the name of the object (a based on URL) was undeterminable: name must be provided"
-    )
-    refused = await client.put(f"{CMS}/a", config_map("a", uid="other"), code=409)
-    assert "Precondition failed: UID in precondition: other" in refused["message"]
-    refused = await client.merge(f"{CMS}/a", {"metadata": {"uid": "other"}}, code=422)
-    assert refused["details"]["causes"][0]["message"].endswith("field is immutable")
-    await client.put(f"{CMS}/a", {**config_map("a"), "kind": "Secret"}, code=400)
-
-
-async def test_only_some_kinds_are_created_by_an_update() -> None:
-    client = api()
-    await client.put(f"{CMS}/a", config_map("a"), code=404)
-    await client.put(f"{LEASES}/a", {"metadata": {"name": "a"}}, code=201)
-
-
-async def test_some_kinds_insist_on_a_resource_version() -> None:
-    client = await with_foos()
-    await client.create(FOOS, foo("a"))
-    refused = await client.put(f"{FOOS}/a", foo("a", {"size": 2}), code=422)
-    assert refused["message"] == (
-        'foos.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: '
-        "must be specified for an update"
-    )
 
 
 async def test_a_resource_version_in_a_patch_is_a_lock() -> None:

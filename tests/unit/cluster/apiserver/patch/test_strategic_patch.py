@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.go_types import message
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.patch.strategic_patch import strategic_patch
-from quintant.cluster.apiserver.tables import message
 from unit.cluster.api import CMS, CRDS, FOOS, api, config_map, foo, foo_definition
 from unit.cluster.strategic_cases import CASES, Case, deployment
 

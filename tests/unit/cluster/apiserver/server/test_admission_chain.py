@@ -132,3 +132,55 @@ async def test_claims_are_protected_where_a_controller_releases_them(
     freed = await managed.merge(f"{CLAIMS}/x", {"metadata": {"finalizers": None}})
     assert "finalizers" not in freed["metadata"]
     assert "finalizers" not in (await bare.create(CLAIMS, claim("x")))["metadata"]
+
+
+async def limited(api: Api, **hard: str) -> None:
+    """Have a quota, and a limit that a claim of 1Gi is above."""
+    space = "/api/v1/namespaces/default"
+    await api.create(f"{space}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    limits = [{"type": "PersistentVolumeClaim", "max": {"storage": "1Mi"}}]
+    await api.create(
+        f"{space}/limitranges", {"metadata": {"name": "r"}, "spec": {"limits": limits}}
+    )
+
+
+def mislabelled(obj: JsonObject) -> JsonObject:
+    return {**obj, "metadata": {**obj["metadata"], "labels": {"a": "NOT A LABEL"}}}
+
+
+async def test_what_is_invalid_is_not_held_to_limits_and_quotas(managed: Api) -> None:
+    await limited(managed, pods="0")
+    await managed.create(PODS, pod(), code=403)
+    await managed.create(PODS, mislabelled(pod()), code=422)
+    await managed.create(CLAIMS, claim("x"), code=403)
+    await managed.create(CLAIMS, mislabelled(claim("x")), code=422)
+
+
+async def test_a_limit_comes_before_a_quota(managed: Api) -> None:
+    await limited(managed, persistentvolumeclaims="0")
+    refused = await managed.create(CLAIMS, claim("x"), code=403)
+    assert "maximum storage usage" in refused["message"]
+
+
+async def test_a_quota_comes_before_a_name_that_is_taken(managed: Api) -> None:
+    await managed.create(PODS, pod())
+    await limited(managed, pods="0")
+    refused = await managed.create(PODS, pod(), code=403)
+    assert "exceeded quota: q" in refused["message"]
+
+
+async def test_a_second_default_class_that_is_invalid_is_invalid(bare: Api) -> None:
+    usual = {"metadata": {"name": "usual"}, "value": 5, "globalDefault": True}
+    await bare.create(PRIORITIES, usual)
+    other = {**usual, "metadata": {"name": "other"}}
+    await bare.create(PRIORITIES, other, code=403)
+    await bare.create(PRIORITIES, mislabelled(other), code=422)
+
+
+async def test_plugins_are_left_out_by_their_names() -> None:
+    disabled = frozenset({"ServiceAccount", "Priority", "DefaultTolerationSeconds"})
+    api = Api(ApiServer(clock=LoopClock(), disabled_plugins=disabled))
+    spec = (await api.create(PODS, pod()))["spec"]
+    assert not {"serviceAccountName", "priority", "tolerations"} & set(spec)
+    made = await api.create(CLAIMS, claim("a"))
+    assert made["metadata"]["finalizers"] == [PROTECTION]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.cluster.apiserver.go_types import message
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
 from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSchema
-from quintant.cluster.apiserver.tables import message
 
 
 def below(schema: MergeSchema, *names: str) -> MergeSchema:

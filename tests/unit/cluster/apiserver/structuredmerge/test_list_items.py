@@ -74,7 +74,7 @@ def test_an_item_that_is_there_twice_counts_once_or_not_at_all() -> None:
     assert [item for _, item in unique_elements(items("ab"), LIST)] == items("ab")
 
 
-@pytest.mark.parametrize("wrong", ["a", {"other": 1}, {"name": None}])
+@pytest.mark.parametrize("wrong", ["a", {"other": 1}])
 def test_an_item_that_nothing_tells_apart_does_not_fit(wrong: Any) -> None:
     with pytest.raises(TypingError):
         index_items([wrong], LIST)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
 from quintant.cluster.apiserver.structuredmerge.schema import (
     DEDUCED,
@@ -22,6 +23,7 @@ from quintant.cluster.apiserver.structuredmerge.typed import (
     merge,
     remove,
 )
+from testbeds.call_counter import counted_calls
 
 ITEM = DeclaredSchema(fields={"name": DEDUCED, "value": DEDUCED})
 LIST = DeclaredSchema(list_type=ListType.MAP, keys={"name": None}, items=ITEM)
@@ -131,8 +133,8 @@ def test_what_loses_its_last_field_is_null() -> None:
         ),
         (
             {"spec": {"items": [{"value": 1}]}},
-            ".spec.items: associative list with keys has an element that omits key field "
-            '"name" (and doesn\'t have default value)',
+            ".spec.items: element 0: associative list with keys has an element that omits all "
+            'key fields ["name"] (and doesn\'t have default values for any key fields)',
         ),
         (
             {"spec": {"items": ["a"]}},
@@ -150,3 +152,51 @@ def test_a_closed_shape_refuses_undeclared_fields() -> None:
     closed = DeclaredSchema(fields={"spec": DeclaredSchema(fields={"size": DEDUCED}, closed=True)})
     with pytest.raises(TypingError, match="field not declared in schema"):
         field_set_of({"spec": {"unknown": 1}}, closed)
+
+
+INSIDE = DeclaredSchema(
+    fields={"x": DeclaredSchema(atom=AtomKind.TEXT), "free": DEDUCED},
+    atom=AtomKind.MAP,
+    closed=True,
+)
+WHOLE = DeclaredSchema(
+    fields={
+        "list": DeclaredSchema(atom=AtomKind.LIST, items=INSIDE),
+        "map": DeclaredSchema(fields={"below": INSIDE}, atomic=True, closed=True),
+    },
+    closed=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        ({"list": [{"x": "a"}, {"y": 1}]}, ".list[1].y: field not declared in schema"),
+        ({"list": [1]}, ".list[0]: expected map, got &{1}"),
+        ({"map": {"y": 1}}, ".map.y: field not declared in schema"),
+        ({"map": {"below": {"y": None}}}, ".map.below.y: field not declared in schema"),
+        (
+            {"map": {"below": {"x": 1}}},
+            ".map.below.x: expected string, got &value.valueUnstructured{Value:1}",
+        ),
+    ],
+)
+def test_what_is_owned_as_a_whole_has_to_fit_inside(config: Any, complaint: str) -> None:
+    with pytest.raises(TypingError) as refused:
+        field_set_of(config, WHOLE)
+    assert str(refused.value) == complaint
+
+
+def test_what_is_owned_as_a_whole_may_be_anything_where_no_type_is_known() -> None:
+    config = {"list": [None, {"x": None, "free": {"y": [{"z": 1}]}}], "map": {}}
+    assert field_set_of(config, WHOLE).encode() == {"f:list": {}, "f:map": {}}
+
+
+def test_what_is_new_is_walked_through_once() -> None:
+    leaves = {f"k{at}": "v" for at in range(100)}
+    new = {f"m{at}": dict(leaves) for at in range(10)}
+    with counted_calls() as counter:
+        added = compare({}, new, DEDUCED).added
+    assert len(list(added)) == 10 * 100 + 10
+    # For a leaf: its name, its shape, and whether something is below it.
+    assert counter.calls < 10 * 1000

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from quintant.api.core import Pod
+from quintant.api.core import Pod, Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.events import Event
 from quintant.cluster.controllers.endpoints import endpointslices
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
-from quintant.testing import InProcessCluster
+from quintant.testing import InProcessCluster, named
+from testbeds.call_counter import counted_calls
 from unit.cluster.controllers.service_samples import node, pod, service, started
 
 
@@ -137,3 +138,32 @@ async def test_nothing_is_written_at_rest(cluster: InProcessCluster) -> None:
         replace(pods[0], metadata=replace(pods[0].metadata, annotations={"a": "b"})), since=pods[0]
     )
     assert [each.metadata.resource_version for each in await of(cluster, "web")] == before
+
+
+async def test_slices_that_others_manage_are_left_alone(cluster: InProcessCluster) -> None:
+    labels = {SERVICE_LABEL: "web", "endpointslice.kubernetes.io/managed-by": "me"}
+    theirs = EndpointSlice(metadata=named("theirs", labels=labels), address_type="IPv4")
+    made = await cluster.create(theirs)
+    await cluster.create(service())
+    await started(cluster, pod("a"))
+    found = {each.metadata.name: each for each in await of(cluster, "web")}
+    assert found.pop("theirs") == made
+    assert conditions(list(found.values())) == {"10.0.0.1": (True, True, False)}
+
+
+async def test_services_do_not_look_at_pods_of_others(cluster: InProcessCluster) -> None:
+    async def cost(tier: str) -> int:
+        made = await cluster.client.get(Service, "web", "default")
+        changed = replace(made, metadata=replace(made.metadata, labels={"tier": tier}))
+        with counted_calls() as counter:
+            await cluster.client.patch(changed, since=made)
+            await cluster.advance(0.1)
+        return counter.calls
+
+    await cluster.create(service())
+    await started(cluster, pod("a"))
+    await cost("a")  # what is made once is made now
+    few = await cost("b")
+    for at in range(100):
+        await started(cluster, pod(f"b{at}", f"10.0.1.{at}", labels={"app": f"b{at}"}))
+    assert await cost("c") < few + 100

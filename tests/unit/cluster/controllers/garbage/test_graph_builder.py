@@ -11,7 +11,7 @@ from quintant.cluster.controllers.garbage.graph_builder import SYNC_SECONDS, Gra
 from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.controller.workqueue import Workqueue
+from quintant.runtime.workqueue.workqueue import Workqueue
 from unit.cluster.api import CMS, Api, JsonObject, api, config_map
 from unit.cluster.controllers.running_controllers import owner
 

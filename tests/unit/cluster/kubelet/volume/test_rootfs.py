@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quintant.cluster.kubelet.container.expand_vars import expand
-from quintant.cluster.kubelet.volume.rootfs import PathRewriter, path_in_root
+from quintant.cluster.kubelet.volume.rootfs import PathRewriter, path_in_root, require_inside
 
 REWRITER = PathRewriter.of(Path("/r"), ["/etc/app", "/data/", "/data/deep"], "127.42.0.1")
 
@@ -75,3 +75,14 @@ def test_nothing_leads_out_of_the_root() -> None:
 )
 def test_references_are_expanded_as_kubernetes_does(text: str, expanded: str) -> None:
     assert expand(text, {"A": "1", "B": "two"}) == expanded
+
+
+def test_a_link_in_a_volume_does_not_lead_the_kubelet_out_of_the_pod(tmp_path: Path) -> None:
+    root, volume, beside = (tmp_path / name for name in ("root", "volume", "beside"))
+    for each in (root, volume, beside):
+        each.mkdir()
+    (volume / "out").symlink_to(beside)
+    (root / "data").symlink_to(volume)
+    assert require_inside(root / "data/new", (root, volume)) == root / "data/new"
+    with pytest.raises(PermissionError, match="out of the pod"):
+        require_inside(root / "data/out/termination-log", (root, volume))

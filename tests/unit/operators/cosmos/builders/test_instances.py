@@ -15,7 +15,7 @@ from quintant.operators.cosmos.builders.instances import (
     to_name,
     trim_middle,
 )
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
 
 
 def test_a_long_name_keeps_its_ordinal_everywhere() -> None:
-    long = crd("x" * 253, ordinals={"start": 7})
+    long = full_node("x" * 253, ordinals={"start": 7})
     for each in instances(long):
         assert len(each.name) <= 253
         assert each.name.endswith(f"-{each.ordinal}")
@@ -60,7 +60,7 @@ def test_the_version_label_is_the_tag_of_the_image(image: str, version: str) -> 
 
 def test_labels_of_the_owner_never_hide_a_child_from_what_selects_it() -> None:
     helm = {"app.kubernetes.io/name": "chart", "app.kubernetes.io/component": "x", "team": "a"}
-    found = labels(crd(metadata={"labels": helm}), instance="hub-0")
+    found = labels(full_node(metadata={"labels": helm}), instance="hub-0")
     assert found == {
         "app.kubernetes.io/created-by": "cosmos-operator",
         "app.kubernetes.io/component": "CosmosFullNode",
@@ -74,7 +74,7 @@ def test_labels_of_the_owner_never_hide_a_child_from_what_selects_it() -> None:
 
 
 def test_a_template_adds_labels_and_replaces_none() -> None:
-    owner = crd()
+    owner = full_node()
     template = type(owner.spec.pod_template.metadata)(
         labels={"a": "1", "app.kubernetes.io/name": "mine"}, annotations={"b": "2"}
     )

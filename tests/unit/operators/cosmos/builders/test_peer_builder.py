@@ -15,7 +15,7 @@ from quintant.operators.cosmos.builders.peer_builder import (
     external_address,
     pending_services,
 )
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 KEYS = {f"hub-{at}": build_node_key(at.to_bytes(32, "big")) for at in range(2)}
 
@@ -48,12 +48,12 @@ def test_only_a_load_balancer_has_an_address_outside_and_is_waited_for() -> None
     ports, balanced = service("hub-p2p-0", "NodePort"), service("hub-p2p-1", "LoadBalancer")
     surplus = service("hub-p2p-2", "LoadBalancer")
     assert external_address(ports, 26656) == ""
-    found = pending_services(crd(replicas=2), (ports, balanced, surplus))
+    found = pending_services(full_node(replicas=2), (ports, balanced, surplus))
     assert found == ("hub-p2p-1",)
 
 
 def test_an_address_that_the_user_gives_is_of_that_instance_alone() -> None:
     given = {"hub-1": {"externalAddress": "1.2.3.4:5"}}
-    peers = build_peers(crd(replicas=2, instanceOverrides=given), KEYS, ())
+    peers = build_peers(full_node(replicas=2, instanceOverrides=given), KEYS, ())
     assert (peers["hub-0"].external, peers["hub-1"].external) == ("", "1.2.3.4:5")
     assert peers["hub-0"].private == "hub-p2p-0.test.svc.cluster.local:26656"

@@ -8,7 +8,7 @@ import pytest
 
 from quintant.operators.cosmos.builders.init_container_builder import Tools
 from quintant.operators.cosmos.builders.pod_builder import PodInputs, build_pod
-from unit.operators.cosmos.full_nodes import crd, instance
+from unit.operators.cosmos.full_nodes import full_node, instance
 
 TOOLS = Tools("tools:1")
 INIT = [
@@ -19,7 +19,7 @@ Plain = dict[str, Any]
 
 
 def spec(height: int = 0, at: int = 0, **given: Any) -> Plain:
-    of = crd(**given)
+    of = full_node(**given)
     pod = build_pod(of, instance(of, at), PodInputs("sum", height), TOOLS)
     assert pod is not None
     found: Plain = pod.spec.value
@@ -177,7 +177,7 @@ def test_images_are_those_of_the_height(height: int, node: str, side: str) -> No
 
 
 def test_the_version_label_is_of_the_image_that_runs() -> None:
-    of = crd(chain={"versions": [{"height": 0, "image": "gaia:v9"}]})
+    of = full_node(chain={"versions": [{"height": 0, "image": "gaia:v9"}]})
     pod = build_pod(of, instance(of), PodInputs("sum", 5), TOOLS)
     assert pod is not None
     assert pod.metadata.labels["app.kubernetes.io/version"] == "v9"
@@ -187,7 +187,7 @@ def test_the_version_label_is_of_the_image_that_runs() -> None:
 def test_an_instance_may_have_another_image_or_no_pod() -> None:
     given = {"hub-1": {"image": "mine:1", "nodeSelector": {"disk": "fast"}},
              "hub-2": {"disable": "Pod"}}  # fmt: skip
-    of = crd(instanceOverrides=given)
+    of = full_node(instanceOverrides=given)
     found = spec(at=1, instanceOverrides=given)
     assert named(found["containers"], "node")["image"] == "mine:1"
     assert found["nodeSelector"] == {"disk": "fast"}

@@ -22,7 +22,7 @@ from quintant.operators.cosmos.builders.pvc_builder import (
     quantity_of,
 )
 from quintant.runtime.apply import revision
-from unit.operators.cosmos.full_nodes import crd, instance
+from unit.operators.cosmos.full_nodes import full_node, instance
 
 GI = 2**30
 
@@ -35,14 +35,14 @@ def bound(capacity: str, name: str = "pvc-hub-0") -> PersistentVolumeClaim:
 
 
 def asked(existing: PersistentVolumeClaim | None = None, **given: Any) -> str:
-    of = crd(**given)
+    of = full_node(**given)
     claim = build_claim(of, instance(of), existing)
     assert claim is not None
     return str(claim.spec.resources.requests["storage"])
 
 
 def test_a_claim_is_the_templates() -> None:
-    of = crd()
+    of = full_node()
     claim = build_claim(of, instance(of), None)
     assert claim is not None
     assert claim.metadata.name == "pvc-hub-0"
@@ -81,7 +81,7 @@ def snapshot(
 
 
 def chosen(source: dict[str, Any], *snapshots: VolumeSnapshot, **found: Any) -> VolumeSource:
-    of = crd(claim=source)
+    of = full_node(claim=source)
     there = SourceCandidates(snapshots, found.get("claims", {}))
     return choose_source(claim_template(of, instance(of)), instance(of), there)
 
@@ -93,7 +93,7 @@ EXPLICIT = {
 
 def test_a_source_that_is_larger_makes_the_volume_so() -> None:
     source = chosen(EXPLICIT, snapshot("s", "1"))
-    of = crd(claim=EXPLICIT)
+    of = full_node(claim=EXPLICIT)
     claim = build_claim(of, instance(of), None, source)
     assert claim is not None
     assert claim.spec.resources.requests["storage"] == "250Gi"
@@ -157,14 +157,30 @@ def test_a_snapshot_of_the_same_instance_may_be_asked_for() -> None:
     assert found.data_source.name == "mine"
 
 
-def test_an_override_replaces_parts_of_the_template() -> None:
+def test_an_override_without_a_size_has_the_common_one() -> None:
     own = {"resources": {"requests": {"storage": "5Gi"}}}
     given = {"hub-0": {"volumeClaimTemplate": own}, "hub-1": {"volumeClaimTemplate": {}},
              "hub-2": {"disable": "All"}}  # fmt: skip
-    of = crd(instanceOverrides=given)
+    of = full_node(instanceOverrides=given)
     built = [build_claim(of, instance(of, at), None) for at in range(3)]
     sizes = [str(each.spec.resources.requests["storage"]) if each else None for each in built]
     assert sizes == ["5Gi", "100Gi", None]
+
+
+def test_an_override_stands_instead_of_the_template_as_in_the_original() -> None:
+    """Class and size, which the original does not let be left out, are then the common ones."""
+    common = {
+        "metadata": {"labels": {"a": "common"}}, "accessModes": ["ReadWriteMany"],
+        "autoDataSource": {"volumeSnapshotSelector": {"a": "b"}}, "volumeMode": "Block",
+    }  # fmt: skip
+    own = {"metadata": {"labels": {"b": "own"}}}
+    of = full_node(claim=common, instanceOverrides={"hub-0": {"volumeClaimTemplate": own}})
+    template, other = (claim_template(of, instance(of, at)) for at in range(2))
+    assert (template.metadata.labels, template.access_modes) == ({"b": "own"}, ())
+    assert (template.auto_data_source, template.volume_mode) == (None, None)
+    assert template.storage_class_name == other.storage_class_name
+    assert template.resources == other.resources
+    assert other == of.spec.volume_claim_template
 
 
 @pytest.mark.parametrize(

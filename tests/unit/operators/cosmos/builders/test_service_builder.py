@@ -8,11 +8,11 @@ import pytest
 
 from quintant.api.service import Service
 from quintant.operators.cosmos.builders.service_builder import build_services
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 
 def built(**given: Any) -> dict[str, Service]:
-    return {each.metadata.name: each for each in build_services(crd(**given))}
+    return {each.metadata.name: each for each in build_services(full_node(**given))}
 
 
 def test_every_node_has_a_service_for_peers_and_all_have_one_for_rpc() -> None:
@@ -42,7 +42,7 @@ def test_every_node_has_a_service_for_peers_and_all_have_one_for_rpc() -> None:
 def test_the_first_instances_are_reached_from_outside(most: int | None, types: list[str]) -> None:
     given = {} if most is None else {"maxP2PExternalAddresses": most}
     template = {"metadata": {"labels": {"out": "yes"}}}
-    found = build_services(crd(service={**given, "p2pTemplate": template}))[:3]
+    found = build_services(full_node(service={**given, "p2pTemplate": template}))[:3]
     assert [each.spec.type for each in found] == types
     outside = [each.spec.type == "LoadBalancer" for each in found]
     assert [each.spec.external_traffic_policy == "Local" for each in found] == outside
@@ -50,9 +50,9 @@ def test_the_first_instances_are_reached_from_outside(most: int | None, types: l
 
 
 def test_a_traffic_policy_is_only_for_services_that_have_one() -> None:
-    inside = build_services(crd(service={"p2pTemplate": {"type": "ClusterIP"}}))[0]
+    inside = build_services(full_node(service={"p2pTemplate": {"type": "ClusterIP"}}))[0]
     assert inside.spec.external_traffic_policy == ""
-    ports = build_services(crd(service={"p2pTemplate": {"type": "NodePort"}}))[0]
+    ports = build_services(full_node(service={"p2pTemplate": {"type": "NodePort"}}))[0]
     assert ports.spec.external_traffic_policy == "Local"
 
 

@@ -11,8 +11,8 @@ import pytest
 from quintant.api.meta import condition_of
 from quintant.core import codec
 from quintant.operators.cosmos.api.views import NodePod
+from quintant.operators.cosmos.observed.outcome import FullNodeOutcome
 from quintant.operators.cosmos.plan.conditions import conditions
-from quintant.operators.cosmos.plan.outcome import FullNodeOutcome
 from unit.operators.cosmos.observations import observed, pod
 
 

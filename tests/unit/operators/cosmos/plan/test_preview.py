@@ -6,13 +6,13 @@ from typing import Any
 
 from quintant.operators.cosmos.builders.init_container_builder import Tools
 from quintant.operators.cosmos.plan.preview import PreviewInputs, changed_fields, preview
-from unit.operators.cosmos.full_nodes import crd
+from unit.operators.cosmos.full_nodes import full_node
 
 GIVEN = PreviewInputs(Tools("tools:1"))
 
 
 def told(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    lines = preview(crd(**before), crd(**after), GIVEN)
+    lines = preview(full_node(**before), full_node(**after), GIVEN)
     return {f"{line.action} {line.kind} {line.name}": line.because for line in lines}
 
 
@@ -21,7 +21,7 @@ def test_nothing_changes_nothing() -> None:
 
 
 def test_a_new_one_is_made_whole() -> None:
-    lines = preview(None, crd(replicas=2), GIVEN)
+    lines = preview(None, full_node(replicas=2), GIVEN)
     assert len(lines) == 12
     assert {line.action for line in lines} == {"create"}
 

@@ -9,14 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from quintant.operators.cosmos.observed.outcome import PodOutcome
 from quintant.operators.cosmos.plan.rollout import (
+    PodChanges,
     compute_rollout,
     counted,
     disruption_budget,
     is_ended,
     max_unavailable,
+    plan_pods,
     plan_rollout,
 )
+from quintant.runtime.apply import ChildUpdate
 from unit.operators.cosmos.observations import NOW, observed, pod, update
 
 
@@ -152,6 +156,25 @@ def test_a_pod_that_ended_is_replaced() -> None:
     assert is_ended(pod(0, phase="Failed"))
     assert not is_ended(pod(0))
     assert not is_ended(pod(0, "d", phase="Failed"))
+
+
+def test_nothing_is_replaced_where_a_pod_was_made_or_has_ended() -> None:
+    seen, differs = observed("+++", **two(1)), (ChildUpdate(update(1).have, update(1).want),)
+    made = plan_pods(seen, PodChanges(create=(update(0).want,), update=differs))
+    assert (made.delete, made.outcome) == ((), PodOutcome(progressing=True))
+    failed = observed("+++", pod2={"phase": "Failed"}, **two(1))
+    ended = plan_pods(failed, PodChanges(update=differs))
+    assert [each.metadata.name for each in ended.delete] == ["hub-2"]
+    assert not ended.replaces
+
+
+def test_a_working_pod_is_replaced_only_by_the_newest_spec() -> None:
+    differs = (ChildUpdate(update(1).have, update(1).want),)
+    plan = plan_pods(observed("+++", **two(1)), PodChanges(update=differs))
+    assert [each.metadata.name for each in plan.delete] == ["hub-1"]
+    assert plan.replaces
+    assert plan.outcome == PodOutcome(progressing=True)
+    assert plan_pods(observed("+++"), PodChanges()).outcome == PodOutcome()
 
 
 STATE = some.sampled_from("+?!~-#x d")

@@ -13,14 +13,15 @@ from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
 from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
-from quintant.operators.cosmos.stateful_job.api import (
+from quintant.operators.cosmos.api.stateful_job import (
     StatefulJob,
     StatefulJobClaim,
     StatefulJobSpec,
     StatefulJobStatus,
 )
-from quintant.operators.cosmos.stateful_job.observe import JobView
-from quintant.operators.cosmos.stateful_job.plan import JobStep, parse_interval, step
+from quintant.operators.cosmos.stateful_job.observed import JobView
+from quintant.operators.cosmos.stateful_job.plan import JobStep, conclude, parse_interval, plan
+from quintant.runtime.reconcile.result import Result
 from unit.operators.cosmos.observations import NOW
 
 HOUR = timedelta(hours=1)
@@ -51,7 +52,7 @@ COPY = VolumeSnapshot(
 
 
 def stepped(it: StatefulJob, **given: Any) -> JobStep:
-    return step(JobView(it, **{"served": True, "snapshots": (COPY,), "now": NOW, **given}))
+    return plan(JobView(it, **{"served": True, "snapshots": (COPY,), "now": NOW, **given}))
 
 
 def test_a_due_job_gets_a_volume_from_the_newest_copy() -> None:
@@ -89,9 +90,14 @@ def test_without_a_copy_nothing_is_made_and_it_is_told() -> None:
     assert stepped(owner(), served=False).problem[0] == "MissingCRDs"
 
 
-@pytest.mark.parametrize("text", ["soon", "5", "1h x", ""])
+@pytest.mark.parametrize("text", ["soon", "5", "1h x", "", "9000h", "9" * 60 + "h"])
 def test_an_interval_that_is_none_is_told(text: str) -> None:
     assert stepped(owner(text)).problem[0] == "IntervalInvalid"
+
+
+def test_a_number_beyond_its_limit_makes_nothing() -> None:
+    done = stepped(owner("9" * 400 + "h"))
+    assert (done.problem[0], done.claim, done.job) == ("SpecInvalid", None, None)
 
 
 def test_an_interval_is_as_go_writes_it() -> None:
@@ -142,3 +148,32 @@ def test_a_volume_that_was_made_before_a_crash_is_used() -> None:
 
 def test_a_name_that_is_somebody_elses_is_refused() -> None:
     assert stepped(owner(), taken="Job list").problem[0] == "NameTaken"
+
+
+def test_a_step_is_made_in_order_and_concluded() -> None:
+    it = JobView(owner(), served=True, snapshots=(COPY,), now=NOW)
+    done = plan(it)
+    assert done.create == (done.claim, done.job)
+    conclusion = conclude(it, done, "")
+    assert conclusion.status is not None
+    assert conclusion.status.last_started == timestamp(NOW)
+    assert (conclusion.again, conclusion.events) == (None, ())
+
+
+def test_a_refusal_is_reported_and_nothing_counts_as_begun() -> None:
+    it = JobView(owner(), served=True, snapshots=(COPY,), now=NOW)
+    conclusion = conclude(it, plan(it), "exceeded quota")
+    assert conclusion.status is not None
+    assert (conclusion.status.last_started, conclusion.status.status) == (None, "exceeded quota")
+    assert [each.reason for each in conclusion.events] == ["Error"]
+    assert conclusion.again == Result(after=60.0)
+
+
+@pytest.mark.parametrize(
+    ("age", "status", "reason"),
+    [(10, {}, ""), (90, {}, "JobWithoutPod"), (90, {"active": 1}, ""), (90, {"failed": 1}, "")],
+)
+def test_a_job_that_gets_no_pod_is_told(age: int, status: dict[str, Any], reason: str) -> None:
+    made = ago(timedelta(seconds=age))
+    job = Job(metadata=ObjectMeta(name="list", creation_timestamp=made), status=JobStatus(**status))
+    assert stepped(owner(last_started=made), job=job).problem[0] == reason

@@ -15,7 +15,7 @@ from quintant.core.object import replace as changed
 from quintant.operators.infra.api import FINALIZER, Cloud, Cluster, InfrastructureProvider
 from quintant.operators.infra.api.cluster_status import CloudBinding, State
 from quintant.operators.infra.builders import kubeconfig_secret
-from quintant.operators.infra.observe.answers import (
+from quintant.operators.infra.observed.answers import (
     Ended,
     ErrorClass,
     Failure,
@@ -24,16 +24,17 @@ from quintant.operators.infra.observe.answers import (
     NodeLook,
     TargetLook,
 )
-from quintant.operators.infra.observe.observed import (
+from quintant.operators.infra.observed.cluster import (
+    Answer,
+    BegunCall,
     Binding,
+    Holding,
     Observed,
-    ProviderCall,
     Unresolved,
 )
-from quintant.operators.infra.observer.plan import news
-from quintant.operators.infra.observer.plan import plan as observed_plan
+from quintant.operators.infra.observer.plan import news, news_change
 from quintant.operators.infra.plan import conclude, plan
-from quintant.operators.infra.plan.decision import Action
+from quintant.operators.infra.plan.decision import Act, Action, ProviderMethod, provider_call
 from quintant.operators.infra.plan.status import StatusChange
 from quintant.operators.infra.plan.steps import Step, step
 from testbeds.infra import KUBECONFIG, template
@@ -98,29 +99,30 @@ class Story:
         at = step(seen)
         self.steps.append(at)
         decided = plan(seen, "token-1")
-        memory = decided.memory or seen.memory
-        self.say(decided.change)
         act = decided.act
-        if act is not None:
-            if act.record is not None:
-                self.say(act.record)
-            if act.action is Action.LONG_CALL:
-                self._begin(act.call)
-            else:
-                given = {Action.CREATE: "inf-1", Action.SAVE: ""}.get(act.action)
-                ended = conclude(replace(self.seen, memory=memory), act, given)
-                self.say(ended.change)
-                memory = ended.memory or memory
-                if act.action is Action.SAVE:
-                    assert act.kubeconfig == OUTPUTS["kubeconfig"]
-        self.seen = replace(self.seen, memory=memory)
+        if act is not None and act.record is not None:
+            self.say(act.record)
+        ended = conclude(replace(self.seen, memory=seen.memory), decided, self._answer(act))
+        if ended.claims_id:
+            held = {ended.claims_id: Holding("default/one", self.cluster.metadata.uid, True)}
+            self.seen = replace(self.seen, holdings=held, held=(ended.claims_id,))
+        self.say(ended.change)
+        self.seen = replace(self.seen, memory=ended.memory or seen.memory)
+        if act is not None and act.action is Action.LONG_CALL:
+            self.seen = replace(self.seen, call=self.seen.memory.call, ended=None)
         return at
 
-    def _begin(self, kind: Any) -> None:
-        operation = self.seen.status.operation
-        assert operation is not None
-        call = ProviderCall(kind, operation.hash, operation.attempt)
-        self.seen = replace(self.seen, call=call, ended=None)
+    def _answer(self, act: Act | None) -> Answer:
+        """What becomes of the call: the provider does what it is asked to."""
+        if act is None:
+            return None
+        if act.action is Action.SAVE:
+            assert act.kubeconfig == OUTPUTS["kubeconfig"]
+            return ""
+        call = provider_call(self.seen, act)
+        if call.id is not None:
+            return BegunCall(call.id, 1)
+        return "inf-1" if call.method is ProviderMethod.CREATE else None
 
     def end(self, failure: Failure | None = None) -> None:
         """The long call came to its end."""
@@ -131,7 +133,7 @@ class Story:
         told = None
         for each in looks:
             told = news(told, each, threshold)
-            self.say(observed_plan(told, require_nodes=False))
+            self.say(news_change(told, require_nodes=False))
 
     @property
     def state(self) -> str:
@@ -145,7 +147,7 @@ def online(**spec: Any) -> Story:
     story.bind()
     assert story.take() is Step.CREATE
     story.end()
-    assert story.take() is Step.CREATE
+    assert story.take(infrastructures=()) is Step.CREATE
     story.seen = replace(story.seen, call=None)
     assert story.take(state=PENDING) is Step.WAIT
     story.take(state=CONFIGURED)

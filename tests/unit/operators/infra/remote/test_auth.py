@@ -7,7 +7,7 @@ import json
 import pytest
 
 from quintant.keys.sensitive import Sensitive
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote.auth import authorization
 
 NASTY = [

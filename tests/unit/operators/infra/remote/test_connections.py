@@ -8,8 +8,8 @@ import pytest
 
 from quintant.keys.sensitive import Sensitive
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.answers import ErrorClass, ProviderError
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.answers import ErrorClass, ProviderError
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote.connections import ANSWER_BYTES, ImProviders
 
 HUGE = 100_000_000
@@ -57,3 +57,14 @@ async def test_answer_without_end_is_cut_and_counts_as_none() -> None:
     assert failed.value.failure.kind is ErrorClass.TRANSIENT
     assert flood.sent < ANSWER_BYTES + BUFFERED
     assert "s3cret" not in str(failed.value)
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "[::]"])
+async def test_special_address_is_not_called_whoever_names_it(host: str) -> None:
+    # Of all special addresses the one that is loopback, if it is called after all.
+    providers = ImProviders(InfraMetrics())
+    session = ProviderSession(f"http://{host}:1", {"token": Sensitive("s3cret")}, None)
+    with pytest.raises(ProviderError, match="not allowed"):
+        await providers(session).version()
+    await providers.close()

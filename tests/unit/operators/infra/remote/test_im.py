@@ -12,9 +12,11 @@ import pytest
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.errors import ConnectError
 from quintant.keys.sensitive import Sensitive
+from quintant.operators.infra.builders import CLUSTER_UID, CREATE_TOKEN, OWNER
 from quintant.operators.infra.metrics import InfraMetrics
-from quintant.operators.infra.observe.answers import ErrorClass, InfrastructureWord, ProviderError
-from quintant.operators.infra.observe.session import ProviderSession
+from quintant.operators.infra.observed.answers import ErrorClass, InfrastructureWord, ProviderError
+from quintant.operators.infra.observed.marks import InfrastructureMarks
+from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote.gate import Gate
 from quintant.operators.infra.remote.im import ImProvider
 
@@ -58,7 +60,7 @@ def _body(answer: Any) -> bytes:
 
 def provider(**answers: Any) -> tuple[ImProvider, Wire]:
     wire = Wire(**answers)
-    return ImProvider(SESSION, wire, Gate(8), InfraMetrics()), wire  # type: ignore[arg-type]
+    return ImProvider(SESSION, wire, Gate(8), InfraMetrics()), wire
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,29 @@ async def test_version_needs_no_credentials() -> None:
         assert "authorization" not in wire.asked[0].headers
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [b"root:x:0:0", b"<html>1.2.3</html>", {"version": ["2.0.0"]}, {"version": "1"}, b"1.2 secret",
+     {"other": "2.0.0"}, b"2.0.0\nsecret", ("1." * 40).encode(), b""],
+)  # fmt: skip
+async def test_what_is_no_version_is_not_shown(answer: Any) -> None:
+    im, _ = provider(**{"GET_/version": answer})
+    with pytest.raises(ProviderError) as failed:
+        await im.version()
+    assert failed.value.failure.kind is ErrorClass.TRANSIENT
+    assert "secret" not in failed.value.failure.message
+
+
+async def test_only_words_of_im_are_shown_of_machines() -> None:
+    told = {"state": {"state": "running", "vm_states": {"0": "x" * 9000, "1": "off"}}}
+    im, _ = provider(**{"GET_/infrastructures/i-1/state": told})
+    assert (await im.state("i-1")).machines == {"0": "unknown", "1": "off"}
+    system = {"class": "system", "instance_name": "n" * 9000, "net_interface.0.ip": "<script>"}
+    im, _ = provider(**{"GET_/infrastructures/i-1/vms/0": {"radl": [system]}})
+    details = (await im.machines("i-1", ["0"]))["0"]
+    assert (len(details.name), details.addresses) == (253, ())
+
+
 async def test_state_has_every_machine() -> None:
     told = {"state": {"state": "running", "vm_states": {"0": "configured", "1": "unconfigured"}}}
     im, _ = provider(**{"GET_/infrastructures/i-1/state": told})
@@ -103,7 +128,18 @@ async def test_state_has_every_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [b"{", b"<html>", b"[]", {"state": {}}, {"state": {"state": "new"}}, {"state": "x"}]
+    "answer",
+    [
+        b"{",
+        b"<html>",
+        b"[]",
+        {"state": {}},
+        {"state": {"state": "new"}},
+        {"state": "x"},
+        {"state": {"state": ["running"]}},
+        {"state": {"state": "off", "vm_states": {"0": 1}}},
+        {"state": {"state": "off", "vm_states": {"../..": "off"}}},
+    ],
 )
 async def test_answer_that_is_none_is_a_passing_failure(answer: Any) -> None:
     im, _ = provider(**{"GET_/infrastructures/i-1/state": answer})
@@ -112,18 +148,73 @@ async def test_answer_that_is_none_is_a_passing_failure(answer: Any) -> None:
     assert failed.value.failure.kind is ErrorClass.TRANSIENT
 
 
-async def test_token_is_found_in_template_or_in_what_is_left_of_it() -> None:
-    lost = ApiResponse(403, b'{"message": "\'tosca\' not valid", "code": 403}')
-    gone = ApiResponse(404, b'{"message": "Deleted infrastructure", "code": 404}')
+def marked(token: object = "", uid: str = "", owner: str = "") -> dict[str, str]:
+    marks = {CREATE_TOKEN: token, CLUSTER_UID: uid, OWNER: owner}
+    return {"tosca": json.dumps({"metadata": marks})}
+
+
+async def test_infrastructure_is_found_by_its_marks_or_by_what_is_left_of_them() -> None:
+    lost = ApiResponse(
+        403, b'{"message": "\'tosca\' infrastructure property is not valid", "code": 403}'
+    )
+    gone = ApiResponse(404, b'{"message": "x: Deleted infrastructure.", "code": 404}')
     im, _ = provider(**{
-        "GET_/infrastructures": {"uri-list": [{"uri": f"{URI}{id}"} for id in "abcd"]},
-        "GET_/infrastructures/a/tosca": {"tosca": "metadata: {x: t-1}"},
-        "GET_/infrastructures/b/tosca": {"tosca": "metadata: {x: other}"},
+        "GET_/infrastructures": {"uri-list": [{"uri": f"{URI}{id}"} for id in "abcdefgh"]},
+        "GET_/infrastructures/a/tosca": marked("t-1"),
+        "GET_/infrastructures/b/tosca": marked("other"),
         "GET_/infrastructures/c/tosca": lost,
-        "GET_/infrastructures/c/radl": b"description one--t-1",
+        "GET_/infrastructures/c/radl": {"radl": [{"class": "description", "name": "one--t-1"}]},
         "GET_/infrastructures/d/tosca": gone,
+        "GET_/infrastructures/e/tosca": marked("", "u-1", "us"),
+        "GET_/infrastructures/f/tosca": marked("t-11", "u-1", "others"),
+        "GET_/infrastructures/g/tosca": lost,
+        "GET_/infrastructures/g/radl": b"description desc (name = 'x--t-1' and\nnamespace = 'x')",
+        "GET_/infrastructures/h/tosca": {"tosca": "metadata: {x: t-1, infra_name: t-1}"},
     })  # fmt: skip
-    assert await im.find("t-1") == ("a", "c")
+    assert await im.find(InfrastructureMarks("t-1")) == ("a", "c", "g")
+    assert await im.find(InfrastructureMarks("", "u-1", "us")) == ("e",)
+
+
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"\xff\xfe", b"<html>", b"[1]", {"tosca": 7}, {"tosca": DEEP}, {"other": "x"},
+     f"a: {DEEP}".encode(), {"tosca": "&a [*a, *a]"}, {"tosca": "a: 99999999999999999999"}],
+)  # fmt: skip
+async def test_template_that_cannot_be_read_was_not_lost(answer: Any) -> None:
+    im, _ = provider(**{"GET_/infrastructures/a/tosca": answer})
+    with pytest.raises(ProviderError) as failed:
+        await im.template("a")
+    assert failed.value.failure.kind is ErrorClass.TRANSIENT
+
+
+async def test_template_that_cannot_be_read_ends_no_search() -> None:
+    im, _ = provider(**{
+        "GET_/infrastructures": {"uri-list": [{"uri": f"{URI}{id}"} for id in "ab"]},
+        "GET_/infrastructures/a/tosca": {"tosca": DEEP},
+        "GET_/infrastructures/a/radl": {"radl": [{"class": "description", "name": "x"}]},
+        "GET_/infrastructures/b/tosca": marked("t-1"),
+    })  # fmt: skip
+    assert await im.find(InfrastructureMarks("t-1")) == ("b",)
+    assert await im.find(InfrastructureMarks("t-1"), besides={"b"}) == ()
+
+
+@pytest.mark.parametrize("answer", [{"radl": True}, {"radl": {"a": 1}}, [None], 7, b"\xff"])
+async def test_machine_whose_description_is_none_has_no_name(answer: Any) -> None:
+    im, _ = provider(**{"GET_/infrastructures/i-1/vms/0": answer})
+    assert (await im.machines("i-1", ["0"]))["0"].name == ""
+
+
+async def test_empty_mark_matches_nothing() -> None:
+    im, _ = provider(**{
+        "GET_/infrastructures": {"uri-list": [{"uri": f"{URI}{id}"} for id in "ab"]},
+        "GET_/infrastructures/a/tosca": marked(),
+        "GET_/infrastructures/b/tosca": marked(["t-1"]),
+    })  # fmt: skip
+    assert await im.find(InfrastructureMarks()) == ()
+    assert await im.find(InfrastructureMarks("", "", "us")) == ()
 
 
 async def test_search_that_is_cut_short_finds_nothing_out() -> None:
@@ -132,7 +223,7 @@ async def test_search_that_is_cut_short_finds_nothing_out() -> None:
         "GET_/infrastructures/a/tosca": ConnectError("cut"),
     })  # fmt: skip
     with pytest.raises(ProviderError):
-        await im.find("t-1")
+        await im.find(InfrastructureMarks("t-1"))
 
 
 async def test_machines_have_names_and_addresses_and_no_credentials() -> None:

@@ -1,114 +1,137 @@
-"""What a LightNetwork says of its network."""
+"""The step that shows a network: gates, series, its LightNetwork, and when to look again."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.api.meta import condition_of
+from quintant.api.core import PodReadinessGate
 from quintant.core.object import ObjectMeta, Request
-from quintant.operators.klight.lightnetwork.api import (
-    REPAIR,
+from quintant.core.object import replace as replaced
+from quintant.operators.klight.api import JOINED, PeerSpec
+from quintant.operators.klight.api.lightnetwork import (
     LightNetwork,
     LightNetworkSpec,
     LightNetworkStatus,
 )
 from quintant.operators.klight.lightnetwork.plan import (
-    STACK_SHOWN,
     STATUS_SECONDS,
-    phase_of,
-    states,
-    status_of,
+    PublishStep,
+    ShowStep,
+    gates,
     write_pause,
 )
-from quintant.operators.klight.observe.membership import Membership
-from quintant.operators.klight.observe.memory import Memory
-from quintant.operators.klight.observe.view import Observed, PeerView
-from quintant.operators.klight.plan.candidates import PACE_SECONDS
-from unit.operators.klight.plan.peers import peer
+from quintant.operators.klight.observed.memory import LeaveMemory, Memory, ProbeMemory, ShowMemory
+from quintant.operators.klight.observed.network import Observed, PeerView
+from quintant.operators.klight.observed.questions import Create, NetworkQuestion
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.actions import Conclude, Measure, Retire
+from quintant.operators.klight.plan.step import StepDecision
+from quintant.operators.klight.plan.turn import PACE_SECONDS
+from quintant.runtime.reconcile.result import Result
+from unit.operators.klight.plan.peers import KEY, member, moment, peer, replies, talk
 
-KEY, NOW = Request("a", "ns"), datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def member(name: str) -> PeerView:
-    """A peer that is recorded as it is."""
-    return replace(peer(name), record=Membership("ns/a", name, f"{name}:9081", "2026", "founder"))
-
-
-def shown(asked: str = "", status: LightNetworkStatus | None = None) -> LightNetwork:
-    annotations = {REPAIR: asked} if asked else {}
-    meta = ObjectMeta(name="a", namespace="ns", generation=3, annotations=annotations)
-    return LightNetwork(metadata=meta, spec=LightNetworkSpec(network_id="a"), status=status)
+OPTIONS = Options(gc_after=300.0)
+LIGHTNETWORK = LightNetwork(
+    metadata=ObjectMeta(name="a", namespace="ns"), spec=LightNetworkSpec(network_id="a")
+)
+NETWORK = Observed(KEY, (member("p"),), lightnetwork=LIGHTNETWORK)
 
 
-MEMBERS = (member("p2"), member("p1"))
+def shown(observed: Observed, memory: Memory, seconds: float = 100.0) -> StepDecision:
+    return talk(ShowStep(OPTIONS), observed, memory, replies(), moment(seconds))[0]
+
+
+def gated(view: PeerView) -> PeerView:
+    """A peer whose pod is ready only as a member."""
+    spec = PeerSpec(readiness_gates=(PodReadinessGate(condition_type=JOINED),))
+    return replace(view, pod=replaced(view.pod, spec=spec))
+
+
+def test_gates_show_members_and_for_what_the_others_wait() -> None:
+    barred = replace(gated(peer("x")), obstacle="it is paused")
+    observed = Observed(KEY, (gated(member("p")), member("q")), (gated(peer("new")),), (barred,))
+    found = {each.pod.metadata.name: each.condition for each in gates(observed, moment())}
+    assert {name: (each.status, each.message) for name, each in found.items()} == {
+        "p": ("True", ""), "new": ("False", "not in a yet"), "x": ("False", "it is paused"),
+    }  # fmt: skip
+
+
+def test_status_is_written_at_once_and_then_not_too_often() -> None:
+    memory = Memory(probe=ProbeMemory(due=105.0))
+    decision = shown(NETWORK, memory)
+    assert decision.then == PublishStep(OPTIONS, Result(5.0))
+    soon = replace(memory, show=ShowMemory(written=99.5))
+    assert shown(NETWORK, soon).then is None
+    assert shown(NETWORK, soon).again == Result(0.5)
+
+
+def test_pods_that_are_no_more_are_forgotten_and_measured_no_more() -> None:
+    decision = shown(NETWORK, Memory(probe=ProbeMemory(misses={"gone": 1})))
+    assert decision.memory.probe.misses == {}
+    measure = decision.actions[0]
+    assert isinstance(measure, Measure)
+    assert (measure.uids, measure.depth, measure.states["Up"]) == (frozenset("p"), 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("observed", "memory", "phase", "why"),
+    ("lightnetwork", "empty", "again", "retired"),
     [
-        (Observed(KEY), Memory(), "Empty", "no pod"),
-        (Observed(KEY, (), (peer("p1"),)), Memory(), "Forming", "about to be formed"),
-        (Observed(KEY, MEMBERS), Memory(), "Ready", "2 members"),
-        (Observed(KEY, MEMBERS), Memory(misses={"p1": 1}), "Degraded", "ns/p1"),
-        (Observed(KEY, MEMBERS), Memory(trouble="no room"), "Degraded", "no room"),
-        (Observed(KEY, MEMBERS), Memory(missing={"p1": 2}), "Split", "ns/p1"),
-        (Observed(KEY, MEMBERS), Memory(missing={"p1": 1}), "Ready", "2 members"),
-        (Observed(KEY, MEMBERS, (peer("p3", lapsed=True),)), Memory(), "Degraded", "ns/p3"),
+        (LIGHTNETWORK, None, 300.0, False),
+        (LIGHTNETWORK, 50.0, 250.0, False),
+        (LIGHTNETWORK, -200.0, None, True),
+        (None, None, None, True),
     ],
 )
-def test_phase_of_a_network_and_why(
-    observed: Observed, memory: Memory, phase: str, why: str
+def test_empty_network_is_shown_for_a_while_then_removed(
+    lightnetwork: LightNetwork | None, empty: float | None, again: float | None, retired: bool
 ) -> None:
-    found, said = phase_of(observed, memory)
-    assert found == phase
-    assert why in said
+    observed = Observed(KEY, lightnetwork=lightnetwork)
+    decision = shown(observed, Memory(show=ShowMemory(empty=empty)))
+    then = PublishStep(OPTIONS, Result(again)) if again is not None else None
+    assert decision.then == then
+    assert (decision.actions[-1] == Retire(lightnetwork)) is retired
 
 
-def test_forming_network_says_for_what_it_waits() -> None:
-    memory = Memory()
-    memory.wait("p1", "p1", 0.0).reason = "p1:9081 is not listening"
-    said = phase_of(Observed(KEY, (), (peer("p1"),)), memory)[1]
-    assert said == "ns/p1: p1:9081 is not listening"
+def test_network_whose_last_pod_has_not_left_is_not_empty() -> None:
+    memory = Memory(leave=LeaveMemory(leaving={"p": peer("p").pod}), show=ShowMemory(empty=1.0))
+    assert shown(Observed(KEY, lightnetwork=LIGHTNETWORK), memory).memory.show.empty is None
 
 
-def test_status_has_the_numbers_and_as_much_of_the_stack_as_fits() -> None:
-    stack = tuple(member(f"p{number}") for number in range(STACK_SHOWN + 5))
-    observed = Observed(KEY, stack, (peer("new"), peer("old", lapsed=True)))
-    status = status_of(shown(), observed, Memory(misses={"p0": 1}, head="h", height=7), NOW)
-    assert (status.members, status.ready, status.pending, status.down) == (55, 54, 1, 1)
-    assert (status.contact, len(status.stack)) == ("p0:9081", STACK_SHOWN)
-    assert (status.head_id, status.height, status.observed_generation) == ("h", 7, 3)
-    assert [each.state for each in status.peers[:2]] == ["Suspect", "Up"]
+def test_lightnetwork_is_created_with_the_first_status() -> None:
+    def reply(question: NetworkQuestion[Any]) -> LightNetwork:
+        assert isinstance(question, Create)
+        assert question.key == Request("a", "ns")
+        return question.wanted
+
+    step, observed = PublishStep(OPTIONS, Result(5.0)), replace(NETWORK, lightnetwork=None)
+    decision, _ = talk(step, observed, Memory(), reply, moment(7.0))
+    (action,) = decision.actions
+    assert isinstance(action, Conclude)
+    status = action.conclusion.status
+    assert status is not None
+    assert (status.phase, status.members) == ("Ready", 1)
+    assert [each.reason for each in action.conclusion.events] == ["Ready"]
+    assert (decision.memory.show.written, decision.again) == (7.0, Result(5.0))
 
 
-@pytest.mark.parametrize(
-    ("memory", "handled"),
-    [
-        (Memory(), "monday"),
-        (Memory(repaired="nothing to do", handled="monday"), "monday"),
-        (Memory(repaired="nothing to do", handled="tuesday"), "tuesday"),
-    ],
-)
-def test_request_for_a_repair_is_handled_once_there_was_one(memory: Memory, handled: str) -> None:
-    before = LightNetworkStatus(repair_handled="monday")
-    status = status_of(shown("tuesday", before), Observed(KEY, MEMBERS), memory, NOW)
-    assert status.repair_handled == handled
-    told = condition_of(status.conditions, "Repairing")
-    assert (told.message if told else "") == memory.repaired
+def test_lightnetwork_that_another_made_is_left_to_the_next_look() -> None:
+    step, observed = PublishStep(OPTIONS, Result(5.0)), replace(NETWORK, lightnetwork=None)
+    decision, _ = talk(step, observed, Memory(), lambda _: None)
+    assert (decision.actions, decision.again) == ((), Result(5.0))
+    assert decision.memory == Memory()
 
 
-def test_every_pod_is_in_one_state() -> None:
-    moved = replace(peer("m"), record=Membership("ns/b", "m", "m:9081", "2026", "founder"))
-    barred = replace(peer("x"), obstacle="it is paused")
-    observed = Observed(KEY, MEMBERS, (peer("new"), peer("old", lapsed=True), moved), (barred,))
-    assert states(observed, Memory(misses={"p1": 1})) == dict.fromkeys(
-        ("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 1
-    )
+def test_phase_that_stays_is_no_event() -> None:
+    before = replaced(LIGHTNETWORK, status=LightNetworkStatus(phase="Ready"))
+    step = PublishStep(OPTIONS, Result(5.0))
+    (action,) = talk(step, replace(NETWORK, lightnetwork=before), Memory(), replies())[0].actions
+    assert isinstance(action, Conclude)
+    assert action.conclusion.events == ()
 
 
 @given(st.floats(0, 1e6), st.floats(0, 2))

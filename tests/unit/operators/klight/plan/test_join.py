@@ -1,156 +1,88 @@
-"""The steps of one join, as promises about whom they drop and when they found."""
+"""The step that finds who is ready to join, and who founds."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from datetime import UTC, datetime
 
-from quintant.operators.klight.plan import join
-from quintant.operators.klight.plan.actions import Drop, End, Enrol, Postpone
-from quintant.operators.klight.plan.join import Ask, Attempt
-from quintant.operators.klight.plan.join_result import Answer, PeerHealth
-from unit.operators.klight.plan.peers import peer
+from quintant.operators.klight.observed.answers import PeerHealth
+from quintant.operators.klight.observed.memory import JoinMemory, Memory, Wait
+from quintant.operators.klight.observed.network import Observed, PeerView
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.plan.actions import Postpone
+from quintant.operators.klight.plan.admit import AdmitStep
+from quintant.operators.klight.plan.candidates import RETURN_SECONDS
+from quintant.operators.klight.plan.join import TURN_SECONDS, JoinStep
+from quintant.operators.klight.plan.step import StepDecision
+from quintant.wire.peeradmin import StatusResponse
+from unit.operators.klight.plan.peers import KEY, asked_of, member, moment, peer, replies, talk
 
-OK = Answer("OK")
-AWAY = Answer("UNKNOWN", "whatever", "contact-unreachable")
-ANSWERS = [
-    OK, AWAY, Answer("UNKNOWN", "x", "invalid"), Answer("UNAVAILABLE"), Answer("UNKNOWN", "x"),
-    Answer("DEADLINE_EXCEEDED"), Answer("UNIMPLEMENTED"), Answer("RESOURCE_EXHAUSTED"),
-]  # fmt: skip
-
-
-def attempt_of(contacts: int, *, precheck: bool = True) -> Attempt:
-    """An attempt that has just begun, with so many contacts."""
-    stack = tuple(peer(str(number)) for number in range(contacts))
-    return join.begin(peer("me"), stack, precheck=precheck)
+OPTIONS = Options(found_after=0.5)
+STEP = JoinStep(OPTIONS, datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def walked(found: list[PeerHealth]) -> Attempt:
-    """An attempt whose contacts all turned out as found, when the joiner could not join them."""
-    attempt = attempt_of(len(found), precheck=False)
-    for health in found:
-        attempt = join.after(join.after(attempt, AWAY), health)
-    return attempt
+def network(*candidates: PeerView, stack: tuple[PeerView, ...] = ()) -> Observed:
+    return Observed(KEY, stack, candidates)
 
 
-def test_nobody_is_sent_to_itself() -> None:
-    me, other = peer("me"), peer("other")
-    assert join.begin(me, (me, other)).contacts == (other,)
+def queued(decision: StepDecision) -> list[str]:
+    """Who is admitted then, in this order."""
+    step = decision.then
+    assert step is None or isinstance(step, AdmitStep)
+    return [each.uid for each in step.queue.joiners] if step is not None else []
 
 
-def test_empty_stack_is_founded() -> None:
-    attempt = walked([])
-    assert attempt.end is End.FOUND
-    (action,) = join.conclude(attempt)
-    assert isinstance(action, Enrol)
-    assert (action.via, action.reason) == ("founder", "NetworkFormed")
-
-
-def test_contact_is_checked_then_joined() -> None:
-    attempt = attempt_of(1)
-    assert attempt.ask is Ask.CHECK
-    attempt = join.after(attempt, PeerHealth.SERVING)
-    assert (attempt.ask, attempt.end) == (Ask.JOIN, None)
-    attempt = join.after(attempt, OK)
-    (action,) = join.conclude(attempt)
-    assert isinstance(action, Enrol)
-    assert (attempt.end, action.via, action.reason) == (End.JOINED, "0:9081", "Joined")
-
-
-def test_without_a_precheck_the_joiner_is_called_at_once() -> None:
-    assert attempt_of(1, precheck=False).ask is Ask.JOIN
-
-
-def test_contact_that_is_not_who_it_was_is_passed_over_without_blame() -> None:
-    attempt = join.after(attempt_of(2), None)
-    assert [each.uid for each in attempt.contacts] == ["1"]
-    assert attempt.ask is Ask.CHECK
-    assert join.after(attempt, None).end is End.FOUND
-
-
-def test_joiner_that_blames_its_contact_has_the_contact_looked_at() -> None:
-    attempt = join.after(join.after(attempt_of(2), PeerHealth.SERVING), AWAY)
-    assert (attempt.ask, attempt.end) == (Ask.INSPECT, None)
-    attempt = join.after(attempt, PeerHealth.SERVING)
-    assert [each.uid for each in attempt.unreachable] == ["0"]
-    assert attempt.ask is Ask.CHECK
-
-
-def test_stack_of_the_dead_is_dropped_and_founded_by_nobody_yet() -> None:
-    attempt = walked([PeerHealth.REFUSED, PeerHealth.REFUSED])
-    assert attempt.end is End.FOUND
-    actions = join.conclude(attempt)
-    assert [type(each) for each in actions] == [Drop, Drop]
-    assert {each.reason for each in actions} == {"PeerDown"}
-
-
-@pytest.mark.parametrize(
-    ("answer", "end", "reason", "long", "trouble"),
-    [
-        (Answer("UNAVAILABLE"), End.RETRY, "JoinFailed", False, False),
-        (Answer("DEADLINE_EXCEEDED"), End.UNSETTLED, "JoinFailed", False, False),
-        (Answer("UNIMPLEMENTED"), End.NOT_A_PEER, "NotALightpeer", True, False),
-        (Answer("RESOURCE_EXHAUSTED"), End.TOO_LARGE, "ChainBlockTooLarge", True, False),
-        (Answer("UNKNOWN", "no"), End.REFUSED, "JoinFailed", False, True),
-    ],
-)
-def test_failed_join_is_postponed(
-    answer: Answer, end: End, reason: str, long: bool, trouble: bool
-) -> None:
-    attempt = join.after(attempt_of(1, precheck=False), answer)
-    (action,) = join.conclude(attempt)
+def test_who_does_not_serve_waits_and_the_others_are_admitted() -> None:
+    observed = network(peer("p"), peer("q"), stack=(member("c"),))
+    checks = {"p": PeerHealth.REFUSED, "q": PeerHealth.SERVING}
+    decision, questions = talk(STEP, observed, Memory(), replies(check=checks), moment(3.0))
+    assert asked_of(questions, "check") == ["p", "q"]
+    assert asked_of(questions, "status") == []
+    (action,) = decision.actions
     assert isinstance(action, Postpone)
-    assert (action.end, action.reason, action.long, action.trouble) == (end, reason, long, trouble)
-    assert action.unsettled is (end is End.UNSETTLED)
+    assert (action.peer.uid, action.reason) == ("p", "")
+    assert queued(decision) == ["q"]
+    waits = decision.memory.join.waits
+    assert (waits["p"].failures, waits["q"].failures) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("health", "end", "reason"),
-    [
-        (PeerHealth.SERVING, End.UNREACHABLE, "Unreachable"),
-        (PeerHealth.SILENT, End.SILENT, "Waiting"),
-    ],
-)
-def test_joiner_that_gets_nowhere_waits_and_its_owner_is_told_whom_it_tried(
-    health: PeerHealth, end: End, reason: str
-) -> None:
-    (action,) = join.conclude(walked([health]))
-    assert isinstance(action, Postpone)
-    assert (action.end, action.reason) == (end, reason)
-    assert "0:9081" in action.waiting
+def test_queue_ends_some_time_after_the_checks() -> None:
+    observed = network(peer("p"), stack=(member("c"),))
+    reply, now = replies(check=PeerHealth.SERVING), moment(9.0, began=7.0)
+    step = talk(STEP, observed, Memory(), reply, now)[0].then
+    assert isinstance(step, AdmitStep)
+    assert step.queue.deadline == 9.0 + TURN_SECONDS
 
 
-@given(st.lists(st.sampled_from(PeerHealth)))
-def test_nobody_founds_beside_one_that_may_live(found: list[PeerHealth]) -> None:
-    alive = {PeerHealth.SERVING, PeerHealth.FAILING, PeerHealth.SILENT, PeerHealth.NOT_SERVING}
-    assert (walked(found).end is End.FOUND) is not bool(alive & set(found))
+def test_network_is_not_founded_while_pods_are_coming() -> None:
+    memory = Memory(join=JoinMemory(pods=1, still=1.0, born=1.0))
+    reply = replies(check=PeerHealth.SERVING)
+    decision, questions = talk(STEP, network(peer("p")), memory, reply, moment(1.2))
+    assert asked_of(questions, "status") == []
+    assert queued(decision) == []
+    assert decision.memory.join.waits["p"] == Wait("p", 1.2, due=1.5)
 
 
-@given(st.lists(st.sampled_from(PeerHealth)))
-def test_only_the_proven_dead_and_impostors_are_dropped(found: list[PeerHealth]) -> None:
-    dropped = {each.peer.uid for each in join.conclude(walked(found)) if isinstance(each, Drop)}
-    proven = (PeerHealth.REFUSED, PeerHealth.FOREIGN)
-    assert dropped == {str(at) for at, health in enumerate(found) if health in proven}
+def test_former_member_is_waited_for_from_the_moment_that_it_is_missed() -> None:
+    observed = network(peer("old", generation=1), peer("new"))
+    checks = {"old": PeerHealth.REFUSED, "new": PeerHealth.SERVING}
+    decision, _ = talk(STEP, observed, Memory(), replies(check=checks), moment(10.0))
+    assert queued(decision) == []
+    assert decision.memory.join.memberless == 10.0
+    assert decision.memory.join.waits["new"].due == 10.0 + RETURN_SECONDS
+    late = moment(10.0 + RETURN_SECONDS)
+    reply = replies(check=checks, status=None)
+    waits = {"new": Wait("new", 0.0), "old": Wait("old", 0.0)}
+    memory = Memory(join=JoinMemory(waits, memberless=10.0))
+    assert queued(talk(STEP, observed, memory, reply, late)[0]) == ["new"]
 
 
-@given(st.integers(0, 5), st.booleans(), st.data())
-def test_whatever_is_answered_an_attempt_ends_with_one_word_about_the_joiner(
-    contacts: int, precheck: bool, data: st.DataObject
-) -> None:
-    attempt, steps = attempt_of(contacts, precheck=precheck), 0
-    while attempt.end is None:
-        asked = attempt.ask
-        looks = st.sampled_from(PeerHealth) if asked is not Ask.JOIN else st.sampled_from(ANSWERS)
-        gone = st.just(None) if asked is not Ask.INSPECT else st.nothing()
-        attempt = join.after(attempt, data.draw(looks | gone))
-        steps += 1
-    assert steps <= 3 * contacts
-    about = [each for each in join.conclude(attempt) if each.peer.uid == "me"]
-    assert len(about) == (0 if attempt.end is End.FOUND and attempt.dead else 1)
-    assert (attempt.end is End.JOINED) == (join_ok(attempt))
+def test_network_is_founded_by_the_one_that_has_most() -> None:
+    statuses = {"p": StatusResponse("p:9081"), "q": StatusResponse("q:9081", clients=2)}
+    reply = replies(check=PeerHealth.SERVING, status=statuses)
+    decision, _ = talk(STEP, network(peer("p"), peer("q")), Memory(), reply, moment(9.0))
+    assert queued(decision) == ["q", "p"]
 
 
-def join_ok(attempt: Attempt) -> bool:
-    """Whether the joiner said at last that it joined."""
-    return attempt.answer == OK
+def test_nothing_is_asked_of_a_network_without_candidates() -> None:
+    decision, questions = talk(STEP, network(stack=(member("c"),)), Memory(), replies())
+    assert (questions, decision.actions, decision.then) == ([], (), None)

@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from quintant.operators.klight.plan.join_result import JoinResult, PeerHealth, join_result
+from quintant.operators.klight.observed.answers import JoinResult, PeerHealth, join_result
 from quintant.operators.klight.remote.grpc_peers import REASON, GrpcPeers
 from quintant.wire.lightpeer import (
     HealthCheckResponse,

@@ -9,10 +9,9 @@ import pytest
 from quintant.api.events import PlannedEvent
 from quintant.core.errors import Cause
 from quintant.operators.portal.api import PortalExposeStatus
-from quintant.operators.portal.observe import Observed
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
 from quintant.operators.portal.plan import events
 from quintant.operators.portal.plan.events import outcome_event, status_events
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
 from quintant.operators.portal.plan.status import status_of
 from unit.operators.portal.observations import exposing, observed, pod, report
 
@@ -33,7 +32,7 @@ def after(seen: Observed, outcome: Outcome = UNCHANGED) -> list[tuple[str, str, 
 def test_the_eight_events_of_the_contract_have_its_words() -> None:
     fresh, well = exposing(), exposing(WELL)
     degraded = observed(expose=well, reports={"p": report("a", down="b")})
-    first = observed(expose=fresh, found=None, **SILENT)
+    first = observed(expose=fresh, existing=None, **SILENT)
     named = observed(expose=well, service=None)
     assert after(first, Outcome(OperationResult.CREATED)) == [
         ("Normal", "Created", "PortalExpose created, deploying tunnel pods")
@@ -91,14 +90,14 @@ def test_nothing_is_said_when_nothing_changes() -> None:
         outcome = Outcome() if seen.blocked else UNCHANGED
         known = status_of(seen, outcome)
         again = Observed(
-            exposing(known), seen.service, seen.tunnel_class, seen.found, seen.pods,
+            exposing(known), seen.service, seen.tunnel_class, seen.existing, seen.pods,
             seen.reports, now=seen.now,
         )  # fmt: skip
         assert after(again, outcome) == []
 
 
 def test_second_deployment_is_made_again_and_not_created() -> None:
-    gone = observed(expose=exposing(WELL), found=None, **SILENT)
+    gone = observed(expose=exposing(WELL), existing=None, **SILENT)
     assert outcome_event(gone, Outcome(OperationResult.CREATED)) == events.RECREATED
     assert events.CREATED not in list(
         status_events(
@@ -116,7 +115,7 @@ def test_creation_that_was_not_told_because_of_a_crash_is_told_later() -> None:
 
 def test_return_to_pending_is_told_and_the_first_pending_is_not() -> None:
     failed = PortalExposeStatus(phase="Failed", conditions=WELL.conditions)
-    back = observed(expose=exposing(failed), found=None, **SILENT)
+    back = observed(expose=exposing(failed), existing=None, **SILENT)
     assert events.PENDING in [
         *status_events(
             back,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.operators.portal.api import RelayConnection, RelayStatus, RelayTarget
-from quintant.operators.portal.observe import Tunnel
+from quintant.operators.portal.observed import Tunnel
 from quintant.operators.portal.plan.relays import (
     assumed,
     connections,

@@ -14,8 +14,7 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import Cause
 from quintant.core.object import replace
 from quintant.operators.portal.api import PortalExposeStatus, TunnelPods
-from quintant.operators.portal.observe import Observed
-from quintant.operators.portal.plan.outcome import OperationResult, Outcome
+from quintant.operators.portal.observed import Observed, OperationResult, Outcome
 from quintant.operators.portal.plan.status import status_of
 from unit.operators.portal.observations import (
     NOW,
@@ -70,7 +69,7 @@ def test_transition_time_moves_only_when_a_condition_flips() -> None:
     moved = {
         each.type for each in lost.conditions if each.last_transition_time != "2026-01-01T00:00:00Z"
     }
-    assert moved == {"RelayConnected"}
+    assert moved == {"RelayConnected", "Ready"}
 
 
 def test_missing_service_fails_it_and_tells_the_rest_truthfully() -> None:
@@ -168,7 +167,7 @@ SILENT: dict[str, Any] = {"pods": (pod("p", False),), "reports": {}}
             Outcome(OperationResult.REFUSED, creating=False),
             "Degraded",
         ),
-        ({"expose": before("Pending"), **SILENT, "found": overdue()}, UNCHANGED, "Failed"),
+        ({"expose": before("Pending"), **SILENT, "existing": overdue()}, UNCHANGED, "Failed"),
         ({"expose": before("Ready"), **SILENT}, Outcome(OperationResult.CONFLICT), "Failed"),
         ({"expose": before(None), **SILENT}, Outcome(OperationResult.WAITING), "Pending"),
     ],
@@ -205,7 +204,7 @@ def test_what_became_of_the_deployment_is_told(outcome: Outcome, reason: str) ->
     ],
 )  # fmt: skip
 def test_progress_is_told(deployment: Any, outcome: Outcome, reason: str) -> None:
-    assert said(status_of(observed(found=deployment), outcome), "Progressing")[1] == reason
+    assert said(status_of(observed(existing=deployment), outcome), "Progressing")[1] == reason
 
 
 @pytest.mark.parametrize(
@@ -221,6 +220,15 @@ def test_relays_are_told_as_tunnels_tell_of_them(reports: Any, status: str, reas
         status,
         reason,
     )
+
+
+@pytest.mark.parametrize("before", [None, "Pending", "Ready", "Degraded", "Failed"])
+def test_nothing_is_available_through_no_relay(before: Any) -> None:
+    """A pod is ready until its next probe, whatever became of its relays."""
+    expose = exposing(PortalExposeStatus(phase=before, observed_generation=1))
+    status = status_of(observed(expose=expose, reports={"p": report(down="a")}), UNCHANGED)
+    assert said(status, "RelayConnected")[1] == "NoRelayConnected"
+    assert said(status, "Available")[:2] == ("False", "PortalExposeNotAvailable")
 
 
 def test_errors_of_relays_are_in_the_message() -> None:

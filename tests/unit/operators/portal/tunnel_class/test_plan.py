@@ -8,15 +8,20 @@ import pytest
 
 from quintant.api.meta import condition_of
 from quintant.core.object import ObjectMeta, replace
-from quintant.operators.portal.api import DEFAULT_CLASS, TunnelClass, TunnelClassSpec
+from quintant.operators.portal.api import (
+    DEFAULT_CLASS,
+    TunnelClass,
+    TunnelClassSpec,
+    TunnelClassStatus,
+)
 from quintant.operators.portal.tunnel_class.plan import (
-    ClassPlan,
     defaults,
     missing_class,
     plan,
     references,
     resolve,
 )
+from quintant.runtime.reconcile.conclusion import Conclusion
 from unit.operators.portal.observations import exposing
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,7 +41,8 @@ TWIN = classed("twin", "2026-02-01T00:00:00Z")
 PLAIN = classed("plain", default=False)
 
 
-def said(decided: ClassPlan, type: str) -> tuple[str, str] | None:
+def said(decided: Conclusion[TunnelClassStatus], type: str) -> tuple[str, str] | None:
+    assert decided.status is not None
     found = condition_of(decided.status.conditions, type)
     return (found.status, found.reason) if found else None
 
@@ -65,6 +71,7 @@ def test_every_class_is_counted_and_those_in_force_for_nobody_too() -> None:
 
 def test_only_default_is_in_force_without_a_word_of_rivals() -> None:
     alone = plan(OLD, [OLD, PLAIN], NOW)
+    assert alone.status is not None
     assert alone.status.observed_generation == 2
     assert said(alone, "Default") == ("True", "InForce")
     assert said(alone, "DefaultConflict") is None

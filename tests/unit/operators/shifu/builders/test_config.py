@@ -9,15 +9,10 @@ import pytest
 
 from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
-from quintant.operators.shifu.builders.config import (
-    config_hash,
-    config_words,
-    driver_image,
-    find_config,
-    generated_config,
-    wanted_words,
-)
-from quintant.operators.shifu.observe.views import ShifuConfig
+from quintant.operators.shifu.builders.config import config_hash, driver_image, generated_config
+from quintant.operators.shifu.observed.config import find_config
+from quintant.operators.shifu.observed.views import ShifuConfig
+from quintant.operators.shifu.rules.config_names import config_words, wanted_words
 from quintant.operators.shifu.rules.hints import Hints
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from quintant.core.codec import from_plain
-from quintant.operators.shifu.observe.device_view import ShifuDevice
 from quintant.operators.shifu.observe.triggers import DEVICE_CHANGED
+from quintant.operators.shifu.observed.device_view import ShifuDevice
 
 SCHEDULED = {"type": "Scheduled", "status": "True", "reason": "Memory", "observedGeneration": 2}
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from quintant.operators.shifu.plan.node_phase import (
-    NodePhase,
     NodePhaseState,
     NodeReadiness,
-    PhaseTimes,
     due_at,
     first_state,
     step,
 )
+from quintant.operators.shifu.rules.limits import NodePhase, PhaseTimes
 
 TIMES = PhaseTimes(lost_after=60.0, stable_after=120.0)
 UP, DOWN, CRASHED = NodeReadiness(True), NodeReadiness(False), NodeReadiness(False, crashed=True)

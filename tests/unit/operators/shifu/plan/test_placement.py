@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.operators.shifu.plan.placement import (
-    NodeOffer,
-    NodeTable,
+from quintant.operators.shifu.observed.placement import (
     NoPlacement,
     PlacementDecision,
     PlacementRequest,
-    candidates,
 )
+from quintant.operators.shifu.plan.placement import NodeOffer, NodeTable, candidates
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint, distance
+from testbeds.call_counter import counted_calls
 
 NEED = 40 * MEBIBYTE
+CALLS_OF_A_PLACEMENT = 250
+"""Among 500 nodes: who looked at each of them would need thousands."""
 GIB = 1024 * MEBIBYTE
 PARIS, BERLIN = GeoPoint(48.8566, 2.3522), GeoPoint(52.52, 13.405)
 PLACES = st.builds(
@@ -63,7 +63,7 @@ def test_order_of_what_decides(
     nodes: list[tuple[str, int]], want: dict[str, object], node: str, kind: str
 ) -> None:
     table = NodeTable([NodeOffer(name, free=free * GIB) for name, free in nodes])
-    found = table.place(PlacementRequest(NEED, **want))  # type: ignore[arg-type]
+    found = table.find_placement(PlacementRequest(NEED, **want))  # type: ignore[arg-type]
     assert isinstance(found, PlacementDecision)
     assert (found.node, found.kind) == (node, kind)
 
@@ -72,20 +72,19 @@ def test_b5_nodes_within_the_tolerance_compete_by_memory_then_number_then_name()
     here, beside = GeoPoint(90, 0), GeoPoint(89.9997, 77)  # 33 m apart, at the pole
     want = PlacementRequest(NEED, location=GeoPoint(90, 123))
     near = NodeOffer("near", free=GIB, location=here)
-    assert placed(NodeTable([near, NodeOffer("x", free=2 * GIB, location=beside)]).place(want)) == (
-        "x"
-    )
+    both = NodeTable([near, NodeOffer("x", free=2 * GIB, location=beside)])
+    assert placed(both.find_placement(want)) == "x"
     equal = NodeTable([near, NodeOffer("a", free=GIB, location=beside)])
-    assert placed(equal.place(want)) == "a"
+    assert placed(equal.find_placement(want)) == "a"
     equal.bind("a", 0)
-    assert placed(equal.place(want)) == "near"
+    assert placed(equal.find_placement(want)) == "near"
 
 
 def test_what_is_placed_is_counted_before_it_is_measured() -> None:
     table = NodeTable([NodeOffer("a", free=4 * GIB), NodeOffer("b", free=4 * GIB)])
     nodes = []
     for _ in range(10):
-        nodes.append(placed(table.place(PlacementRequest(NEED))))
+        nodes.append(placed(table.find_placement(PlacementRequest(NEED))))
         table.bind(nodes[-1], NEED)
     assert nodes == ["a", "b"] * 5
 
@@ -93,11 +92,11 @@ def test_what_is_placed_is_counted_before_it_is_measured() -> None:
 def test_room_that_is_given_back_is_used_again() -> None:
     table = NodeTable([NodeOffer("a", free=NEED)])
     want = PlacementRequest(NEED)
-    assert placed(table.place(want)) == "a"
+    assert placed(table.find_placement(want)) == "a"
     table.bind("a", NEED)
-    assert isinstance(table.place(want), NoPlacement)
+    assert isinstance(table.find_placement(want), NoPlacement)
     table.release("a", NEED)
-    assert placed(table.place(want)) == "a"
+    assert placed(table.find_placement(want)) == "a"
 
 
 def test_nowhere_counts_what_speaks_against_nodes() -> None:
@@ -111,7 +110,7 @@ def test_nowhere_counts_what_speaks_against_nodes() -> None:
         ]
     )
     want = PlacementRequest(NEED, protocol="HTTP", selector={"site": "y"})
-    found = table.place(want)
+    found = table.find_placement(want)
     assert found == NoPlacement(
         "NoFeasibleNode",
         "0/5 edge nodes: 2 Lost, 1 ProtocolNotAccepted, 2 SelectorMismatch",
@@ -122,7 +121,7 @@ def test_nowhere_counts_what_speaks_against_nodes() -> None:
 
 
 def test_a_pin_to_no_node_is_told() -> None:
-    found = NodeTable([]).place(PlacementRequest(NEED, node="n9"))
+    found = NodeTable([]).find_placement(PlacementRequest(NEED, node="n9"))
     assert isinstance(found, NoPlacement)
     assert found.reason == "PinnedNodeNotFound"
 
@@ -136,27 +135,27 @@ def test_answers_are_those_of_the_plain_way(
     table, plain = NodeTable(offers), PlainTable(offers)
     for place, protocol in asked:
         want = PlacementRequest(NEED, protocol=protocol, location=place)
-        found = table.place(want)
+        found = table.find_placement(want)
         node = found.node if isinstance(found, PlacementDecision) else None
-        assert node == plain.place(want)
+        assert node == plain.find_placement(want)
         if node is not None:
             table.bind(node, NEED)
             plain.bind(node)
 
 
-def test_ten_thousand_devices_are_placed_on_five_hundred_nodes_within_a_second() -> None:
+def test_placing_a_device_on_one_of_five_hundred_nodes_takes_few_calls() -> None:
     chance = Random(7)
     offers = [
         NodeOffer(f"n{at:03}", free=8 * GIB, most=110, location=_anywhere(chance))
         for at in range(500)
     ]
     table = NodeTable(offers)
-    wants = [PlacementRequest(NEED, location=_anywhere(chance)) for _ in range(10_000)]
-    began = time.process_time()
-    for want in wants:
-        table.bind(placed(table.place(want)), NEED)
-    assert time.process_time() - began < 2.5  # a second on a quiet machine
-    assert sum(table.bound(offer.name) for offer in offers) == 10_000
+    wants = [PlacementRequest(NEED, location=_anywhere(chance)) for _ in range(2_000)]
+    with counted_calls() as counter:
+        for want in wants:
+            table.bind(placed(table.find_placement(want)), NEED)
+    assert counter.calls / len(wants) < CALLS_OF_A_PLACEMENT
+    assert sum(table.bound(offer.name) for offer in offers) == 2_000
     assert all(table.bound(offer.name) <= 110 for offer in offers)
 
 
@@ -167,7 +166,7 @@ class PlainTable:
         self._offers = offers
         self._bound = dict.fromkeys((offer.name for offer in offers), 0)
 
-    def place(self, want: PlacementRequest) -> str | None:
+    def find_placement(self, want: PlacementRequest) -> str | None:
         fit = [offer for offer in self._offers if self._fits(offer, want)]
         if want.location is not None:
             far = [

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
 import pytest
 
-from quintant.core.object import Request
-from quintant.operators.shifu.plan.placement import (
-    NodeOffer,
-    NodeTable,
-    PlacementRequest,
-)
-from quintant.operators.shifu.plan.rescheduling import MoveLimits, Resident, plan_moves
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta, Request
+from quintant.operators.shifu.api.device import EdgeDeviceSpec, EdgeDeviceStatus
+from quintant.operators.shifu.observed.device_view import ShifuDevice
+from quintant.operators.shifu.observed.moves import HostedDevice, ReschedulingView
+from quintant.operators.shifu.observed.placement import PlacementRequest
+from quintant.operators.shifu.observed.views import ShifuDeployment
+from quintant.operators.shifu.plan.placement import NodeOffer, NodeTable
+from quintant.operators.shifu.plan.rescheduling import Resident, plan_moves, plan_round, residents
 from quintant.operators.shifu.rules.amounts import MEBIBYTE
 from quintant.operators.shifu.rules.geo import GeoPoint
+from quintant.operators.shifu.rules.limits import MoveLimits
 from shifu_site.noise import NoisySite
 
 GIB = 1024 * MEBIBYTE
@@ -68,3 +74,56 @@ def test_a_device_that_is_near_never_moves_for_memory() -> None:
     table.bind("near", 0)
     one = Resident(Request("a", "devices"), "near", want, nearby=True)
     assert plan_moves(table, [one], {one.key: 3}, MoveLimits()) == ([], {})
+
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def hosted(*, hint: str = "", busy: bool = False, **deployment: Any) -> HostedDevice:
+    name, _, text = hint.partition("=")
+    notes = {f"shifu.edgenesis.io/{name}": text} if hint else {}
+    device = ShifuDevice(
+        metadata=ObjectMeta(name="a", namespace="devices", annotations=notes),
+        spec=EdgeDeviceSpec(protocol="HTTP", address="b:1"),
+        status=EdgeDeviceStatus(busy=busy),
+    )
+    ours = {"available": True, "placed_at": timestamp(NOW - timedelta(hours=1)), **deployment}
+    return HostedDevice(Request("a", "devices"), device, "old", ShifuDeployment(**ours))
+
+
+@pytest.mark.parametrize(
+    ("device", "may"),
+    [
+        (hosted(), True),
+        (hosted(available=False), False),
+        (hosted(placed_at=""), False),
+        (hosted(placed_at=timestamp(NOW - timedelta(seconds=599))), False),
+        (hosted(placed_at=timestamp(NOW - timedelta(seconds=600))), True),
+        (hosted(busy=True), False),
+        (hosted(hint="edge-node=old"), False),
+        (hosted(hint="reschedule=on-node-loss"), False),
+    ],
+)
+def test_who_may_move(device: HostedDevice, may: bool) -> None:
+    view = ReschedulingView(NOW, False, [device])
+    assert bool(list(residents(view, 600.0))) is may
+
+
+def test_one_that_was_placed_for_its_location_is_known_as_such() -> None:
+    view = ReschedulingView(NOW, False, [hosted(kind="Proximity"), hosted(kind="Memory")])
+    near, free = residents(view, 600.0)
+    assert (near.nearby, free.nearby) == (True, False)
+    assert (free.node, free.want.memory) == ("old", NEED)
+
+
+def test_nobody_moves_while_any_is_evacuated_and_streaks_begin_again() -> None:
+    def new_table() -> NodeTable:
+        table = NodeTable([NodeOffer("old", free=GIB), NodeOffer("new", free=64 * GIB)])
+        table.bind("old", 0)
+        return table
+
+    key, limits = Request("a", "devices"), MoveLimits()
+    for evacuating, moved in ((True, []), (False, [key])):
+        view = ReschedulingView(NOW, evacuating, [hosted()])
+        moves, streaks = plan_round(view, new_table, {key: 3}, limits, cooldown=600.0)
+        assert ([each.key for each in moves], streaks) == (moved, {})

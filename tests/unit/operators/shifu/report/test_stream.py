@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.operators.shifu.observe.edgemap import EdgeMap
 from quintant.operators.shifu.report.stream import HISTORY, ChangeHistory
+from quintant.operators.shifu.topology.edgemap import EdgeMap
 
 
 def test_what_was_missed_is_told_in_order() -> None:

@@ -121,3 +121,16 @@ def test_other_annotations_are_no_hints() -> None:
 
 def _fields(hints: Hints) -> dict[str, Any]:
     return {name: getattr(hints, name) for name in Hints.__dataclass_fields__}
+
+
+def test_a_location_that_is_left_blank_is_none_and_no_mistake() -> None:
+    blank = {"Latitude": " ", "Longitude": "", "location": "  "}
+    device = EdgeDevice(
+        metadata=ObjectMeta(name="x", namespace="d"), spec=EdgeDeviceSpec(custom_metadata=blank)
+    )
+    assert resolve_hints(device) == Hints()
+    spaces = {"Latitude": " ", "Longitude": " "}
+    device = EdgeDevice(
+        metadata=ObjectMeta(name="x", namespace="d"), spec=EdgeDeviceSpec(custom_metadata=spaces)
+    )
+    assert resolve_hints(device) == Hints()

@@ -6,7 +6,7 @@ import pytest
 
 from quintant import Context, Manager, replace
 from quintant.core.clock import monotonic
-from quintant.runtime.controller.result import Result
+from quintant.runtime.reconcile.result import Result
 from quintant.testing import ScenarioWorld, explore_scenario
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.simulation.run import RunRecord, ScenarioRunner

@@ -1,4 +1,4 @@
-"""LimitRanges: what containers get that do not say what they need, and what they may ask for.
+"""LimitRanger: defaults of containers without requests, and the bounds of LimitRanges.
 
 Defaults are set when a pod is made (`default_limits`); bounds are held, for claims on every change,
 once all others have had their say (`enforce_limits`). The texts are a real server's.
@@ -49,27 +49,27 @@ class _Range(msgspec.Struct, frozen=True):
     spec: _Limits = _Limits()
 
 
-def default_limits(draft: Draft, around: AdmissionContext) -> None:
+def default_limits(draft: Draft, context: AdmissionContext) -> None:
     """Give the containers of a new pod the defaults of its namespace, in place."""
     if draft.live is not None:
         return
-    for found in _ranges(draft, around):
+    for found in _ranges(draft, context):
         own = [limit for limit in found.limits if limit.type == _CONTAINER]
         limits = {name: each for limit in own for name, each in limit.default.items()}
         requests = {name: each for limit in own for name, each in limit.default_request.items()}
-        told = [
+        messages = [
             line
             for kind, called in _LISTS.items()
             for container in draft.obj["spec"].get(kind) or ()
             for line in _filled(container, called, limits=limits, requests=requests)
         ]
-        if told:
+        if messages:
             metadata = draft.obj["metadata"]
-            text = f"LimitRanger plugin set: {'; '.join(told)}"
+            text = f"LimitRanger plugin set: {'; '.join(messages)}"
             metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}
 
 
-def enforce_limits(draft: Draft, around: AdmissionContext) -> None:
+def enforce_limits(draft: Draft, context: AdmissionContext) -> None:
     """Refuse a pod or a claim that asks for less or for more than its namespace allows."""
     live = draft.live
     if live is not None and live["metadata"].get("deletionTimestamp"):
@@ -78,15 +78,15 @@ def enforce_limits(draft: Draft, around: AdmissionContext) -> None:
     if plural == "pods" and live is not None:
         return
     complaints = _pod_complaints if plural == "pods" else _claim_complaints
-    for found in _ranges(draft, around):
-        told = list(dict.fromkeys(complaints(found.limits, draft.obj["spec"])))
-        if told:
-            text = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    for found in _ranges(draft, context):
+        messages = list(dict.fromkeys(complaints(found.limits, draft.obj["spec"])))
+        if messages:
+            text = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
             raise forbidden(draft.target.kind.resource, draft.label, text)
 
 
-def _ranges(draft: Draft, around: AdmissionContext) -> Iterator[_Limits]:
-    for each in around.list_in(RANGES, draft.target.namespace, _Range):
+def _ranges(draft: Draft, context: AdmissionContext) -> Iterator[_Limits]:
+    for each in context.list_in(RANGES, draft.target.namespace, _Range):
         yield each.spec
 
 
@@ -95,10 +95,10 @@ def _filled(container: JsonObject, called: str, **defaults: Amounts) -> Iterator
     resources = container.get("resources") or {}
     added: dict[str, list[str]] = {}
     for sort, amounts in defaults.items():
-        said = resources.get(sort) or {}
-        added[sort] = sorted(amounts.keys() - said.keys())
+        given = resources.get(sort) or {}
+        added[sort] = sorted(amounts.keys() - given.keys())
         if added[sort]:
-            resources[sort] = {**said, **{name: amounts[name] for name in added[sort]}}
+            resources[sort] = {**given, **{name: amounts[name] for name in added[sort]}}
             container["resources"] = resources
     for sort in ("requests", "limits"):
         if added[sort]:
@@ -112,7 +112,7 @@ def _pod_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
             for kind in _LISTS:
                 for container in spec.get(kind) or ():
                     resources = container.get("resources") or {}
-                    yield from _complaints(limit, *_said(resources))
+                    yield from _complaints(limit, *_amounts(resources))
         elif limit.type == _POD:
             yield from _complaints(
                 limit, pod_requests(spec, "requests"), pod_requests(spec, "limits")
@@ -120,7 +120,7 @@ def _pod_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
 
 
 def _claim_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
-    requests, _ = _said(spec.get("resources") or {})
+    requests, _ = _amounts(spec.get("resources") or {})
     for limit in limits:
         if limit.type == _CLAIM:
             yield from _each(limit.min, _least(limit.type, requests, {}))
@@ -133,7 +133,7 @@ def _complaints(limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[st
     yield from _each(limit.max_limit_request_ratio, _ratio(limit.type, requests, limits))
 
 
-def _said(resources: JsonObject) -> tuple[Amounts, Amounts]:
+def _amounts(resources: JsonObject) -> tuple[Amounts, Amounts]:
     return resources.get("requests") or {}, resources.get("limits") or {}
 
 
@@ -147,57 +147,57 @@ def _each(bounds: Amounts, wrong: _Bound) -> Iterator[str]:
 
 def _least(type: str, requests: Amounts, limits: Amounts) -> _Bound:
     def wrong(name: str, bound: str) -> str:
-        said, request, limit = (
+        message, request, limit = (
             f"minimum {name} usage per {type} is {bound}",
             *_of(name, requests, limits),
         )
         if request is None:
-            return f"{said}.  No request is specified"
+            return f"{message}.  No request is specified"
         if _value(request) < _value(bound):
-            return f"{said}, but request is {request}"
+            return f"{message}, but request is {request}"
         below = limit is not None and _value(limit) < _value(bound)
-        return f"{said}, but limit is {limit}" if below else ""
+        return f"{message}, but limit is {limit}" if below else ""
 
     return wrong
 
 
 def _most(type: str, requests: Amounts, limits: Amounts) -> _Bound:
     def wrong(name: str, bound: str) -> str:
-        said, request, limit = (
+        message, request, limit = (
             f"maximum {name} usage per {type} is {bound}",
             *_of(name, requests, limits),
         )
         if limit is None:
-            return f"{said}.  No limit is specified"
+            return f"{message}.  No limit is specified"
         if _value(limit) > _value(bound):
-            return f"{said}, but limit is {limit}"
+            return f"{message}, but limit is {limit}"
         above = request is not None and _value(request) > _value(bound)
-        return f"{said}, but request is {request}" if above else ""
+        return f"{message}, but request is {request}" if above else ""
 
     return wrong
 
 
 def _most_requested(type: str, requests: Amounts) -> _Bound:
     def wrong(name: str, bound: str) -> str:
-        said, request = f"maximum {name} usage per {type} is {bound}", requests.get(name)
+        message, request = f"maximum {name} usage per {type} is {bound}", requests.get(name)
         if request is None:
-            return f"{said}.  No request is specified"
-        return f"{said}, but request is {request}" if _value(request) > _value(bound) else ""
+            return f"{message}.  No request is specified"
+        return f"{message}, but request is {request}" if _value(request) > _value(bound) else ""
 
     return wrong
 
 
 def _ratio(type: str, requests: Amounts, limits: Amounts) -> _Bound:
     def wrong(name: str, bound: str) -> str:
-        said = f"{name} max limit to request ratio per {type} is {bound}"
+        message = f"{name} max limit to request ratio per {type} is {bound}"
         request, limit = (_value(each or "0") for each in _of(name, requests, limits))
         if not request:
-            return f"{said}, but no request is specified or request is 0"
+            return f"{message}, but no request is specified or request is 0"
         if not limit:
-            return f"{said}, but no limit is specified or limit is 0"
+            return f"{message}, but no limit is specified or limit is 0"
         found, most = float(limit) / float(request), _value(bound)
         allowed = float(most) if most <= _SMALL_RATIO else float(int(most))
-        return f"{said}, but provided ratio is {found:f}" if found > allowed else ""
+        return f"{message}, but provided ratio is {found:f}" if found > allowed else ""
 
     return wrong
 

@@ -1,4 +1,4 @@
-"""What the server adds to every pod: its priority, and how long it stays on a lost node."""
+"""Priority, DefaultTolerationSeconds: what admission adds to every pod."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ORDINARY = _Class(_Named(""))
 """The class of pods that name none where no class is the default."""
 
 
-def admit_priority(draft: Draft, around: AdmissionContext) -> None:
+def admit_priority(draft: Draft, context: AdmissionContext) -> None:
     """Give a pod the priority of its class, in place."""
     spec = draft.obj["spec"]
     if draft.live is not None:
@@ -44,7 +44,7 @@ def admit_priority(draft: Draft, around: AdmissionContext) -> None:
             if name in before and name not in spec:
                 spec[name] = before[name]
         return
-    found = _class(draft, around)
+    found = _class(draft, context)
     _check(draft, "integer value of priority", spec.get("priority"), found.value)
     policy = found.preemption_policy
     _check(draft, "string value of PreemptionPolicy", spec.get("preemptionPolicy"), policy)
@@ -53,18 +53,18 @@ def admit_priority(draft: Draft, around: AdmissionContext) -> None:
     spec |= {"priority": found.value, "preemptionPolicy": policy}
 
 
-def admit_priority_class(draft: Draft, around: AdmissionContext) -> None:
+def check_priority_class(draft: Draft, context: AdmissionContext) -> None:
     """Refuse a second class that shall be the default."""
     if not draft.obj.get("globalDefault"):
         return
     own = draft.obj["metadata"].get("name", "")
-    for other in _defaults(around):
+    for other in _defaults(context):
         if other.metadata.name != own:
             text = "is already marked as default. Only one default can exist"
             raise _refused(draft, f"PriorityClass {other.metadata.name} {text}")
 
 
-def admit_tolerations(draft: Draft, around: AdmissionContext) -> None:
+def admit_tolerations(draft: Draft, context: AdmissionContext) -> None:
     """Let a pod stay on a lost node for a while, in place."""
     spec = draft.obj["spec"]
     tolerations = list(spec.get("tolerations") or ())
@@ -73,25 +73,25 @@ def admit_tolerations(draft: Draft, around: AdmissionContext) -> None:
     spec["tolerations"] = tolerations
 
 
-def _class(draft: Draft, around: AdmissionContext) -> _Class:
+def _class(draft: Draft, context: AdmissionContext) -> _Class:
     """The class of a new pod."""
     name = draft.obj["spec"].get("priorityClassName")
     if not name:
-        defaults = sorted(_defaults(around), key=lambda each: each.value)
+        defaults = sorted(_defaults(context), key=lambda each: each.value)
         return defaults[0] if defaults else _ORDINARY
-    found = around.get(CLASSES, name, _Class)
+    found = context.get(CLASSES, name, _Class)
     if found is None:
         raise _refused(draft, f"no PriorityClass with name {name} was found")
     return found
 
 
-def _defaults(around: AdmissionContext) -> list[_Class]:
-    return [each for each in around.list_all(CLASSES, _Class) if each.global_default]
+def _defaults(context: AdmissionContext) -> list[_Class]:
+    return [each for each in context.list_all(CLASSES, _Class) if each.global_default]
 
 
-def _check(draft: Draft, what: str, said: object, computed: object) -> None:
-    if said is not None and said != computed:
-        must_not = f"the {what} ({said}) must not be provided in pod spec"
+def _check(draft: Draft, what: str, given: object, computed: object) -> None:
+    if given is not None and given != computed:
+        must_not = f"the {what} ({given}) must not be provided in pod spec"
         raise _refused(draft, f"{must_not}; {_COMPUTED.format(computed)}")
 
 

@@ -1,4 +1,4 @@
-"""What the containers of a pod ask for together, in the server's spelling."""
+"""PodRequests: the sum of what the containers of a pod request, in canonical quantities."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def sum_pod_resources(spec: JsonObject, sort: str) -> Sums:
     return running
 
 
-def format_quantities(found: Sums) -> dict[str, str]:
+def format_quantities(sums: Sums) -> dict[str, str]:
     """Sums as the server writes them."""
-    return {name: format_like(value, like) for name, (value, like) in found.items()}
+    return {name: format_like(value, like) for name, (value, like) in sums.items()}
 
 
 def parse_quantities(amounts: Mapping[str, str]) -> Sums:
@@ -62,8 +62,8 @@ def add_quantities(sums: Sums, more: Sums) -> None:
 
 
 def _amounts(container: JsonObject, sort: str) -> Sums:
-    said: dict[str, str] = (container.get("resources") or {}).get(sort) or {}
-    return parse_quantities(said)
+    amounts: dict[str, str] = (container.get("resources") or {}).get(sort) or {}
+    return parse_quantities(amounts)
 
 
 def _raise(sums: Sums, other: Sums) -> None:

@@ -1,4 +1,4 @@
-"""What an object takes of a ResourceQuota, and which objects a quota is about. Pure."""
+"""podEvaluator, PodUsageFunc: what an object takes of a ResourceQuota, and its scopes. Pure."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def table_of(name: str) -> str:
 def missing_requests(names: Iterable[str], spec: JsonObject) -> str:
     """Which of the limited resources the containers of a pod do not state; empty if none."""
     wanted = sorted(MUST_SAY & set(names))
-    told = []
+    messages = []
     for name in wanted:
         lacking = sorted({each["name"] for each in _containers(spec) if not _states(each, name)})
         if lacking:
-            told.append(f"{name} for: {','.join(lacking)}")
-    return "; ".join(told)
+            messages.append(f"{name} for: {','.join(lacking)}")
+    return "; ".join(messages)
 
 
 def scopes_match(scopes: Iterable[JsonObject], table: str, obj: JsonObject) -> bool:
@@ -88,9 +88,9 @@ def _pod(table: str, pod: JsonObject) -> Sums:
 def _claim(table: str, claim: JsonObject) -> Sums:
     spec = claim["spec"]
     found = {table: _ONE}
-    asked = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    if asked is not None:
-        add_quantities(found, parse_quantities({_STORAGE: asked}))
+    requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if requested is not None:
+        add_quantities(found, parse_quantities({_STORAGE: requested}))
     if name := spec.get("storageClassName"):
         of_class = {f"{name}{_OF_CLASS}{key}": each for key, each in found.items()}
         add_quantities(found, of_class)
@@ -124,8 +124,8 @@ def _containers(spec: JsonObject) -> Iterator[JsonObject]:
 
 def _states(container: JsonObject, name: str) -> bool:
     sort, _, resource = name.rpartition(".")
-    said: Any = (container.get("resources") or {}).get(sort or "requests") or {}
-    return resource in said
+    amounts: Any = (container.get("resources") or {}).get(sort or "requests") or {}
+    return resource in amounts
 
 
 def _scoped(scope: JsonObject, pod: JsonObject) -> bool:

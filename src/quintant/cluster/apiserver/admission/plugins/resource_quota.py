@@ -1,7 +1,7 @@
-"""ResourceQuotas: nothing is let in that a namespace has no room for.
+"""ResourceQuota, CheckRequest: a write that exceeds a quota is refused with 403.
 
-What is used is counted when somebody asks, so that requests cannot pass each other, unless they
-wait for webhooks. The texts are those of a real server.
+What is used is counted in the step that stores, so that no two requests take the last room. The
+texts are those of a real server.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class _Object(msgspec.Struct, frozen=True):
     status: dict[str, Any] = {}
 
 
-def enforce_quota(draft: Draft, around: AdmissionContext) -> None:
+def enforce_quota(draft: Draft, context: AdmissionContext) -> None:
     """Refuse an object that a quota of its namespace has no room for."""
     table, live = draft.target.kind.table, draft.live
     if not draft.target.namespace or (live is not None and table not in _GROWING):
         return
-    for quota in around.list_in(QUOTAS, draft.target.namespace, QuotaView):
+    for quota in context.list_in(QUOTAS, draft.target.namespace, QuotaView):
         if scopes_match(quota.scopes, table, draft.obj):
-            _hold(draft, quota, around.store)
+            _hold(draft, quota, context.store)
 
 
 def quota_used(
@@ -108,14 +108,14 @@ def _hold(draft: Draft, quota: QuotaView, store: RevisionStore) -> None:
     present = quota_used(store, draft.target.namespace, quota, (table,))
     over = [name for name in taken if taken[name][0] + present[name][0] > hard[name][0]]
     if over:
-        told = {"requested": taken, "used": present, "limited": hard}
-        parts = (f"{word}: {_shown(amounts, over)}" for word, amounts in told.items())
+        figures = {"requested": taken, "used": present, "limited": hard}
+        parts = (f"{word}: {_shown(amounts, over)}" for word, amounts in figures.items())
         raise _refused(draft, f"exceeded quota: {quota.metadata.name}, {', '.join(parts)}")
 
 
-def _masked(found: Sums, names: Iterable[str]) -> Sums:
+def _masked(sums: Sums, names: Iterable[str]) -> Sums:
     wanted = set(names)
-    return {name: each for name, each in found.items() if name in wanted}
+    return {name: each for name, each in sums.items() if name in wanted}
 
 
 def _shown(amounts: Sums, names: Iterable[str]) -> str:

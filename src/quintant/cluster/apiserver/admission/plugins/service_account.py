@@ -1,4 +1,4 @@
-"""Pods run as service accounts: which one, its pull secrets, and its token in every container.
+"""ServiceAccount: which account a pod runs as, its pull secrets, and its token in every container.
 
 The account has to exist. That of a new namespace is made by a controller, and so a moment later:
 who needs it is let wait (`RetryAdmission`).
@@ -34,25 +34,25 @@ class _Account(msgspec.Struct, frozen=True, rename="camel"):
     image_pull_secrets: list[dict[str, Any]] | None = None
 
 
-def admit_account(draft: Draft, around: AdmissionContext) -> None:
+def admit_account(draft: Draft, context: AdmissionContext) -> None:
     """Give a new pod its service account, and what comes with it, in place."""
     if draft.live is not None:
         return
     spec = draft.obj["spec"]
     name = spec.get("serviceAccountName") or spec.get("serviceAccount") or DEFAULT
     spec |= {"serviceAccountName": name, "serviceAccount": name}
-    account = around.get(_TABLE, f"{draft.target.namespace}/{name}", _Account)
+    account = context.get(_TABLE, f"{draft.target.namespace}/{name}", _Account)
     if account is None:
         raise _missing(draft, name)
     if account.image_pull_secrets and not spec.get("imagePullSecrets"):
         spec["imagePullSecrets"] = account.image_pull_secrets
     if _mounts(spec, account):
-        _mount(spec, around)
+        _mount(spec, context)
 
 
 def _missing(draft: Draft, name: str) -> StatusError:
-    where = f"{draft.target.namespace}/{name}"
-    text = f'error looking up service account {where}: serviceaccount "{name}" not found'
+    key = f"{draft.target.namespace}/{name}"
+    text = f'error looking up service account {key}: serviceaccount "{name}" not found'
     refusal = forbidden(draft.target.kind.resource, draft.label, text)
     if name != DEFAULT:
         return refusal
@@ -60,15 +60,15 @@ def _missing(draft: Draft, name: str) -> StatusError:
 
 
 def _mounts(spec: JsonObject, account: _Account) -> bool:
-    said = spec.get("automountServiceAccountToken")
-    return (account.automount_service_account_token if said is None else said) is not False
+    given = spec.get("automountServiceAccountToken")
+    return (account.automount_service_account_token if given is None else given) is not False
 
 
-def _mount(spec: JsonObject, around: AdmissionContext) -> None:
+def _mount(spec: JsonObject, context: AdmissionContext) -> None:
     """Mount a token into every container that has nothing in its place."""
     volumes = spec.get("volumes") or []
     known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]
-    name = known[0] if known else generate_name(VOLUME, around.random)
+    name = known[0] if known else generate_name(VOLUME, context.random)
     mount = {"name": name, "readOnly": True, "mountPath": MOUNT}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     lacking = [each for each in containers if not _mounted(each)]

@@ -1,4 +1,4 @@
-"""Claims get the default class, and grow if theirs can; they and volumes are held while in use."""
+"""DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection: for claims."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class _Class(msgspec.Struct, frozen=True, rename="camel"):
     allow_volume_expansion: bool = False
 
 
-def admit_storage_class(draft: Draft, around: AdmissionContext) -> None:
+def admit_storage_class(draft: Draft, context: AdmissionContext) -> None:
     """Give a new claim that names no class the default one, the newest if there are several."""
     claim = draft.obj
     if draft.live is not None or "storageClassName" in claim["spec"] or _annotated(claim):
         return
-    known = [each.metadata for each in around.list_all(CLASSES, _Class) if each.metadata.default]
+    known = [each.metadata for each in context.list_all(CLASSES, _Class) if each.metadata.default]
     # By age, and among equals by name: the sort is stable, and the first is the one.
     known.sort(key=lambda each: each.name)
     known.sort(key=lambda each: each.creation_timestamp, reverse=True)
@@ -54,24 +54,24 @@ def admit_storage_class(draft: Draft, around: AdmissionContext) -> None:
         claim["spec"]["storageClassName"] = known[0].name
 
 
-def admit_resize(draft: Draft, around: AdmissionContext) -> None:
+def check_resize(draft: Draft, context: AdmissionContext) -> None:
     """Let a bound claim grow only if its class says that its volumes can."""
     if draft.live is None or _size(draft.obj) <= _size(draft.live):
         return
     if (draft.live.get("status") or {}).get("phase") != "Bound":
         return
     name = draft.obj["spec"].get("storageClassName") or ""
-    kind = around.get(CLASSES, name, _Class)
+    kind = context.get(CLASSES, name, _Class)
     if kind is None or not kind.allow_volume_expansion:
         raise forbidden(draft.target.kind.resource, draft.target.name, _RIGID)
 
 
-def add_claim_protection(draft: Draft, around: AdmissionContext) -> None:
+def add_claim_protection(draft: Draft, context: AdmissionContext) -> None:
     """Hold a claim while pods use it, in place."""
     _hold(draft, CLAIM_PROTECTION)
 
 
-def add_volume_protection(draft: Draft, around: AdmissionContext) -> None:
+def add_volume_protection(draft: Draft, context: AdmissionContext) -> None:
     """Hold a volume while it is bound, in place."""
     _hold(draft, VOLUME_PROTECTION)
 

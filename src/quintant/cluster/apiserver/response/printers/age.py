@@ -1,4 +1,4 @@
-"""How long ago, in as many words as a table has room for: 42s, 5m10s, 3h, 7d, 2y30d."""
+"""HumanDuration: how long ago, as short as a column of a table: 42s, 5m10s, 3h, 7d, 2y30d."""
 
 from __future__ import annotations
 

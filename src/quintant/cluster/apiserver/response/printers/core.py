@@ -1,4 +1,4 @@
-"""The core group in a table: configuration, namespaces, nodes, volumes, events."""
+"""printNode, printSecret, printEvent: the printer columns of the core group, but for pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Custom resources in a table: the columns their definitions ask for."""
+"""additionalPrinterColumns: printer columns of custom resources, by their definition."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ABOUT = "Custom resource definition column (in JSONPath format): "
 
 def custom_printer(declared: Mapping[str, Any]) -> Printer:
     """The printer of a version of a definition; name and age if it asks for nothing."""
-    asked = declared.get("additionalPrinterColumns") or (_AGE,)
-    return Printer((NAME, *(_column(each) for each in asked)))
+    columns = declared.get("additionalPrinterColumns") or (_AGE,)
+    return Printer((NAME, *(_column(each) for each in columns)))
 
 
-def _column(asked: Mapping[str, Any]) -> TableColumn:
-    path = asked.get("jsonPath", "")
+def _column(column: Mapping[str, Any]) -> TableColumn:
+    path = column.get("jsonPath", "")
     return TableColumn(
-        asked["name"],
-        _reader(asked["type"], path),
-        asked["type"],
-        asked.get("format", ""),
-        asked.get("priority", 0),
-        asked.get("description") or f"{_ABOUT}{path}",
+        column["name"],
+        _reader(column["type"], path),
+        column["type"],
+        column.get("format", ""),
+        column.get("priority", 0),
+        column.get("description") or f"{_ABOUT}{path}",
     )
 
 

@@ -1,4 +1,4 @@
-"""The part of JSONPath that printer columns may use: fields, indices, wildcards, filters.
+"""JSONPath: the part of it that printer columns may use: fields, indices, wildcards, filters.
 
     .status.conditions[?(@.type=="Ready")].status      .spec.ports[0].port
     .metadata.annotations['example\\.com/zone']         .spec.items[*].name    .spec.items[-1:]

@@ -1,4 +1,4 @@
-"""The smaller groups in a table: leases, roles, classes, budgets, webhooks, revisions."""
+"""printLease, printPriorityClass, printRoleBinding: printer columns of the smaller groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What connects workloads in a table: services, endpoints, ingresses, network policies."""
+"""printService, printIngress, printNetworkPolicy: printer columns of what connects workloads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from quintant.cluster.apiserver.response.printers import (
     wide,
 )
 
-SHOWN = 3
+MAX_ENDPOINTS = 3
 """Endpoints, ports or hosts named before the rest is only counted."""
 
 
 def _some(texts: list[str]) -> str:
     """The first few of many."""
-    more = len(texts) - SHOWN
-    return ",".join(texts[:SHOWN]) + (f" + {more} more..." if more > 0 else "")
+    more = len(texts) - MAX_ENDPOINTS
+    return ",".join(texts[:MAX_ENDPOINTS]) + (f" + {more} more..." if more > 0 else "")
 
 
 def _cluster_ip(service: JsonObject) -> str:

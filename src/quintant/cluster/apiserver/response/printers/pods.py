@@ -1,4 +1,4 @@
-"""Pods in a table: what one of them is up to, in a word, is read from all its containers."""
+"""printPod: printer columns of pods: one word for the state, from all containers."""
 
 from __future__ import annotations
 
@@ -76,19 +76,21 @@ def _reason(pod: JsonObject) -> str:
     return _GATED if gated else status(pod).get("reason") or status(pod).get("phase") or ""
 
 
-def _initialize(pod: JsonObject, found: PodSummary, lasting: PodSummary, helpers: set[str]) -> bool:
+def _initialize(
+    pod: JsonObject, summary: PodSummary, lasting: PodSummary, helpers: set[str]
+) -> bool:
     """Look at the containers that come first; whether one of them holds the others up."""
     for at, container in enumerate(status(pod).get("initContainerStatuses") or ()):
-        found.count(container)
+        summary.count(container)
         if container["name"] in helpers:
             lasting.count(container)
         terminated = part(container, "state").get("terminated")
         if terminated is not None and not terminated.get("exitCode"):
             continue
         if container["name"] in helpers and container.get("started"):
-            found.ready += bool(container.get("ready"))
+            summary.ready += bool(container.get("ready"))
             continue
-        found.reason = f"Init:{_held_up(pod, container, at)}"
+        summary.reason = f"Init:{_held_up(pod, container, at)}"
         return True
     return False
 
@@ -103,22 +105,22 @@ def _held_up(pod: JsonObject, container: JsonObject, at: int) -> str:
     return f"{at}/{len(_init(pod))}"
 
 
-def _run(pod: JsonObject, found: PodSummary) -> None:
+def _run(pod: JsonObject, summary: PodSummary) -> None:
     """Look at the containers themselves, the first one last: its word counts."""
     running = False
     for container in reversed(status(pod).get("containerStatuses") or ()):
-        found.count(container)
+        summary.count(container)
         terminated = part(container, "state").get("terminated")
         waiting = part(container, "state", "waiting").get("reason")
         if waiting:
-            found.reason = waiting
+            summary.reason = waiting
         elif terminated is not None:
-            found.reason = terminated.get("reason") or found.reason or _exit(terminated)
+            summary.reason = terminated.get("reason") or summary.reason or _exit(terminated)
         elif container.get("ready") and "running" in part(container, "state"):
             running = True
-            found.ready += 1
-    if found.reason == "Completed" and running:
-        found.reason = "Running" if _condition(pod, "Ready") == "True" else "NotReady"
+            summary.ready += 1
+    if summary.reason == "Completed" and running:
+        summary.reason = "Running" if _condition(pod, "Ready") == "True" else "NotReady"
 
 
 def _exit(terminated: JsonObject) -> str:

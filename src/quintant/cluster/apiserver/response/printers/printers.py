@@ -1,4 +1,4 @@
-"""Which printer a kind has: those of built-in kinds by name, others as their definition says."""
+"""TableConvertor: the printer of a kind: of a built-in one by name, of others by definition."""
 
 from __future__ import annotations
 

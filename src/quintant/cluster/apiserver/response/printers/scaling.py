@@ -1,4 +1,4 @@
-"""What scales and limits workloads in a table: autoscalers and quotas."""
+"""printHorizontalPodAutoscaler, printResourceQuota: printer columns of autoscalers and quotas."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def _percent(amount: JsonObject, absent: str) -> str:
 
 
 def _reference(autoscaler: JsonObject) -> str:
-    where = part(autoscaler, "spec", "scaleTargetRef")
-    return f"{where.get('kind', '')}/{where.get('name', '')}"
+    reference = part(autoscaler, "spec", "scaleTargetRef")
+    return f"{reference.get('kind', '')}/{reference.get('name', '')}"
 
 
 def _least(autoscaler: JsonObject) -> str:

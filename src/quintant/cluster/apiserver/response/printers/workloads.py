@@ -1,4 +1,4 @@
-"""Workloads in a table: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs."""
+"""printDeployment, printStatefulSet, printJob: printer columns of workloads."""
 
 from __future__ import annotations
 

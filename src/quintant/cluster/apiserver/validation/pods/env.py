@@ -1,4 +1,4 @@
-"""What is wrong with the environment of containers: variables, and where their values are from."""
+"""ValidateEnv, ValidateEnvFrom: variables of containers, and the sources of their values."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _ONE = "may not have more than one field specified at a time"
 def variable_causes(path: str, variables: list[Plain]) -> Iterator[Cause]:
     """What is wrong with variables."""
     for at, variable in enumerate(variables):
-        where, name = f"{path}[{at}]", variable.get("name") or ""
+        item_path, name = f"{path}[{at}]", variable.get("name") or ""
         if not name:
-            yield required(f"{where}.name")
+            yield required(f"{item_path}.name")
         else:
-            yield from _spelling(f"{where}.name", name)
+            yield from _spelling(f"{item_path}.name", name)
         if variable.get("valueFrom") is not None:
-            yield from _source_causes(f"{where}.valueFrom", variable)
+            yield from _source_causes(f"{item_path}.valueFrom", variable)
 
 
 def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
@@ -62,9 +62,9 @@ def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
             yield from _spelling(f"{path}[{at}].prefix", each["prefix"])
         given = [name for name in ("configMapRef", "secretRef") if each.get(name) is not None]
         for name in given:
-            where = f"{path}[{at}].{name}.name"
+            item_path = f"{path}[{at}].{name}.name"
             yield from validate_required_name(
-                where, each[name].get("name"), dns1123_subdomain_errors
+                item_path, each[name].get("name"), dns1123_subdomain_errors
             )
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
@@ -72,30 +72,32 @@ def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
             yield invalid(path, "", _ONE)
 
 
-def field_causes(where: str, ref: Plain, allowed: tuple[str, ...]) -> Iterator[Cause]:
+def field_causes(field_path: str, ref: Plain, allowed: tuple[str, ...]) -> Iterator[Cause]:
     """What is wrong with a reference to a field of the pod."""
     path, version = ref.get("fieldPath") or "", ref.get("apiVersion") or ""
     if not path:
-        yield required(f"{where}.fieldPath")
+        yield required(f"{field_path}.fieldPath")
         return
     plain, _, key = _split(path)
     if why := _unconverted(version, plain, subscripted=plain != path):
-        yield invalid(f"{where}.fieldPath", path, f"error converting fieldPath: {why.format(path)}")
+        yield invalid(
+            f"{field_path}.fieldPath", path, f"error converting fieldPath: {why.format(path)}"
+        )
     elif plain != path:
-        yield from invalid_each(where, key, qualified_name_errors(key))
+        yield from invalid_each(field_path, key, qualified_name_errors(key))
     elif path not in allowed:
-        yield not_supported(f"{where}.fieldPath", path, sorted(allowed))
+        yield not_supported(f"{field_path}.fieldPath", path, sorted(allowed))
 
 
-def resource_causes(where: str, ref: Plain, *, volume: bool = False) -> Iterator[Cause]:
+def resource_causes(path: str, ref: Plain, *, volume: bool = False) -> Iterator[Cause]:
     """What is wrong with a reference to what a container asks for."""
     resource = ref.get("resource") or ""
     if volume and not ref.get("containerName"):
-        yield required(f"{where}.containerName")
+        yield required(f"{path}.containerName")
     elif not resource:
-        yield required(f"{where}.resource")
+        yield required(f"{path}.resource")
     elif resource not in _RESOURCES and not resource.startswith(_HUGE):
-        yield not_supported(f"{where}.resource", resource, _RESOURCES)
+        yield not_supported(f"{path}.resource", resource, _RESOURCES)
 
 
 def _split(path: str) -> tuple[str, bool, str]:
@@ -118,11 +120,11 @@ def _spelling(path: str, name: str) -> Iterator[Cause]:
         yield invalid(path, name, _NO_VARIABLE)
 
 
-def _source_causes(where: str, variable: Plain) -> Iterator[Cause]:
+def _source_causes(field_path: str, variable: Plain) -> Iterator[Cause]:
     source = variable["valueFrom"]
     given = [name for name in _SOURCES if source.get(name) is not None]
     for name in given:
-        path, ref = f"{where}.{name}", source[name]
+        path, ref = f"{field_path}.{name}", source[name]
         if name == "fieldRef":
             yield from field_causes(path, ref, FIELDS)
         elif name == "resourceFieldRef":
@@ -130,17 +132,17 @@ def _source_causes(where: str, variable: Plain) -> Iterator[Cause]:
         elif name != "fileKeyRef":
             yield from _key_causes(path, ref)
     if not given:
-        yield invalid(where, "", _NO_SOURCE)
+        yield invalid(field_path, "", _NO_SOURCE)
     elif variable.get("value"):
-        yield invalid(where, "", "may not be specified when `value` is not empty")
+        yield invalid(field_path, "", "may not be specified when `value` is not empty")
     elif len(given) > 1:
-        yield invalid(where, "", _ONE)
+        yield invalid(field_path, "", _ONE)
 
 
-def _key_causes(where: str, ref: Plain) -> Iterator[Cause]:
+def _key_causes(path: str, ref: Plain) -> Iterator[Cause]:
     name, key = ref.get("name") or "", ref.get("key") or ""
-    yield from invalid_each(f"{where}.name", name, dns1123_subdomain_errors(name))
+    yield from invalid_each(f"{path}.name", name, dns1123_subdomain_errors(name))
     if not key:
-        yield required(f"{where}.key")
+        yield required(f"{path}.key")
     else:
-        yield from validate_data_key(f"{where}.key", key)
+        yield from validate_data_key(f"{path}.key", key)

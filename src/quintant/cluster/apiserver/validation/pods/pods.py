@@ -1,4 +1,4 @@
-"""What is wrong with pods and their templates, and what of a pod may change."""
+"""ValidatePodCreate, ValidatePodUpdate: pods and templates, and what of a pod may change."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def _run_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     taken: set[str] = set()
     grace = spec.get("terminationGracePeriodSeconds") or 0
     for which in ("containers", "initContainers"):
-        containers, where = spec.get(which) or [], f"{path}.{which}"
-        yield from container_causes(where, containers, volumes, taken=taken, grace=grace)
+        containers, field_path = spec.get(which) or [], f"{path}.{which}"
+        yield from container_causes(field_path, containers, volumes, taken=taken, grace=grace)
     yield from init_causes(f"{path}.initContainers", spec.get("initContainers") or [])
 
 
@@ -150,48 +150,48 @@ def _other_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
 
 
 def _security_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
-    context, where = spec.get("securityContext") or {}, f"{path}.securityContext"
+    context, field_path = spec.get("securityContext") or {}, f"{path}.securityContext"
     for name in ("fsGroup", "runAsUser", "runAsGroup"):
         if context.get(name) is not None:
-            yield from validate_range(f"{where}.{name}", context[name], _IDS)
+            yield from validate_range(f"{field_path}.{name}", context[name], _IDS)
     for at, group in enumerate(context.get("supplementalGroups") or ()):
-        yield from validate_range(f"{where}.supplementalGroups[{at}]", group, _IDS)
+        yield from validate_range(f"{field_path}.supplementalGroups[{at}]", group, _IDS)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         text = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield invalid(f"{where}.shareProcessNamespace", True, text)
+        yield invalid(f"{field_path}.shareProcessNamespace", True, text)
     if context.get("fsGroupChangePolicy") is not None:
         policy = context["fsGroupChangePolicy"]
         yield from validate_enum(
-            f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch")
+            f"{field_path}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch")
         )
 
 
-def _resolver_causes(where: str, spec: JsonObject) -> Iterator[Cause]:
+def _resolver_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     config = spec.get("dnsConfig")
     if spec["dnsPolicy"] == "None" and config is None:
-        yield required(where, "must provide `dnsConfig` when `dnsPolicy` is None")
+        yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
     servers = (config or {}).get("nameservers") or []
     if len(servers) > MOST_SERVERS:
         text = f"must not have more than {MOST_SERVERS} nameservers"
-        yield invalid(f"{where}.nameservers", servers, text)
+        yield invalid(f"{path}.nameservers", servers, text)
     for at, server in enumerate(servers):
-        yield from validate_ip(f"{where}.nameservers[{at}]", server)
+        yield from validate_ip(f"{path}.nameservers[{at}]", server)
     for at, option in enumerate((config or {}).get("options") or ()):
         if not option.get("name"):
-            yield required(f"{where}.options[{at}]", "must not be empty")
+            yield required(f"{path}.options[{at}]", "must not be empty")
 
 
-def _alias_causes(where: str, alias: JsonObject) -> Iterator[Cause]:
-    yield from validate_ip(f"{where}.ip", alias.get("ip") or "")
+def _alias_causes(path: str, alias: JsonObject) -> Iterator[Cause]:
+    yield from validate_ip(f"{path}.ip", alias.get("ip") or "")
     for at, name in enumerate(alias.get("hostnames") or ()):
-        yield from invalid_each(f"{where}.hostnames[{at}]", name, dns1123_subdomain_errors(name))
+        yield from invalid_each(f"{path}.hostnames[{at}]", name, dns1123_subdomain_errors(name))
 
 
-def _system_causes(where: str, name: str) -> Iterator[Cause]:
+def _system_causes(path: str, name: str) -> Iterator[Cause]:
     if not name:
-        yield required(f"{where}.name")
+        yield required(f"{path}.name")
     else:
-        yield from validate_enum(where, name, ("linux", "windows"))
+        yield from validate_enum(path, name, ("linux", "windows"))
 
 
 _DEADLINE = "activeDeadlineSeconds"

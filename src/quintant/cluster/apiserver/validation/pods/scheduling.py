@@ -1,4 +1,4 @@
-"""What is wrong with what a pod says of its place: affinities, spreads, gates, tolerations."""
+"""validateAffinity, validateTopologySpreadConstraints: affinities, spreads, tolerations."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def toleration_causes(path: str, tolerations: list[Plain]) -> Iterator[Cause]:
         yield from _toleration_causes(f"{path}[{at}]", each)
 
 
-def _toleration_causes(where: str, toleration: Plain) -> Iterator[Cause]:
+def _toleration_causes(path: str, toleration: Plain) -> Iterator[Cause]:
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     key, effect = toleration.get("key") or "", toleration.get("effect") or ""
-    yield from invalid_each(f"{where}.key", key, qualified_name_errors(key) if key else [])
+    yield from invalid_each(f"{path}.key", key, qualified_name_errors(key) if key else [])
     if not key and operator != "Exists":
-        yield invalid(f"{where}.operator", operator, _KEYLESS)
+        yield invalid(f"{path}.operator", operator, _KEYLESS)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         text = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield invalid(f"{where}.effect", effect, text)
+        yield invalid(f"{path}.effect", effect, text)
     if operator in ("", "Equal"):
         if complaints := label_value_errors(value):
-            yield invalid(f"{where}.operator", value, ";".join(complaints))
+            yield invalid(f"{path}.operator", value, ";".join(complaints))
     elif operator == "Exists" and value:
         text = "value must be empty when `operator` is 'Exists'"
-        yield invalid(f"{where}.operator", value, text)
+        yield invalid(f"{path}.operator", value, text)
     elif operator not in ("Exists", *_ORDERS):
-        yield from validate_enum(f"{where}.operator", operator, ("Equal", "Exists"))
+        yield from validate_enum(f"{path}.operator", operator, ("Equal", "Exists"))
     if effect:
-        yield from validate_enum(f"{where}.effect", effect, EFFECTS)
+        yield from validate_enum(f"{path}.effect", effect, EFFECTS)
 
 
 def affinity_causes(path: str, affinity: Plain) -> Iterator[Cause]:
@@ -58,17 +58,17 @@ def affinity_causes(path: str, affinity: Plain) -> Iterator[Cause]:
     if nodes.get(_NEEDED) is not None:
         yield from node_causes(f"{path}.nodeAffinity.{_NEEDED}", nodes[_NEEDED])
     for at, each in enumerate(nodes.get(_LIKED) or ()):
-        where = f"{path}.nodeAffinity.{_LIKED}[{at}]"
-        yield from _weight_causes(where, each)
-        yield from _term_causes(f"{where}.preference", each.get("preference") or {})
+        item_path = f"{path}.nodeAffinity.{_LIKED}[{at}]"
+        yield from _weight_causes(item_path, each)
+        yield from _term_causes(f"{item_path}.preference", each.get("preference") or {})
     for name in ("podAffinity", "podAntiAffinity"):
-        pods, where = affinity.get(name) or {}, f"{path}.{name}"
+        pods, item_path = affinity.get(name) or {}, f"{path}.{name}"
         for at, term in enumerate(pods.get(_NEEDED) or ()):
-            yield from _pod_causes(f"{where}.{_NEEDED}[{at}]", term)
+            yield from _pod_causes(f"{item_path}.{_NEEDED}[{at}]", term)
         for at, each in enumerate(pods.get(_LIKED) or ()):
-            yield from _weight_causes(f"{where}.{_LIKED}[{at}]", each)
+            yield from _weight_causes(f"{item_path}.{_LIKED}[{at}]", each)
             term = each.get("podAffinityTerm") or {}
-            yield from _pod_causes(f"{where}.{_LIKED}[{at}].podAffinityTerm", term)
+            yield from _pod_causes(f"{item_path}.{_LIKED}[{at}].podAffinityTerm", term)
 
 
 def node_causes(path: str, selector: Plain) -> Iterator[Cause]:
@@ -81,35 +81,35 @@ def node_causes(path: str, selector: Plain) -> Iterator[Cause]:
         yield from _term_causes(f"{path}.nodeSelectorTerms[{at}]", term)
 
 
-def _weight_causes(where: str, each: Plain) -> Iterator[Cause]:
+def _weight_causes(path: str, each: Plain) -> Iterator[Cause]:
     weight = each.get("weight", 0)
     if weight not in WEIGHTS:
-        yield invalid(f"{where}.weight", weight, "must be in the range 1-100")
+        yield invalid(f"{path}.weight", weight, "must be in the range 1-100")
 
 
-def _term_causes(where: str, term: Plain) -> Iterator[Cause]:
+def _term_causes(path: str, term: Plain) -> Iterator[Cause]:
     for at, each in enumerate(term.get("matchExpressions") or ()):
-        place, key = f"{where}.matchExpressions[{at}]", each.get("key") or ""
+        item_path, key = f"{path}.matchExpressions[{at}]", each.get("key") or ""
         operator, values = each.get("operator") or "", each.get("values") or []
         if operator in _SETS and not values:
             text = "must be specified when `operator` is 'In' or 'NotIn'"
-            yield required(f"{place}.values", text)
+            yield required(f"{item_path}.values", text)
         elif operator in _ORDERS and len(values) != 1:
             text = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            yield required(f"{place}.values", text)
+            yield required(f"{item_path}.values", text)
         elif operator not in (*_SETS, *_PRESENCE, *_ORDERS):
-            yield invalid(f"{place}.operator", operator, "not a valid selector operator")
-        yield from invalid_each(f"{place}.key", key, qualified_name_errors(key))
+            yield invalid(f"{item_path}.operator", operator, "not a valid selector operator")
+        yield from invalid_each(f"{item_path}.key", key, qualified_name_errors(key))
 
 
-def _pod_causes(where: str, term: Plain) -> Iterator[Cause]:
+def _pod_causes(path: str, term: Plain) -> Iterator[Cause]:
     for name in ("labelSelector", "namespaceSelector"):
         if term.get(name) is not None:
-            yield from selector_causes(f"{where}.{name}", term[name])
+            yield from selector_causes(f"{path}.{name}", term[name])
     key = term.get("topologyKey") or ""
     if not key:
-        yield required(f"{where}.topologyKey", "can not be empty")
-    yield from invalid_each(f"{where}.topologyKey", key, qualified_name_errors(key))
+        yield required(f"{path}.topologyKey", "can not be empty")
+    yield from invalid_each(f"{path}.topologyKey", key, qualified_name_errors(key))
 
 
 def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
@@ -126,22 +126,22 @@ def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
 def spread_causes(path: str, constraints: list[Plain]) -> Iterator[Cause]:
     """What is wrong with how evenly pods are spread."""
     for at, each in enumerate(constraints):
-        where, key = f"{path}[{at}]", each.get("topologyKey") or ""
+        item_path, key = f"{path}[{at}]", each.get("topologyKey") or ""
         skew, otherwise = each.get("maxSkew", 0), each.get("whenUnsatisfiable") or ""
         if skew <= 0:
-            yield invalid(f"{where}.maxSkew", skew, "must be greater than zero")
+            yield invalid(f"{item_path}.maxSkew", skew, "must be greater than zero")
         if not key:
-            yield required(f"{where}.topologyKey", "can not be empty")
+            yield required(f"{item_path}.topologyKey", "can not be empty")
         yield from invalid_each(
-            f"{where}.topologyKey", key, qualified_name_errors(key) if key else []
+            f"{item_path}.topologyKey", key, qualified_name_errors(key) if key else []
         )
-        yield from validate_enum(f"{where}.whenUnsatisfiable", otherwise, _UNSATISFIED)
+        yield from validate_enum(f"{item_path}.whenUnsatisfiable", otherwise, _UNSATISFIED)
         if (key, otherwise) in map(_pair, constraints[at + 1 :]):
-            field = f"{where}.{{topologyKey, whenUnsatisfiable}}"
+            field = f"{item_path}.{{topologyKey, whenUnsatisfiable}}"
             yield duplicate(field, f"{{{key}, {otherwise}}}")
-        yield from _domain_causes(where, each.get("minDomains"), otherwise)
+        yield from _domain_causes(item_path, each.get("minDomains"), otherwise)
         if each.get("labelSelector") is not None:
-            yield from selector_causes(f"{where}.labelSelector", each["labelSelector"])
+            yield from selector_causes(f"{item_path}.labelSelector", each["labelSelector"])
 
 
 def _pair(each: Plain) -> tuple[str, str]:
@@ -149,11 +149,11 @@ def _pair(each: Plain) -> tuple[str, str]:
     return each.get("topologyKey") or "", each.get("whenUnsatisfiable") or ""
 
 
-def _domain_causes(where: str, least: int | None, otherwise: str) -> Iterator[Cause]:
+def _domain_causes(path: str, least: int | None, otherwise: str) -> Iterator[Cause]:
     if least is None:
         return
     if least <= 0:
-        yield invalid(f"{where}.minDomains", least, "must be greater than zero")
+        yield invalid(f"{path}.minDomains", least, "must be greater than zero")
     if otherwise != "DoNotSchedule":
         text = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {otherwise}"
-        yield invalid(f"{where}.minDomains", least, text)
+        yield invalid(f"{path}.minDomains", least, text)

@@ -1,4 +1,4 @@
-"""What is wrong with PodTemplates, and with ReplicationControllers, which are made of one."""
+"""ValidatePodTemplate, ValidateReplicationController: with their templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server reaches a webhook, as configurations and definitions say it: what can be wrong."""
+"""ValidateWebhookService, ValidateWebhookURL: the address of a webhook."""
 
 from __future__ import annotations
 

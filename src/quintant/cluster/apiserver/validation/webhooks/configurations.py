@@ -1,4 +1,4 @@
-"""What is wrong with webhook configurations: names, rules, clients, conditions."""
+"""ValidateValidatingWebhookConfiguration: names, rules, clients; also of mutating ones."""
 
 from __future__ import annotations
 
@@ -159,14 +159,14 @@ def _conditions(conditions: Sequence[JsonObject], path: str) -> Iterator[Cause]:
         return
     names: set[str] = set()
     for at, condition in enumerate(conditions):
-        where, name = f"{path}[{at}]", condition.get("name") or ""
-        yield from _expression(condition.get("expression") or "", f"{where}.expression")
+        item_path, name = f"{path}[{at}]", condition.get("name") or ""
+        yield from _expression(condition.get("expression") or "", f"{item_path}.expression")
         if not name:
-            yield required(f"{where}.name")
+            yield required(f"{item_path}.name")
             continue
-        yield from invalid_each(f"{where}.name", name, qualified_name_errors(name))
+        yield from invalid_each(f"{item_path}.name", name, qualified_name_errors(name))
         if name in names:
-            yield duplicate(f"{where}.name", name)
+            yield duplicate(f"{item_path}.name", name)
         names.add(name)
 
 

@@ -1,4 +1,4 @@
-"""Match conditions of webhooks, compiled against what a request offers them.
+"""validateMatchCondition: match conditions of webhooks, compiled with their variables.
 
 The language is loaded with the first condition: nothing of `cel` is imported before.
 """

@@ -1,0 +1,117 @@
+"""The engine that builds: docker, podman or buildah, whichever works on this machine.
+
+They take the same Containerfile and nearly the same options. What differs is here: buildah needs no
+daemon and no runtime (its steps run in a chroot, which also works inside of a container), and an
+image's file is read in another way.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from foreign.errors import ProgramError
+
+NAMES = ("docker", "podman", "buildah")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is to be built."""
+
+    containerfile: Path
+    context: Path
+    tag: str
+    target: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A program that builds images."""
+
+    name: str
+    command: Sequence[str]
+
+    def build_line(self, build: Build, environ: Mapping[str, str]) -> list[str]:
+        """The command line of a build."""
+        return [
+            *(*self.command, "build", *self._own_options(environ)),
+            *("--file", str(build.containerfile), "--tag", build.tag),
+            *(("--target", build.target) if build.target else ()),
+            *(
+                w
+                for key, value in build.arguments.items()
+                for w in ("--build-arg", f"{key}={value}")
+            ),
+            *(w for id, at in build.secrets.items() for w in ("--secret", f"id={id},src={at}")),
+            str(build.context),
+        ]
+
+    def _own_options(self, environ: Mapping[str, str]) -> Sequence[str]:
+        if self.name == "docker":
+            # The others hand on the proxies of whoever calls them.
+            return [word for name in _PROXIES if name in environ for word in ("--build-arg", name)]
+        alone = self.name == "buildah" and "BUILDAH_ISOLATION" not in environ
+        return ["--layers", "--network=host", *(["--isolation=chroot"] if alone else [])]
+
+    def read_file(self, tag: str, path: str) -> bytes:
+        """A file of an image."""
+        if self.name == "buildah":
+            made = self._output("from", "--pull-never", tag).decode().strip()
+            read: tuple[str, ...] = ("run", "--isolation=chroot", made, "--", "cat", path)
+        else:
+            made = self._output("create", tag).decode().strip()
+            read = ("cp", f"{made}:{path}", "-")
+        try:
+            content = self._output(*read)
+        finally:
+            self._output("rm", made)
+        return content if self.name == "buildah" else _only_file(content)
+
+    def _output(self, *words: str) -> bytes:
+        return subprocess.run([*self.command, *words], check=True, stdout=subprocess.PIPE).stdout
+
+
+def find_engine(
+    given: str, environ: Mapping[str, str], works: Callable[[str], bool] | None = None
+) -> Engine:
+    """The engine that is named, or the first one that works."""
+    works = works or _works
+    names = (given,) if given else NAMES
+    found = [each for each in names if shutil.which(each, path=environ.get("PATH", os.defpath))]
+    for each in found:
+        if works(each):
+            return Engine(_kind(each), (each,))
+    installed = f"{' and '.join(found)} cannot work here: see `{found[0]} info`" if found else ""
+    raise ProgramError(
+        "cannot build the image",
+        why=installed or f"there is no {' and no '.join(names)} on this machine",
+        hint="apt-get install buildah, or podman; or make image ENGINE=/path/to/one",
+    )
+
+
+def _kind(command: str) -> str:
+    name = Path(command).name
+    return next((each for each in NAMES if each in name), "docker")
+
+
+def _works(command: str) -> bool:
+    """Whether it answers: docker's program says nothing without its daemon."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run([command, "info"], check=False, **quiet).returncode == 0  # type: ignore[call-overload, no-any-return]
+
+
+def _only_file(archive: bytes) -> bytes:
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        file = tar.extractfile(tar.getmembers()[0])
+        assert file is not None
+        return file.read()

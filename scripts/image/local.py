@@ -1,0 +1,32 @@
+"""Building without a registry: a store of layers in the cache, with a base made on this machine."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from foreign.cache import cache_folder, locked
+from foreign.errors import Report
+from image.base import provide_base, run_with_progress, tag_of_base
+from image.engine import Build, Engine
+
+
+@contextmanager
+def local_engine(environ: Mapping[str, str], report: Report) -> Iterator[Engine]:
+    """A buildah with the store of the cache; one process at a time has it."""
+    folder = cache_folder(environ) / "image"
+    with locked(folder, report):
+        store = ("--root", str(folder / "storage"), "--runroot", str(folder / "run"))
+        yield Engine("buildah", ("buildah", *store))
+
+
+def own_base(engine: Engine, environ: Mapping[str, str], report: Report) -> str:
+    """The tag of the base made of Debian's packages; made and loaded where it is missing."""
+    archive, tag = provide_base(environ, report), tag_of_base()
+    known = (*engine.command, "inspect", "--type", "image", tag)
+    if subprocess.run(known, check=False, capture_output=True).returncode != 0:
+        wanted = Build(archive.parent / "Containerfile", archive.parent, tag)
+        line = engine.build_line(wanted, environ)
+        run_with_progress(line, archive.parent, environ, report, "take the base in")
+    return tag

@@ -1,0 +1,14 @@
+"""`python -m manifests`: writes the generated files, or with --check says which are out of step."""
+
+from __future__ import annotations
+
+import sys
+
+from manifests.charts import chart_files
+from manifests.files import check, write
+from manifests.gitops import gitops_files
+from manifests.programs import program_files
+
+if __name__ == "__main__":
+    files = {**program_files(), **chart_files(), **gitops_files()}
+    sys.exit((check if "--check" in sys.argv else write)(files))

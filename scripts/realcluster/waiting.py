@@ -1,0 +1,28 @@
+"""Waiting for a cluster, with a line of progress whenever that takes longer than a moment."""
+
+import time
+from collections.abc import Callable
+
+from foreign.errors import ProgramError, Report
+
+START_SECONDS = 180.0
+PROGRESS_SECONDS = 2.0
+_POLL_SECONDS = 0.05
+
+
+def wait(ready: Callable[[], bool], what: str, report: Report, check: Callable[[], None]) -> None:
+    """Return when something is ready, with progress; `check` raises if it never will be."""
+    started = reported = time.monotonic()
+    while not ready():
+        check()
+        now = time.monotonic()
+        if now - started >= START_SECONDS:
+            raise ProgramError(
+                f"cannot start {what}",
+                why=f"it is not ready after {START_SECONDS:.0f} s",
+                hint="read the logs in the folder of the cluster: python -m realcluster up --keep",
+            )
+        if now - reported >= PROGRESS_SECONDS:
+            report(f"waiting for {what}: {now - started:.0f} s")
+            reported = now
+        time.sleep(_POLL_SECONDS)

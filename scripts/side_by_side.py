@@ -1,0 +1,172 @@
+"""Run the tests in parts, side by side: `make test`.
+
+    python scripts/side_by_side.py [--select WORD] [--coverage [--measured]]
+
+Each part is a pytest of its own; when it begins is said, and what it printed is shown when it has
+ended. Some of the tests wait for processes, so there are more parts at once than cores. Ends with 1
+if a part failed, or if nothing at all was selected. With `--select` all folders are one part: every
+part would collect tests, and import what they import, only to leave most of them out. With
+`--coverage` it is measured which lines of the runtime its tests reach, all parts together, and too
+few are a failure; with `--measured` no other part is run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from time import monotonic
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (
+    "tests/unit", "tests/scenarios", "tests/operators", "tests/examples", "tests/typing",
+    "tests/node", "tests/security", "tests/explore",
+)  # fmt: skip
+"""What `make test` runs."""
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "klight": ("tests/operators/klight",),
+    "portal": ("tests/operators/portal",),
+    "explore": ("tests/explore",),
+    "node": ("tests/node",),
+    "security": ("tests/security",),
+    "scenarios": ("tests/scenarios",),
+    "runtime": ("tests/unit/runtime", "tests/unit/api"),
+    "operators": ("tests/operators",),
+    "cluster": ("tests/unit/cluster",),
+    "agents": ("tests/unit/agents", "tests/unit/http", "tests/unit/wire"),
+    "client": ("tests/unit/core", "tests/unit/client", "tests/unit/testing", "tests/unit/cli"),
+    "documents": ("tests/unit/test_docs.py", "tests/examples"),
+    "rest": FOLDERS,
+}
+"""The longest first. What stands in one part is not in those behind it: the last has the rest."""
+
+SELECTED = "selected"
+"""The one part of those who want a few tests."""
+
+COVERING = ("scenarios", "runtime", "client", "documents")
+"""Parts that measure: tests take twice as long, so only those of the runtime do."""
+MEASURED = ("quintant.core", "quintant.client", "quintant.runtime")
+LEAST_PERCENT = 95
+
+WAITING = 2
+"""Parts at once beyond one for each core."""
+NOTHING_SELECTED = 5
+"""What pytest ends with when it ran no test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A part that ended: pytest's code, what it printed, and how long it took."""
+
+    name: str
+    code: int
+    output: str
+    seconds: float
+
+
+def parts_to_run(select: str, *, coverage: bool, measured: bool) -> tuple[str, ...]:
+    """The parts for this command line, the longest first."""
+    if measured:
+        return COVERING
+    # What is measured is measured part by part, since most parts are not.
+    return (SELECTED,) if select and not coverage else tuple(PARTS)
+
+
+def arguments(name: str) -> list[str]:
+    """The paths of a part for pytest, without those of parts before it."""
+    if name == SELECTED:
+        return [*FOLDERS]
+    before = dict.fromkeys(
+        each for other in takewhile(lambda other: other != name, PARTS) for each in PARTS[other]
+    )
+    # What is named to pytest is run, ignored or not.
+    paths = [each for each in PARTS[name] if each not in before]
+    ignored = [each for each in before if _below(each, paths)]
+    return [*paths, *(f"--ignore={each}" for each in ignored)]
+
+
+def verdict(ended: Iterable[Ended], select: str) -> str:
+    """Why the whole failed; empty if it did not."""
+    codes = {part.name: part.code for part in ended}
+    failed = [name for name, code in codes.items() if code not in (0, NOTHING_SELECTED)]
+    if failed:
+        return f"failed: {', '.join(failed)}"
+    if all(code == NOTHING_SELECTED for code in codes.values()):
+        return f"no test in {' '.join(FOLDERS)} is selected by K={select}: nothing was run"
+    return ""
+
+
+def run_part(name: str, options: Sequence[str], coverage: Path | None) -> Ended:
+    """Run one part to its end."""
+    env, measure = dict(os.environ), []
+    if coverage is not None and name in COVERING:
+        env["COVERAGE_FILE"] = str(coverage.with_suffix(f".{name}"))
+        measure = [*(f"--cov={each}" for each in MEASURED), "--cov-report="]
+    command = [sys.executable, "-m", "pytest", "-q", *options, *measure, *arguments(name)]
+    print(f"── {name} begins", flush=True)
+    began = monotonic()
+    ran = subprocess.run(
+        command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return Ended(name, ran.returncode, ran.stdout, monotonic() - began)
+
+
+def run_parts(
+    names: Iterable[str], options: Sequence[str], coverage: Path | None
+) -> Iterator[Ended]:
+    """Run parts, and give each when it has ended."""
+    with ThreadPoolExecutor((os.cpu_count() or 1) + WAITING) as pool:
+        running = [pool.submit(run_part, name, options, coverage) for name in names]
+        for future in as_completed(running):
+            yield future.result()
+
+
+def show(part: Ended) -> None:
+    """Print what a part printed; of one that selected nothing there is nothing to say."""
+    if part.code != NOTHING_SELECTED:
+        print(f"── {part.name}: {part.seconds:.0f} s\n{part.output}", flush=True)
+
+
+def report_coverage(file: Path) -> int:
+    """Print which lines were reached, all parts together; not 0 if they are too few."""
+    env = {**os.environ, "COVERAGE_FILE": str(file)}
+    tool = [sys.executable, "-m", "coverage"]
+    parts = [str(file.with_suffix(f".{name}")) for name in COVERING]
+    subprocess.run([*tool, "combine", "-q", *parts], cwd=ROOT, env=env, check=True)
+    report = [*tool, "report", "--skip-covered", f"--fail-under={LEAST_PERCENT}"]
+    return subprocess.run(report, cwd=ROOT, env=env).returncode
+
+
+def main() -> int:
+    """Run the parts that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--select", default="", help="only tests whose names have this (pytest -k)")
+    parser.add_argument("--coverage", action="store_true", help="measure what of the runtime")
+    parser.add_argument("--measured", action="store_true", help="only the parts that measure")
+    given = parser.parse_args()
+    coverage = ROOT / ".coverage" if given.coverage else None
+    names = parts_to_run(given.select, coverage=given.coverage, measured=given.measured)
+    ended = []
+    for part in run_parts(names, ["-k", given.select] if given.select else [], coverage):
+        show(part)
+        ended.append(part)
+    why = verdict(ended, given.select)
+    if why:
+        print(why)
+        return 1
+    return report_coverage(coverage) if coverage is not None else 0
+
+
+def _below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

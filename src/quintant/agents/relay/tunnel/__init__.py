@@ -1,0 +1,1 @@
+"""The side of a relay that tunnels connect to: names, tokens, streams."""

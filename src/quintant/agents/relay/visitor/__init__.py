@@ -1,0 +1,1 @@
+"""The side of a relay that visitors connect to: requests, forwarded."""

@@ -1,0 +1,1 @@
+"""Commands that run, install and look into operators."""

@@ -1,0 +1,114 @@
+"""Running a manager from the command line: the flags of `run` and `operator`, and what they do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from quintant.cli.operators.pod_files import require_pod_files, require_pod_kubeconfig
+from quintant.client.config.config import Config
+from quintant.client.rest import Rest
+from quintant.runtime.leader.rival import warn_of_rival
+from quintant.runtime.manager import install_crds as crds
+from quintant.runtime.manager.environment import production_environment
+from quintant.runtime.manager.loops import loop_factory
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.observe import logs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FLAGS = (
+    click.option(
+        "--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places."
+    ),
+    click.option("--context", help="Instead of the kubeconfig's current context."),
+    click.option(
+        "--namespace", "-n", "namespaces", multiple=True, help="Watch only this; repeatable."
+    ),
+    click.option(
+        "--install-crds", is_flag=True, help="Apply the CRDs of its kinds before starting."
+    ),
+    click.option(
+        "--leader-elect/--no-leader-elect",
+        default=None,
+        help="Compete for a lease first; Quintant's own operators do.",
+    ),
+    click.option("--metrics", help="host:port of /metrics; empty switches it off."),
+    click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
+    click.option("--webhook", help="host:port of the webhooks."),
+    click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks."),
+    click.option("--webhook-secret", help="Keep own certificates of the webhooks in this Secret."),
+    click.option("--webhook-url", help="Register the webhooks at this https URL, self-signed."),
+    click.option(
+        "--log-level", default="info", type=click.Choice(["debug", "info", "warning", "error"])
+    ),
+    click.option("--log-format", default="auto", type=click.Choice(["auto", "json", "console"])),
+)
+
+
+def flags(command: F) -> F:
+    """Give a command the flags of a program that serves a manager."""
+    return reduce(lambda made, flag: flag(made), reversed(_FLAGS), command)
+
+
+def serve(
+    load: Callable[[], Manager],
+    *,
+    kubeconfig: Path | None,
+    context: str | None,
+    install_crds: bool,
+    log_level: logs.Level,
+    log_format: logs.Format,
+    **changes: Any,
+) -> None:
+    """Serve a manager until a signal says to stop, and end the process."""
+
+    def find() -> Config:
+        require_pod_kubeconfig(kubeconfig)
+        return Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+
+    logs.configure(format=log_format, level=log_level)
+    serve_at(load, find, install_crds=install_crds, **changes)
+
+
+def serve_at(
+    load: Callable[[], Manager],
+    find: Callable[[], Config],
+    *,
+    install_crds: bool = False,
+    **changes: Any,
+) -> None:
+    """Serve a manager at the cluster that `find` finds, and end the process."""
+    manager = load()
+    elects = manager.settings.leader_elect
+    manager.configure(**{name: value for name, value in changes.items() if _given(value)})
+    config, alone = find(), elects and not manager.settings.leader_elect
+    require_pod_files(config, manager.settings.certificates)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        sys.exit(runner.run(_serve(manager, config, install_crds, alone)))
+
+
+async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bool) -> int:
+    """Serve it; `alone` says that it should compete for a lease, and an option forbids it."""
+    settings = manager.settings
+    environment = production_environment(config, service=settings.name)
+    try:
+        if alone:
+            namespace = settings.lease_namespace or environment.namespace
+            rest = Rest(environment.transport)
+            await warn_of_rival(rest, settings.name, namespace, environment.clock)
+        if install_crds:
+            await crds.install_manager_crds(environment.transport, manager, environment.namespace)
+        return await manager.main(environment)
+    finally:
+        await environment.close()
+
+
+def _given(value: Any) -> bool:
+    return value is not None and value != ()

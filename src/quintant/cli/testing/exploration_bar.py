@@ -1,0 +1,46 @@
+"""The progress of an exploration: a bar in a terminal. It needs rich, of the extra cluster."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from quintant.testing.explore.report import ExplorationReport
+
+
+class ExplorationBar:
+    """A bar that moves in a terminal, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, soft_wrap=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}"),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(
+            *columns, console=self._console, transient=True, disable=not self._console.is_terminal
+        )
+        self._task = self._progress.add_task("", failed="")
+
+    def __enter__(self) -> ExplorationBar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, report: ExplorationReport) -> None:
+        failed = f"{len(report.failures)} failed" if report.failures else ""
+        self._progress.update(
+            self._task,
+            description=report.title,
+            completed=report.runs,
+            total=report.planned,
+            failed=failed,
+        )
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False)

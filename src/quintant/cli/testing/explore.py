@@ -1,0 +1,95 @@
+"""`quintant explore`: every crash, lost answer and stale view of the scenarios in files."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from quintant.core.errors import ConfigError
+from quintant.testing.explore.campaign import ExplorationOptions, explore_scenarios, replay_run
+from quintant.testing.explore.injection.fault import FaultMode
+from quintant.testing.explore.loading import load_scenario, load_scenarios
+from quintant.testing.explore.report import ExplorationReport
+
+
+@click.command("explore")
+@click.argument("targets", metavar="FILE[:SCENARIO]...", nargs=-1, required=True)
+@click.option("--replay", "token", metavar="TOKEN", help="Make one run again, and tell its story.")
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice([mode.value for mode in FaultMode]),
+    metavar="MODE",
+    help="Try this, and nothing that is not named; may be repeated.",
+)
+@click.option(
+    "--seeds",
+    metavar="COUNT",
+    default=0,
+    help="Instead of every point, so many runs in random order with random faults.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=float,
+    help="Time for everything together; what does not fit is sampled, and counted.",
+)
+@click.option("--jobs", metavar="COUNT", type=int, help="Processes; by default one for each core.")
+def command(
+    targets: tuple[str, ...],
+    token: str | None,
+    modes: tuple[str, ...],
+    seeds: int,
+    budget: float | None,
+    jobs: int | None,
+) -> None:
+    """Disturb scenarios at every point, each in a run of its own.
+
+    The files define classes of quintant.testing.Scenario. Every failure is printed with a token
+    that repeats exactly its run.
+    """
+    if token is not None:
+        _replay(targets, token)
+        return
+    found = {at: each for target in targets for at, each in load_scenarios(target).items()}
+    options = ExplorationOptions(
+        tuple(map(FaultMode, modes)) or tuple(FaultMode),
+        range(1, seeds + 1),
+        budget,
+        jobs or os.cpu_count() or 1,
+    )
+    # Of the extra cluster, without which help is shown all the same.
+    from quintant.cli.testing.exploration_bar import ExplorationBar
+
+    with ExplorationBar() as bar:
+        reports = []
+        for report in explore_scenarios(found, options, bar.show):
+            reports.append(report)
+            bar.say(str(report))
+    click.echo(_total(reports))
+    if any(report.failures for report in reports):
+        raise SystemExit(1)
+
+
+def _total(reports: list[ExplorationReport]) -> str:
+    runs, planned = sum(each.runs for each in reports), sum(each.planned for each in reports)
+    failures = sum(len(each.failures) for each in reports)
+    return f"all: {runs} of {planned} runs; {failures} failures"
+
+
+def _replay(targets: tuple[str, ...], token: str) -> None:
+    if len(targets) > 1:
+        raise ConfigError(
+            "cannot replay a run of several files",
+            because="a token names a run of one scenario",
+            hint=f"quintant explore {targets[0]} --replay '{token}'",
+        )
+    scenario = load_scenario(targets[0])
+    try:
+        replay_run(scenario, token)
+    except AssertionError as error:
+        click.echo(str(error))
+        raise SystemExit(1) from None
+    click.echo(f"{scenario.title()} {token}: as without any fault")

@@ -1,0 +1,33 @@
+"""DefaultOffAdmissionPlugins: what the admission plugins are called, and which can be left out.
+
+The names are those of `--disable-admission-plugins`.
+"""
+
+from __future__ import annotations
+
+LIMITS, PRIORITY = "LimitRanger", "Priority"
+PROTECTION = "StorageObjectInUseProtection"
+RESIZE = "PersistentVolumeClaimResize"
+RESOURCE_QUOTA = "ResourceQuota"
+SERVICE_ACCOUNT = "ServiceAccount"
+STORAGE_CLASS = "DefaultStorageClass"
+TOLERATIONS = "DefaultTolerationSeconds"
+
+SWITCHABLE = frozenset(
+    {
+        *(LIMITS, PRIORITY, PROTECTION, RESIZE, RESOURCE_QUOTA),
+        *(SERVICE_ACCOUNT, STORAGE_CLASS, TOLERATIONS),
+    }
+)
+"""Those that can be left out."""
+PERMANENT = frozenset(
+    {"NamespaceLifecycle", "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}
+)
+"""Those that are always asked."""
+NEEDS_CONTROLLERS = frozenset({RESOURCE_QUOTA})
+"""Of no use to a server that nothing counts for."""
+
+
+def default_off(managed: bool) -> frozenset[str]:
+    """The plugins that are not asked, unless it is said otherwise, with controllers or without."""
+    return frozenset() if managed else frozenset({SERVICE_ACCOUNT, PROTECTION, RESOURCE_QUOTA})

@@ -1,0 +1,1 @@
+"""From a Python class to its CustomResourceDefinition: types, constraints, columns."""

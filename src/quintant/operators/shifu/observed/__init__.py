@@ -1,0 +1,1 @@
+"""Values that pass between observe, plan and act: views, links, placements, moves."""

@@ -1,0 +1,1 @@
+"""The model of nodes, devices and what joins them, which informers keep true."""

@@ -1,0 +1,168 @@
+"""What every builder of a controller has: what wakes it, what it may do, how it works.
+
+`builder` has the two that users see: of a kind, and of keys that are no objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Self, TypeVar
+
+from msgspec.structs import replace
+
+from quintant.client.token_bucket import check_rate
+from quintant.core.clock import seconds_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object, Request
+from quintant.runtime.cache.indexer import IndexFunction
+from quintant.runtime.controller.async_functions import check_async
+from quintant.runtime.controller.declaration import (
+    ByIndex,
+    Declaration,
+    Mapper,
+    PermissionUse,
+    Retry,
+    WatchDeclaration,
+    kind_name,
+)
+from quintant.runtime.controller.namespaces import checked_names, checked_namespaces
+from quintant.runtime.reconcile.context import KeyReconciler, Reconciler
+from quintant.runtime.reconcile.keyed_state import KeyHolder
+from quintant.runtime.source.predicates import Predicate
+from quintant.runtime.source.sources import Source, source
+from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS
+
+R = TypeVar("R", bound=Object)
+Register = Callable[[Declaration[Any]], None]
+
+
+class BaseBuilder:
+    """The declaration of a controller, begun and not ended; each method returns the builder."""
+
+    def __init__(self, register: Register, draft: Declaration[Any]) -> None:
+        self._register = register
+        self._draft = draft
+        self._ended = False
+
+    @property
+    def unfinished(self) -> str:
+        """The name of a controller that has no reconciler yet; empty once it has one."""
+        return "" if self._ended else self._draft.name
+
+    def watches(
+        self,
+        kind: type[R],
+        *,
+        to: Mapper[R] | ByIndex[R],
+        when: Predicate[R] | None = None,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+        index: Mapping[str, IndexFunction[R]] | None = None,
+        namespaces: Sequence[str] = (),
+        optional: bool = False,
+    ) -> Self:
+        """Let changes of another kind wake the keys that `to` maps it to (old and new state).
+
+        `index` files its objects under values, for `client.list(kind, index=…)`; controllers that
+        watch the same kind share it. `namespaces` are the only ones in which it is followed, and
+        may be: by default all that the manager works in. An `optional` kind may not be installed:
+        there are no objects of it then, and its changes are watched from when it is.
+        """
+        return self._watch(
+            WatchDeclaration(
+                kind,
+                to,
+                when,
+                labels or {},
+                fields or {},
+                indexes=index or {},
+                namespaces=checked_namespaces("watches", kind, namespaces),
+                optional=optional,
+            )
+        )
+
+    def on(self, given: Source | AsyncIterable[Request]) -> Self:
+        """Let something outside wake keys: `every(60)`, or an async iterable of requests.
+
+        A source with a `forget` method (a Follower, LongCalls) forgets a key when its object is
+        gone.
+        """
+        keeps = (given,) if isinstance(given, KeyHolder) else ()
+        return self._with(
+            sources=(*self._draft.sources, source(given)), keeps=(*self._draft.keeps, *keeps)
+        )
+
+    def uses(
+        self,
+        kind: type[Object],
+        *verbs: str,
+        sub: str = "",
+        namespaces: Sequence[str] = (),
+        names: Sequence[str] = (),
+    ) -> Self:
+        """Declare a permission beyond what is watched, such as `.uses(Secret, "get")`.
+
+        `namespaces` and `names` are the only ones, and the only objects, it is for.
+        """
+        if not verbs:
+            raise ConfigError(
+                f"uses({kind_name(kind)}) names no verb", hint='add "get", "create" …'
+            )
+        checked = checked_namespaces("uses", kind, namespaces)
+        use = PermissionUse(kind, verbs, sub, checked, checked_names(kind, verbs, names))
+        return self._with(uses=(*self._draft.uses, use))
+
+    def workers(self, count: int) -> Self:
+        """How many keys are worked on at once (default 4); 1 means strictly one after another."""
+        if count < 1:
+            raise ConfigError(f"workers({count})", because="a controller needs at least one worker")
+        return self._with(workers=count)
+
+    def timeout(self, limit: float | timedelta) -> Self:
+        """How long one reconcile may take (default 120 s) before it is cancelled and retried."""
+        seconds = seconds_of(limit)
+        if seconds <= 0:
+            raise ConfigError(f"timeout({limit})", because="it must be more than zero seconds")
+        return self._with(timeout=seconds)
+
+    def retry(
+        self,
+        *,
+        first: float = FIRST_SECONDS,
+        cap: float = CAP_SECONDS,
+        rate: float | None = None,
+        burst: int = 1,
+    ) -> Self:
+        """How a failing key waits: `first` seconds, doubling with each failure, up to `cap`.
+
+        `rate` holds the retries of all keys together to so many per second, after a `burst`: for
+        an outside system that many failing objects would knock down. There is none by default.
+        """
+        if not 0 < first <= cap:
+            raise ConfigError(f"retry(first={first}, cap={cap})", because="0 < first <= cap")
+        if rate is not None:
+            check_rate(rate, burst)
+        return self._with(retry=Retry(first, cap, rate, burst))
+
+    def without_resync(self) -> Self:
+        """Do not look at every key again every ten hours."""
+        return self._with(resync=False)
+
+    def _watch(self, watch: WatchDeclaration) -> Self:
+        return self._with(watches=(*self._draft.watches, watch))
+
+    def _with(self, **changes: Any) -> Self:
+        self._draft = replace(self._draft, **changes)
+        return self
+
+    def _end(self, reconcile: Reconciler[Any] | KeyReconciler) -> None:
+        if self._ended:
+            raise ConfigError(
+                f"controller {self._draft.name!r} has two reconcilers",
+                because=".reconcile(...) ends a declaration",
+                hint="begin a second one: manager.controls(Kind, name=...)",
+            )
+        check_async(reconcile, f"controller {self._draft.name!r}", "(object, context)")
+        self._ended = True
+        self._register(replace(self._draft, reconcile=reconcile))

@@ -1,0 +1,1 @@
+"""What a reconciler is given, what it may return, and what follows from that."""

@@ -1,0 +1,1 @@
+"""Where keys come from: watches, channels, conversations with what is outside."""

@@ -1,0 +1,1 @@
+"""From the bytes of a watch to its events: streams, states, reflectors."""

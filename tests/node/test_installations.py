@@ -1,0 +1,147 @@
+"""`kubectl apply -k deploy/NAME`, of every operator, on `quintant up`: rolled out, and at work.
+
+The objects of the kustomizations are applied by our own client. Both replicas run on one node, as
+processes of this machine, and share its loopback addresses: none may keep the other from starting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import patience
+from manifests.operator_parts import operator_parts
+from quintant import Config
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod
+from quintant.client.http.transport import HttpTransport
+from quintant.client.rest import Rest
+from quintant.core.errors import BadRequest
+from quintant.operators import OPERATORS
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
+from quintant.runtime.manager.sample import Sample
+from scenarios.up import up
+from testbeds.kustomize import DEPLOY, kustomization
+
+REPLICAS = 2
+ROLLOUT_SECONDS, SAMPLE_SECONDS = 90, 120
+LOOK_SECONDS = 0.5
+
+
+def sample_of(name: str) -> Sample:
+    sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
+    return sample
+
+
+def with_settings(deployment: dict[str, Any], settings: Mapping[str, str]) -> dict[str, Any]:
+    """`kubectl set env`, for what a sample needs to be seen soon."""
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    container["env"] += [{"name": key, "value": value} for key, value in settings.items()]
+    return deployment
+
+
+def whole(name: str) -> list[dict[str, Any]]:
+    return list(kustomization(DEPLOY / name))
+
+
+def within_sample(name: str) -> list[dict[str, Any]]:
+    """An operator that looks after the namespace of its sample alone, as the folder `namespaced`
+    has it for another one."""
+    namespace = sample_of(name).namespace
+    parts = operator_parts(name, namespaces=(namespace,))
+    return [namespace_of(namespace), *(each for part in parts.values() for each in part)]
+
+
+def namespace_of(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+async def roll_out(
+    client: Client, name: str, objects: Sequence[dict[str, Any]], settings: Mapping[str, str]
+) -> None:
+    if settings:
+        objects = [with_settings(each, settings) for each in objects if is_deployment(each)]
+    await Applier(client.rest, "test").apply(objects)
+    program = OPERATORS[name]
+    async with patience.within(ROLLOUT_SECONDS):
+        await client.wait_for(
+            Deployment, program.name, program.namespace, until=rolled_out, timeout=math.inf
+        )
+
+
+async def logs(client: Client, name: str) -> list[str]:
+    """What the replicas of an operator have printed."""
+    pods = await client.list(Pod, OPERATORS[name].namespace, live=True)
+    return [line for pod in pods async for line in client.logs(pod)]
+
+
+async def logged(client: Client, name: str, word: str) -> None:
+    """Wait until a replica of an operator has printed a word; before it starts it has no log."""
+    while True:
+        with suppress(BadRequest):
+            if any(word in line for line in await logs(client, name)):
+                return
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def is_deployment(manifest: Mapping[str, Any]) -> bool:
+    return bool(manifest["kind"] == "Deployment")
+
+
+def rolled_out(deployment: Deployment | None) -> bool:
+    if deployment is None or deployment.status.observed_generation < deployment.metadata.generation:
+        return False
+    status = deployment.status
+    return (status.replicas, status.updated_replicas, status.available_replicas) == (REPLICAS,) * 3
+
+
+async def work(client: Client, sample: Sample) -> None:
+    """Apply a sample, and look until it has come true."""
+    spaces = [namespace_of(name) for name in sample.namespaces]
+    await Applier(client.rest, "test", sample.namespace).apply((*spaces, *sample.manifests))
+    async with patience.within(SAMPLE_SECONDS):
+        while not (await sample.look(client)).done:  # noqa: ASYNC110 - a sample is looked at
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("installation", [whole, within_sample])
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+async def test_both_replicas_of_an_installed_operator_start_and_its_sample_works(
+    tmp_path: Path, name: str, installation: Callable[[str], list[dict[str, Any]]]
+) -> None:
+    sample, objects = sample_of(name), installation(name)
+    grace = ("--node-grace", f"{sample.node_grace:g}s") if sample.node_grace else ()
+    with up(tmp_path, *grace) as kubeconfig:
+        transport = HttpTransport(Config.load(kubeconfig))
+        client = Client(Rest(transport))
+        await roll_out(client, name, objects, {})
+        assert not [line for line in await logs(client, name) if "could not read" in line]
+        if sample.settings:
+            await roll_out(client, name, objects, sample.settings)
+        await work(client, sample)
+        await transport.close()
+
+
+@pytest.mark.realtime
+async def test_an_operator_that_comes_before_its_definitions_says_so_and_waits(
+    tmp_path: Path,
+) -> None:
+    name = "klight"
+    with up(tmp_path) as kubeconfig:
+        transport = HttpTransport(Config.load(kubeconfig))
+        client = Client(Rest(transport))
+        applier = Applier(client.rest, "test")
+        await applier.apply(kustomization(DEPLOY / name / "operator"))
+        async with patience.within(ROLLOUT_SECONDS):
+            await logged(client, name, "lightnetworks")
+        await roll_out(client, name, list(kustomization(DEPLOY / name / "crds")), {})
+        await transport.close()
