@@ -51,7 +51,7 @@ coverage: $(READY) ## Measure which lines of the runtime its tests reach (at lea
 	@$(BIN)/python scripts/side_by_side.py --coverage --measured
 
 test-real: prepare ## Run the tests that need a real kube-apiserver or other real programs
-	@$(BIN)/python -m pytest -q $(SELECTED) tests/real $(call or_nothing_ran,tests/real)
+	@$(BIN)/python scripts/rerun_failed.py real $(SELECTED) tests/real $(call or_nothing_ran,tests/real)
 
 test-cluster: $(READY) ## Run every operator in real containers on a real cluster (root on Linux; FULL=1 disturbs it too)
 	@PYTHONPATH=scripts:tests $(BIN)/python -m realcluster test $(if $(FULL),--full) $(if $(K),--select "$(K)")

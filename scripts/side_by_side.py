@@ -3,11 +3,12 @@
     python scripts/side_by_side.py [--select WORD] [--coverage [--measured]]
 
 Each part is a pytest of its own; when it begins is said, and what it printed is shown when it has
-ended. Some of the tests wait for processes, so there are more parts at once than cores. Ends with 1
-if a part failed, or if nothing at all was selected. With `--select` all folders are one part: every
-part would collect tests, and import what they import, only to leave most of them out. With
-`--coverage` it is measured which lines of the runtime its tests reach, all parts together, and too
-few are a failure; with `--measured` no other part is run.
+ended. The few tests that fail in it are run again (rerun_failed.py). Some of the tests wait for
+processes, so there are more parts at once than cores. Ends with 1 if a part failed, or if nothing
+at all was selected. With `--select` all folders are one part: every part would collect tests, and
+import what they import, only to leave most of them out. With `--coverage` it is measured which
+lines of the runtime its tests reach, all parts together, and too few are a failure; with
+`--measured` no other part is run.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from time import monotonic
+
+from rerun_failed import captured, run_and_rerun
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
@@ -105,17 +108,15 @@ def verdict(ended: Iterable[Ended], select: str) -> str:
 
 def run_part(name: str, options: Sequence[str], coverage: Path | None) -> Ended:
     """Run one part to its end."""
-    env, measure = dict(os.environ), []
+    env, measure, append = dict(os.environ), [], []
     if coverage is not None and name in COVERING:
         env["COVERAGE_FILE"] = str(coverage.with_suffix(f".{name}"))
         measure = [*(f"--cov={each}" for each in MEASURED), "--cov-report="]
-    command = [sys.executable, "-m", "pytest", "-q", *options, *measure, *arguments(name)]
+        append = ["--cov-append"]
     print(f"── {name} begins", flush=True)
     began = monotonic()
-    ran = subprocess.run(
-        command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    return Ended(name, ran.returncode, ran.stdout, monotonic() - began)
+    ran = run_and_rerun(name, [*options, *measure, *arguments(name)], captured(env), append)
+    return Ended(name, ran.code, ran.output, monotonic() - began)
 
 
 def run_parts(

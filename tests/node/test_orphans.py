@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -26,7 +27,12 @@ TRIES = 50
 
 @contextmanager
 def sleeping(**environ: str) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **environ}) as process:
+    """A process that runs, and shows its environment: right after its start it shows none yet."""
+    env = {"PATH": os.environ["PATH"], **environ}
+    command = ["sh", "-c", "echo; read -r _"]
+    with subprocess.Popen(command, env=env, stdin=PIPE, stdout=PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
         try:
             yield process
         finally:
