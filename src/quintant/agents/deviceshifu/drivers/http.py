@@ -8,6 +8,7 @@ whatever a device is sent came from the caller.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator
 
 from quintant.agents.deviceshifu.config.values import Instruction
@@ -39,8 +40,9 @@ from quintant.wire.shifu import DeviceAddress
 
 PORT = 80
 METHODS = ("GET", "POST", "PUT")
-PING = ("OPTIONS", "*")
-"""What HTTP has to ask whether anybody is there: it is about no path, and changes nothing."""
+PINGS = (("OPTIONS", "*"), ("HEAD", "/"), ("GET", "/"))
+"""What asks whether anybody is there and changes nothing: the first is about no path, but small
+devices hang up on what they do not know."""
 LAST_STATUS = 599
 _BODYLESS = (204, 304)
 _FAILURES = (ConnectionBroken, ProtocolError, OSError, TimeoutError)
@@ -52,6 +54,8 @@ class HttpDriver(SessionDriver):
     def __init__(self, dialer: DeviceDialer, address: DeviceAddress) -> None:
         super().__init__(dialer, address)
         self._idle = DeviceConnections()
+        self._pings = deque(PINGS)
+        """The question to ask next is the first: the one that was answered last."""
 
     async def call(self, request: Request, instruction: Instruction) -> Answer:
         """Pass a request on, and the reply back."""
@@ -84,13 +88,33 @@ class HttpDriver(SessionDriver):
         """Whether the device speaks HTTP: one that answered is still connected, or does again."""
         if self._idle.any_usable():
             return
-        data = encode_request(*PING, header_line("Host", str(self._address)), None)
         try:
             async with asyncio.timeout(seconds):
-                _, connection = await self._open(PING[0], data)
-                await self._collect(connection)
+                await self._ping()
         except _FAILURES as error:
+            self._pings.rotate(-1)
             raise _failed(error, self._address) from None
+
+    async def _ping(self) -> None:
+        """Ask until something is answered: whatever has a head of HTTP's is an answer."""
+        for left in reversed(range(len(PINGS))):
+            try:
+                await self._exchange_ping(*self._pings[0])
+            except (ConnectionBroken, ProtocolError):
+                if not left:
+                    raise
+                self._pings.rotate(-1)
+            else:
+                return
+
+    async def _exchange_ping(self, method: str, target: str) -> None:
+        data = encode_request(method, target, header_line("Host", str(self._address)), None)
+        head, connection = await self._open(method, data)
+        size = 0 if method == "HEAD" else _size(head)
+        if size is not None and size <= KEPT_BYTES:
+            await self._collect(connection)
+        else:
+            connection.close()  # a body of no known end
 
     async def _close(self) -> None:
         self._idle.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -25,7 +25,9 @@ MIB = 1024 * 1024
 class WebDevice:
     """A device that shows what it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, deaf: Collection[str] = ()) -> None:
+        self.deaf = deaf
+        """Methods that it never answers."""
         self.requests: list[Request] = []
         self.pings: list[Request] = []
         """Whether it is there: asked by the agent itself."""
@@ -33,8 +35,11 @@ class WebDevice:
         """How many replies were given up in the middle."""
 
     async def handle(self, request: Request) -> Response | StreamingResponse:
-        if request.method == "OPTIONS":
+        if request.method in ("OPTIONS", "HEAD"):
             self.pings.append(request)
+        if request.method in self.deaf:
+            await asyncio.Event().wait()
+        if request.method in ("OPTIONS", "HEAD"):
             return Response(501, {})
         self.requests.append(request)
         if request.path == "/slow":
@@ -83,6 +88,41 @@ async def test_a_device_that_refuses_what_it_was_asked_has_answered(tmp_path: Pa
         assert [each.target for each in device.pings[:1]] == ["*"]
         assert not any(each.field(b"authorization") for each in device.pings)
         assert device.requests == []
+
+
+def only_answers(*methods: bytes, otherwise: bytes = b"") -> Callable[[bytes], bytes]:
+    """A small device that knows a few methods; at others it hangs up, or says something."""
+    said = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    return lambda asked: said if asked.split(b" ")[0] in methods else otherwise
+
+
+@pytest.mark.parametrize("methods", [(b"HEAD", b"GET"), (b"GET",)])
+@pytest.mark.parametrize("otherwise", [b"", b"ERR unknown method\r\n\r\n", b"HTTP/1.1 2"])
+async def test_a_device_that_answers_no_other_question_than_a_plain_one_is_reachable(
+    tmp_path: Path, methods: tuple[bytes, ...], otherwise: bytes
+) -> None:
+    async with (
+        raw_device(only_answers(*methods, otherwise=otherwise)) as device,
+        bench(tmp_path, edge_device("HTTP", device.address), CONFIG) as made,
+    ):
+        await until(lambda: bool(made.cluster.phases))
+        assert made.cluster.phases == ["Running"]
+        before = len(device.asked)
+        await until(lambda: len(device.asked) > before)
+        assert device.asked[-1].startswith(methods[0] + b" / HTTP/1.1\r\n")
+        assert made.cluster.phases == ["Running"]
+
+
+async def test_a_device_that_says_nothing_to_a_question_is_asked_another(tmp_path: Path) -> None:
+    device = WebDevice(deaf=("OPTIONS", "HEAD"))
+    settings = "telemetrySettings:\n  telemetryTimeoutInMilliseconds: 500\n"
+    config = {**CONFIG, "telemetries": settings}
+    async with (
+        serving(device.handle, "127.0.0.1", 0) as (host, port),
+        bench(tmp_path, edge_device("HTTP", f"{host}:{port}"), config) as made,
+    ):
+        await until(lambda: made.cluster.phases[-1:] == ["Running"])
+        assert [each.method for each in device.pings[:2]] == ["OPTIONS", "HEAD"]
 
 
 async def test_h14_an_instruction_named_on_answers_at_on(tmp_path: Path) -> None:
