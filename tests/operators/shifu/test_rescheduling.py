@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from quintant.api.events import Event
 from quintant.operators.shifu.api.device import EdgeDevice
+from quintant.operators.shifu.api.names import PLACED_NODE
+from quintant.testing import kind, writes
+from quintant.testing.faults.match import RequestMatch
 from testbeds.shifu import DEVICES, GIB, ShifuTestbed, node_of
 
 PARIS = "48.8566,2.3522"
@@ -103,6 +109,34 @@ async def test_e5_a_move_that_does_not_work_out_is_taken_back_once(
     assert "RolledBack" in await testbed.reasons()
     await testbed.cluster.advance(15)
     assert await testbed.where() == {"camera": "far"}
+
+
+@pytest.mark.parametrize("refused", [kind(Event) | kind(EdgeDevice), kind(EdgeDevice)])
+async def test_a_move_that_is_taken_back_is_reported_once_though_the_leader_dies_in_it(
+    testbed: ShifuTestbed, refused: RequestMatch
+) -> None:
+    await testbed.node("far", at="60,2.35")
+    await testbed.device("camera", hints={"location": PARIS})
+    await testbed.placed("camera", "far")
+    await testbed.cluster.advance(6)
+    await testbed.node("near", at=NEARER, simulated=False)
+    await testbed.cluster.eventually(
+        EdgeDevice, "camera", DEVICES, until=lambda it: node_of(it) == "near", within=10
+    )
+    with testbed.cluster.faults.answer(503, when=writes & refused):
+        async with asyncio.timeout(60):
+            while (await testbed.deployments())[0].metadata.annotations[PLACED_NODE] != "far":
+                await testbed.cluster.advance(0.01)
+        await testbed.crash(testbed.engines[0])
+
+    await testbed.start()
+    await testbed.placed("camera", "far", within=60)
+    await testbed.cluster.advance(30)
+    events = [each for each in await testbed.client.list(Event) if each.reason == "RolledBack"]
+    assert [each.note for each in events] == ["to far: it was not ready in time on near"]
+    found = await testbed.get("camera")
+    assert found.status is not None
+    assert found.status.unreported_moves == ()
 
 
 async def test_e6_another_location_moves_a_device_at_once(testbed: ShifuTestbed) -> None:

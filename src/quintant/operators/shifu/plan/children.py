@@ -86,7 +86,7 @@ def placed_device(
         tolerations=tolerations,
         reason=before.reason if same and before else decision.reason if decision else "",
         moves=(before.moves if before else 0) + choice.moved,
-        moved_for=before.moved_for if same and before else choice.cause if choice.moved else "",
+        moved_for=before.moved_for if same and before else choice.moved_for,
         release=release if observed.hints.exclusive else None,
     )
 

@@ -68,6 +68,11 @@ class Choice:
         """Whether it was elsewhere before."""
         return bool(self.cause) and bool(self.previous)
 
+    @property
+    def moved_for(self) -> str:
+        """What is noted of a move: whoever leads next reports it if this one could not."""
+        return self.cause if self.moved or self.cause == ROLLED_BACK else ""
+
 
 def choose(observed: Observed, find_placement: FindPlacement, options: Options) -> Choice:
     """What becomes of a device now."""

@@ -17,6 +17,7 @@ from quintant.api.events import EventType
 from quintant.core.clock import timestamp
 from quintant.operators.shifu.api.device import EdgeDeviceStatus, UnreportedMove
 from quintant.operators.shifu.observed.device import Observed
+from quintant.operators.shifu.observed.views import ShifuDeployment
 from quintant.operators.shifu.plan.device import EVACUATED, PLACED, REJECTED, ROLLED_BACK, Choice
 
 RESCHEDULED_REASON: Final = "Rescheduled"
@@ -54,21 +55,28 @@ def merge_unreported(
 
 
 def _new(observed: Observed, choice: Choice) -> Iterator[UnreportedMove]:
-    """The move of this pass, or one that the status does not tell of yet, whoever began it."""
-    ours, decision, shown_on = observed.deployment, choice.decision, observed.status.placement
+    """A move that the status does not tell of yet, whoever began it, and that of this pass."""
+    ours, decision = observed.deployment, choice.decision
     if ours is None or choice.yields or choice.cause == PLACED:
         return
+    if _untold(observed, ours):
+        at = ours.placed_at or timestamp(observed.now)
+        yield _move(observed, ours.moved_for, ours.previous, ours.node, ours.reason, ours.moves, at)
     if decision is not None and choice.cause:
         count, at = ours.moves + choice.moved, timestamp(observed.now)
         yield _move(
             observed, choice.cause, choice.previous, choice.node, decision.reason, count, at
         )
-        return
-    if shown_on is None or not ours.moved_for or ours.node != choice.node:
-        return
-    if shown_on.node_name == ours.previous != ours.node:
-        at = ours.placed_at or timestamp(observed.now)
-        yield _move(observed, ours.moved_for, ours.previous, ours.node, ours.reason, ours.moves, at)
+
+
+def _untold(observed: Observed, ours: ShifuDeployment) -> bool:
+    """Whether the status is older than the move that the Deployment tells of."""
+    placed = observed.status.placement
+    if placed is None or not ours.moved_for:
+        return False
+    if ours.moved_for == ROLLED_BACK:  # which has no previous node: it is not taken back again
+        return (placed.node_name, placed.moves or 0) != (ours.node, ours.moves)
+    return placed.node_name == ours.previous != ours.node
 
 
 def _move(

@@ -17,7 +17,7 @@ from quintant.operators.shifu.observed.device import Observed
 from quintant.operators.shifu.observed.device_view import ShifuDevice
 from quintant.operators.shifu.observed.placement import PlacementDecision, PlacementRequest
 from quintant.operators.shifu.observed.views import ShifuDeployment
-from quintant.operators.shifu.plan.device import EVACUATED, REJECTED, Choice
+from quintant.operators.shifu.plan.device import EVACUATED, REJECTED, ROLLED_BACK, Choice
 from quintant.operators.shifu.plan.move_report import (
     MOST_UNREPORTED,
     merge_unreported,
@@ -48,8 +48,9 @@ def observed(
     )  # fmt: skip
 
 
-def shown_on(node: str, *moves: UnreportedMove) -> EdgeDeviceStatus:
-    return EdgeDeviceStatus(placement=PlacementStatus(node_name=node), unreported_moves=moves)
+def shown_on(node: str, *unreported: UnreportedMove, moves: int = 0) -> EdgeDeviceStatus:
+    placement = PlacementStatus(node_name=node, moves=moves)
+    return EdgeDeviceStatus(placement=placement, unreported_moves=unreported)
 
 
 def test_a_move_that_the_status_does_not_tell_of_is_reported_whoever_began_it() -> None:
@@ -85,6 +86,24 @@ def test_nothing_is_left_where_all_is_told() -> None:
     assert moves_to_report(observed(AFTER, shown_on("n2")), Choice("n2")) == ()
     yields = replace(Choice("n2"), yields=True)
     assert moves_to_report(observed(AFTER, shown_on("n1")), yields) == ()
+
+
+def test_a_move_that_was_taken_back_is_reported_whoever_took_it_back() -> None:
+    choice = Choice("n1", replace(DECISION, node="n1"), ROLLED_BACK)
+    (decided,) = moves_to_report(observed(AFTER, shown_on("n2", moves=1)), choice)
+    back = changed(AFTER, node="n1", previous="", moved_for=choice.moved_for)
+    (later,) = moves_to_report(observed(back, shown_on("n2", moves=1)), Choice("n1"))
+    assert (later.id, later.message) == (decided.id, decided.message)
+    assert moves_to_report(observed(back, shown_on("n1", moves=1)), Choice("n1")) == ()
+
+
+def test_a_move_that_was_never_told_of_is_reported_with_the_next_one() -> None:
+    choice = Choice("n1", replace(DECISION, node="n1"), ROLLED_BACK)
+    moves = moves_to_report(observed(AFTER, shown_on("n1")), choice)
+    assert [each.reason for each in moves] == ["Evacuated", "RolledBack"]
+    back = changed(AFTER, node="n1", previous="", moved_for=choice.moved_for)
+    (later,) = moves_to_report(observed(back, shown_on("n1")), Choice("n1"))
+    assert later.id == moves[1].id
 
 
 def test_what_another_wrote_meanwhile_is_kept_and_what_was_reported_is_not() -> None:
