@@ -16,7 +16,7 @@ SELECTED := $(if $(K),-k "$(K)")
 or_nothing_ran = || { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
 	echo "no test in" $(1) "is selected by K=$(K): nothing was run"; exit 1; }
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests-of coverage test-real test-cluster prepare foreign conformance interop lint format manifests \
+.PHONY: help demo test tests-of coverage test-real test-versions test-cluster prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz fuzz-bytes mutants package docs release-check \
 	image image-test python clean
 
@@ -52,6 +52,9 @@ coverage: $(READY) ## Measure which lines of the runtime its tests reach (at lea
 
 test-real: prepare ## Run the tests that need a real kube-apiserver or other real programs
 	@$(BIN)/python scripts/rerun_failed.py real $(SELECTED) tests/real $(call or_nothing_ran,tests/real)
+
+test-versions: $(READY) ## Run tests/real on every Kubernetes that is supported, the oldest first (VERSION=1.33, K=word)
+	@PYTHONPATH=scripts $(BIN)/python -m envtest versions $(if $(VERSION),--only "$(VERSION)") $(if $(K),--select "$(K)")
 
 test-cluster: $(READY) ## Run every operator in real containers on a real cluster (root on Linux; FULL=1 disturbs it too)
 	@PYTHONPATH=scripts:tests $(BIN)/python -m realcluster test $(if $(FULL),--full) $(if $(K),--select "$(K)")

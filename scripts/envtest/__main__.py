@@ -1,4 +1,4 @@
-"""`python -m envtest build|prepare|path|up|kubectl`: etcd and kube-apiserver at hand.
+"""`python -m envtest build|prepare|path|up|kubectl|versions`: etcd and kube-apiserver at hand.
 
 Results go to standard output, so that a shell can use them; progress goes to standard error.
 """
@@ -15,9 +15,10 @@ from contextlib import suppress
 from envtest.binaries import ALL, cached, locate
 from envtest.build import provide, provide_kubectl
 from envtest.cluster import RealCluster
+from envtest.every_version import run_versions, with_pytest
 from envtest.existing import disposable
+from envtest.versions import SUPPORTED, VARIABLE, chosen
 from foreign.errors import ProgramError, announce, explain
-from quintant.version import KUBERNETES
 
 # How often `up` looks whether its programs still run.
 CHECK_SECONDS = 1.0
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(provide_kubectl(os.environ, options.version))
         elif options.command == "path":
             _path()
+        elif options.command == "versions":
+            return _versions(options.only, options.select)
         else:
             _up(controllers=options.controllers)
     except ProgramError as error:
@@ -55,7 +58,8 @@ def prepare(environ: Mapping[str, str]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="envtest", description=f"Kubernetes {KUBERNETES}.")
+    described = f"A real Kubernetes, of the version in {VARIABLE} or the newest."
+    parser = argparse.ArgumentParser(prog="envtest", description=described)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build what is missing and print the folder")
     commands.add_parser("prepare", help="build what is missing, unless a cluster is at hand")
@@ -64,14 +68,25 @@ def _parser() -> argparse.ArgumentParser:
     kubectl.add_argument("version", help="such as v1.30.14")
     up = commands.add_parser("up", help="run etcd and kube-apiserver until Ctrl-C")
     up.add_argument("--controllers", action="store_true", help="run kube-controller-manager too")
+    versions = commands.add_parser("versions", help="run tests/real on each supported version")
+    versions.add_argument("--only", choices=tuple(SUPPORTED), help="this version alone")
+    versions.add_argument("--select", help="the tests that pytest's -k selects")
     return parser
+
+
+def _versions(only: str | None, select: str | None) -> int:
+    run = with_pytest(("-k", select) if select else ())
+    wanted = (only,) if only else tuple(SUPPORTED)
+    results = run_versions(wanted, os.environ, build=lambda environ: provide(environ, ALL), run=run)
+    print("── tests/real on each version", *results, sep="\n")
+    return 0 if all(each.good for each in results) else 1
 
 
 def _path() -> None:
     folder = locate(os.environ)
     if folder is None:
         raise ProgramError(
-            f"cannot find the binaries of Kubernetes {KUBERNETES}",
+            f"cannot find the binaries of Kubernetes {chosen(os.environ)}",
             why=f"they are not in {cached(os.environ)}",
             hint="python -m envtest build",
         )

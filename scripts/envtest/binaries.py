@@ -2,17 +2,17 @@
 
 The order is `KUBEBUILDER_ASSETS`, then the cache. A folder the user named is taken as it is and
 never written to: what it lacks is an error, not a reason to build for a quarter of an hour.
-The cache lives outside the repository, one folder per Kubernetes version; ETCD moves only
-together with KUBERNETES, so the version of Kubernetes is the whole key.
+The cache lives outside the repository, one folder per Kubernetes version (`versions`); ETCD moves
+only together with KUBERNETES, so the version of Kubernetes is the whole key.
 """
 
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from envtest.versions import chosen
 from foreign.cache import cache_folder
 from foreign.errors import ProgramError
-from quintant.version import KUBERNETES
 
 APISERVER = "kube-apiserver"
 MANAGER = "kube-controller-manager"
@@ -26,7 +26,7 @@ ALL = (STORE, APISERVER, MANAGER, KUBECTL)
 def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | None:
     """Return the folder that holds the needed binaries, or None where they must be built."""
     if assets := environ.get("KUBEBUILDER_ASSETS"):
-        return _assets(Path(assets), needed)
+        return _assets(Path(assets), needed, chosen(environ))
 
     folder = cached(environ)
     return None if missing(folder, needed) else folder
@@ -34,7 +34,7 @@ def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | N
 
 def cached(environ: Mapping[str, str]) -> Path:
     """Return the folder in the cache where this version's binaries belong."""
-    return cache_folder(environ) / f"kubernetes-{KUBERNETES}" / "bin"
+    return cache_folder(environ) / f"kubernetes-{chosen(environ)}" / "bin"
 
 
 def kubectl_of(environ: Mapping[str, str], version: str) -> Path:
@@ -52,11 +52,11 @@ def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in needed if not os.access(folder / name, os.X_OK))
 
 
-def _assets(folder: Path, needed: Iterable[str]) -> Path:
+def _assets(folder: Path, needed: Iterable[str], version: str) -> Path:
     if absent := missing(folder, needed):
         raise ProgramError(
             f"cannot use KUBEBUILDER_ASSETS={folder}",
             why=f"it has no program named {', '.join(absent)}",
-            hint=f"unset KUBEBUILDER_ASSETS, so that {KUBERNETES} is built with Go",
+            hint=f"unset KUBEBUILDER_ASSETS, so that {version} is built with Go",
         )
     return folder

@@ -9,27 +9,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from envtest import binaries
+from envtest.versions import chosen
 from foreign.cache import locked, workshop
 from foreign.errors import Report, announce
 from foreign.go import Go
 from foreign.go_program import GoProgram
 from foreign.gomod import ETCD_MODULE, KUBERNETES_MODULE
-from quintant.version import KUBERNETES
 
-# The newest patch of the 3.6 line, which is what Kubernetes v1.36 is released with.
+# The newest patch of the 3.6 line, which is what Kubernetes v1.36 is released with. Older releases
+# of Kubernetes run on it, too: what is tested is their API server.
 ETCD = "v3.6.16"
 
 _INSTEAD = "set KUBEBUILDER_ASSETS to a folder with the binaries"
 
 
-def _recipe(name: str, version: str = KUBERNETES) -> GoProgram:
-    return GoProgram(name, KUBERNETES_MODULE, version, f"{KUBERNETES_MODULE}/cmd/{name}")
+_OF_KUBERNETES = (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)
 
 
-RECIPES: Mapping[str, GoProgram] = {
-    binaries.STORE: GoProgram(binaries.STORE, ETCD_MODULE, ETCD),
-    **{name: _recipe(name) for name in (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)},
-}
+def recipes(version: str) -> Mapping[str, GoProgram]:
+    """Return how the programs of a release are built, by their names."""
+    store = GoProgram(binaries.STORE, ETCD_MODULE, ETCD)
+    return {binaries.STORE: store, **{name: _recipe(name, version) for name in _OF_KUBERNETES}}
 
 
 def provide(
@@ -43,7 +43,7 @@ def provide(
     if found is not None:
         return found
     go = Go.find(environ, report, what="etcd and kube-apiserver", instead=_INSTEAD)
-    return _build_all(go, binaries.cached(environ))
+    return _build_all(go, binaries.cached(environ), recipes(chosen(environ)))
 
 
 def provide_kubectl(environ: Mapping[str, str], version: str) -> Path:
@@ -56,12 +56,16 @@ def provide_kubectl(environ: Mapping[str, str], version: str) -> Path:
     return program
 
 
-def _build_all(go: Go, folder: Path, recipes: Mapping[str, GoProgram] = RECIPES) -> Path:
+def _recipe(name: str, version: str) -> GoProgram:
+    return GoProgram(name, KUBERNETES_MODULE, version, f"{KUBERNETES_MODULE}/cmd/{name}")
+
+
+def _build_all(go: Go, folder: Path, wanted: Mapping[str, GoProgram]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder.parent, go.report):
         # Asked again under the lock: another process may have built them while we waited.
-        for name in binaries.missing(folder, recipes):
+        for name in binaries.missing(folder, wanted):
             with workshop(folder.parent / "building") as work:
-                recipes[name].build(go, work / name)
+                wanted[name].build(go, work / name)
                 os.replace(work / name, folder / name)
     return folder
