@@ -11,18 +11,21 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from docsite.built import complaints
 from docsite.configuration import configuration
 from docsite.file_search import local
+from docsite.links import FRONT, TASKS
 from docsite.navigation import sections
-from docsite.pages import pages
+from docsite.pages import pages, pictures
+from docsite.reference import Reference
 from foreign.catalogue import ZENSICAL
 from foreign.errors import ProgramError, explain
 
-ROOT = Path(__file__).parents[2]
-FRONT = "index.md"
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+STYLE = "site.css"
 
 
 def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> int:
@@ -41,9 +44,12 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
 
 
 def _build(python: Path, work: Path, folder: Path) -> None:
-    _write_pages(work)
+    reference = Reference(ROOT)
+    _write_pages(work / "pages", reference)
     index = (ROOT / "docs" / FRONT).read_text()
-    (work / "zensical.toml").write_text(configuration(FRONT, sections(index)))
+    single = {"Home": str(FRONT), "By task": str(TASKS)}
+    navigation = (*sections(index), *reference.sections())
+    (work / "zensical.toml").write_text(configuration(single, navigation, (STYLE,)))
     _run_zensical(python, work)
     made = work / "site"
     for path in made.rglob("*.html"):
@@ -53,11 +59,21 @@ def _build(python: Path, work: Path, folder: Path) -> None:
     shutil.copytree(made, folder)
 
 
-def _write_pages(work: Path) -> None:
-    for name, text in pages(ROOT).items():
-        path = work / "pages" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+def _write_pages(folder: Path, reference: Reference) -> None:
+    front = {FRONT: (HERE / "front.md").read_text(), PurePosixPath(STYLE): _style()}
+    for name, text in {**pages(ROOT), **reference.pages(), **front}.items():
+        _ready(folder / name).write_text(text)
+    for name, picture in pictures(ROOT).items():
+        shutil.copyfile(picture, _ready(folder / name))
+
+
+def _style() -> str:
+    return (HERE / STYLE).read_text()
+
+
+def _ready(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _run_zensical(python: Path, work: Path) -> None:

@@ -1,7 +1,7 @@
 """Zensical's configuration for the website: everything of it is in the folder that it makes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from docsite.navigation import Section
 
@@ -12,12 +12,22 @@ site_description = "A Python controller runtime for Kubernetes"
 docs_dir = "pages"
 site_dir = "site"
 use_directory_urls = false
+extra_css = {style}
 nav = {nav}
 
 [project.theme]
 font = false
 language = "en"
-features = ["navigation.sections", "navigation.top", "content.code.copy", "search.highlight"]
+features = [
+    "navigation.tabs", "navigation.sections", "navigation.top",
+    "toc.follow", "content.code.copy", "search.highlight",
+]
+
+# What the machine prefers, and follows when that changes, until somebody chooses.
+[[project.theme.palette]]
+media = "(prefers-color-scheme)"
+toggle.icon = "lucide/sun-moon"
+toggle.name = "Switch to light"
 
 [[project.theme.palette]]
 media = "(prefers-color-scheme: light)"
@@ -29,7 +39,7 @@ toggle.name = "Switch to dark"
 media = "(prefers-color-scheme: dark)"
 scheme = "slate"
 toggle.icon = "lucide/moon"
-toggle.name = "Switch to light"
+toggle.name = "As the machine prefers"
 
 [project.extra]
 generator = false
@@ -37,12 +47,16 @@ generator = false
 # What GitHub shows of the same pages, and no more: by default, signs in prose become other signs.
 [project.markdown_extensions.attr_list]
 
+# For the columns of the front page.
+[project.markdown_extensions.md_in_html]
+
 [project.markdown_extensions.sane_lists]
 
 [project.markdown_extensions.tables]
 
 [project.markdown_extensions.toc]
 permalink = true
+toc_depth = 3
 
 [project.markdown_extensions.pymdownx.highlight]
 
@@ -54,7 +68,10 @@ permalink = true
 """
 
 
-def configuration(front: str, sections: Sequence[Section]) -> str:
-    """Return the file that Zensical reads, with the front page and the sections in their order."""
-    tables = (f"{{{json.dumps(each.title)} = {json.dumps(each.pages)}}}" for each in sections)
-    return _TEXT.format(nav=f"[{', '.join((json.dumps(front), *tables))}]")
+def configuration(
+    front: Mapping[str, str], sections: Sequence[Section], style: Sequence[str] = ()
+) -> str:
+    """Return the file that Zensical reads: single pages by their titles, sections, stylesheets."""
+    entries = (*front.items(), *((each.title, each.pages) for each in sections))
+    tables = (f"{{{json.dumps(title)} = {json.dumps(pages)}}}" for title, pages in entries)
+    return _TEXT.format(nav=f"[{', '.join(tables)}]", style=json.dumps(style))

@@ -2,6 +2,7 @@
 
 A page of `docs/` stands at the top. What it links to outside of `docs/` comes along in a folder
 `project`: Markdown as it is, a folder as a list of its files, another file as a page with its text.
+A picture stays one. The front page is the website's own, so that of `docs/` has another name.
 """
 
 import re
@@ -11,6 +12,9 @@ from pathlib import Path, PurePosixPath
 
 DOCS = PurePosixPath("docs")
 PROJECT = PurePosixPath("project")
+FRONT = PurePosixPath("index.md")
+TASKS = PurePosixPath("by-task.md")
+_PICTURES = (".png", ".svg", ".jpg", ".gif", ".webp")
 _README = "README.md"
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
@@ -18,14 +22,23 @@ _LINK = re.compile(r"\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 
 def page_of(root: Path, target: PurePosixPath) -> PurePosixPath:
     """Return where a file or folder of the repository stands among the pages of the website."""
-    if target.is_relative_to(DOCS) and target.suffix == ".md":
+    if target == DOCS / FRONT:
+        return TASKS
+    if target.is_relative_to(DOCS) and (target.suffix == ".md" or is_picture(target)):
         return target.relative_to(DOCS)
+    if is_picture(target):
+        return PROJECT / target
     if (root / target).is_dir():
         return PROJECT / target / "files.md"
     if target.name == _README:
         # A website takes README.md for the front page of its folder.
         return PROJECT / target.with_name("about.md")
     return PROJECT / (target if target.suffix == ".md" else target.with_name(f"{target.name}.md"))
+
+
+def is_picture(target: PurePosixPath) -> bool:
+    """Say whether a file is shown as it is."""
+    return target.suffix in _PICTURES
 
 
 def targets(root: Path, source: PurePosixPath, text: str) -> Iterator[PurePosixPath]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from docsite.links import DOCS, page_of, rewritten, targets
+from docsite.links import DOCS, is_picture, page_of, rewritten, targets
 from docsite.lists import widened
 
 # `python fragment` is for our tests; a website knows languages alone.
@@ -21,17 +21,27 @@ def documents(root: Path) -> list[str]:
 
 def pages(root: Path) -> Mapping[PurePosixPath, str]:
     """Return the text of every page: where it stands on the website, and its Markdown."""
+    texts = {each: _text(root, each) for each in _reached(root) if not is_picture(each)}
+    return {page_of(root, each): rewritten(root, each, text) for each, text in texts.items()}
+
+
+def pictures(root: Path) -> Mapping[PurePosixPath, Path]:
+    """Return the pictures of the pages: where each stands on the website, and its file."""
+    return {page_of(root, each): root / each for each in _reached(root) if is_picture(each)}
+
+
+def _reached(root: Path) -> Iterator[PurePosixPath]:
+    """Yield the pages of `docs/`, and every file and folder that links lead to."""
     waiting = [DOCS / name for name in documents(root)]
     seen = set(waiting)
-    made: dict[PurePosixPath, str] = {}
     while waiting:
         source = waiting.pop()
-        text = _text(root, source)
-        made[page_of(root, source)] = rewritten(root, source, text)
-        further = [each for each in targets(root, source, text) if each not in seen]
-        seen.update(further)
-        waiting.extend(dict.fromkeys(further))
-    return made
+        yield source
+        if not is_picture(source):
+            found = dict.fromkeys(targets(root, source, _text(root, source)))
+            further = [each for each in found if each not in seen]
+            seen.update(further)
+            waiting.extend(further)
 
 
 def _text(root: Path, source: PurePosixPath) -> str:

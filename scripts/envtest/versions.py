@@ -15,7 +15,7 @@ VARIABLE = "QUINTANT_KUBERNETES"
 SUPPORTED: Mapping[str, str] = {
     "1.33": "v1.33.13",
     "1.34": "v1.34.4",
-    "1.35": "v1.35.4",
+    "1.35": "v1.35.8",
     "1.36": KUBERNETES,
 }
 """Minor versions, oldest first, and the patch of each that is built."""

@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 from quintant.core.quantity import Quantity as Quantity
 
 IntOrString: TypeAlias = int | str
+"""A number, or a text such as a percentage or the name of a port."""
 
 SMALLEST_POWER = -9
 LARGEST_BINARY = Decimal(2**63 - 1)

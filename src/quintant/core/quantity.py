@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 if TYPE_CHECKING:
     # A text in a program is one: {"cpu": "100m"} needs no call around it.
     Quantity: TypeAlias = str
+    """An amount as its author wrote it, such as `500m` or `2Gi`."""
 else:
     Quantity = NewType("Quantity", str)
 

@@ -11,7 +11,7 @@ from docsite.file_search import local
 from docsite.links import page_of, rewritten
 from docsite.lists import widened
 from docsite.navigation import Section, sections
-from docsite.pages import documents, pages
+from docsite.pages import documents, pages, pictures
 
 ROOT = Path(__file__).parents[3]
 INDEX = (ROOT / "docs/index.md").read_text()
@@ -32,6 +32,23 @@ def test_every_page_of_docs_is_in_the_navigation_and_nothing_else_is() -> None:
     assert sorted([FRONT, *listed]) == documents(ROOT)
 
 
+def test_the_front_page_is_the_websites_own_and_that_of_docs_has_another_name() -> None:
+    assert page_of(ROOT, PurePosixPath("docs/index.md")) == PurePosixPath("by-task.md")
+    assert PurePosixPath(FRONT) not in pages(ROOT)
+
+
+def test_a_picture_stays_a_picture(tmp_path: Path) -> None:
+    root = repository(tmp_path, docs__a_md="![x](images/x.png) ![y](../y.svg)")
+    (root / "docs/images").mkdir()
+    for name in ("docs/images/x.png", "y.svg"):
+        (root / name).write_bytes(b"\x89")
+    assert pictures(root) == {
+        PurePosixPath("images/x.png"): root / "docs/images/x.png",
+        PurePosixPath("project/y.svg"): root / "y.svg",
+    }
+    assert pages(root) == {PurePosixPath("a.md"): "![x](images/x.png) ![y](project/y.svg)"}
+
+
 def test_the_navigation_has_the_order_of_the_front_page() -> None:
     assert [section.title for section in sections(INDEX)] == ["Write", "Run", "Operators", "Judge"]
 
@@ -42,10 +59,17 @@ def test_a_page_that_is_named_twice_belongs_to_its_first_section() -> None:
 
 
 def test_the_configuration_takes_no_font_from_elsewhere_and_has_the_navigation() -> None:
-    project = tomllib.loads(configuration(FRONT, [Section("A", ("a.md", "b.md"))]))["project"]
+    text = configuration({"Home": FRONT}, [Section("A", ("a.md", "b.md"))], ["site.css"])
+    project = tomllib.loads(text)["project"]
     assert project["theme"]["font"] is False
-    assert project["nav"] == [FRONT, {"A": ["a.md", "b.md"]}]
-    assert {each["scheme"] for each in project["theme"]["palette"]} == {"default", "slate"}
+    assert project["nav"] == [{"Home": FRONT}, {"A": ["a.md", "b.md"]}]
+    assert project["extra_css"] == ["site.css"]
+
+
+def test_colours_follow_the_machine_until_somebody_chooses() -> None:
+    palettes = tomllib.loads(configuration({}, []))["project"]["theme"]["palette"]
+    assert [each.get("scheme") for each in palettes] == [None, "default", "slate"]
+    assert palettes[0]["media"] == "(prefers-color-scheme)"
 
 
 def test_what_pages_lead_to_outside_of_docs_comes_along() -> None:

@@ -74,6 +74,7 @@ class RevisionMark(Struct, frozen=True):
 
 
 MARK = RevisionMark()
+"""The mark of children whose policy names no other: an annotation."""
 
 
 class RevisionCache:

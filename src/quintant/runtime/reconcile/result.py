@@ -54,6 +54,7 @@ class Result(Struct, frozen=True):
 
 
 DONE: Result | None = None
+"""Nothing is left to do until something changes."""
 
 
 class ReconcileTimeout(Exception):

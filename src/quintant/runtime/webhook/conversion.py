@@ -28,6 +28,7 @@ from quintant.core.resource import Resource
 from quintant.runtime.webhook.failure import WebhookFailure, failing_as
 
 Plain = dict[str, Any]
+"""An object as JSON has it: what is converted need not fit a type."""
 Convert = Callable[[Plain], Plain]
 
 # One review may carry a whole list; after so many objects, others get their turn on the loop.

@@ -37,6 +37,7 @@ class RequestMatch:
 
 
 anything = RequestMatch(lambda call: True)
+"""Every request."""
 writes = RequestMatch(lambda call: verb_of(call) in _WRITES and not _renews_lease(call))
 """What changes objects; who leads renews its lease every two seconds, and that does not count."""
 

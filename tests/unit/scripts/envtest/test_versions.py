@@ -17,7 +17,7 @@ from envtest.versions import SUPPORTED, chosen, release
 from foreign.errors import ProgramError
 from quintant.version import KUBERNETES
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 NOTHING_RAN = 5
 
 
