@@ -16,8 +16,11 @@ from quintant.operators.klight.plan.actions import End, Enrol, Postpone
 
 START_SECONDS = 5.0
 """How long a peer may take to start before a warning says that it is waited for."""
-LONG_SECONDS = 45.0
-"""Between tries where only a human can help: no lightpeer listens, or the chain cannot be sent."""
+LONG_SECONDS = 40.0
+"""Between tries where only a human can help: no lightpeer listens, or the chain cannot be sent.
+
+With its jitter and a call that runs out of time it stays below a minute: so long the truth may take
+after a peer answered something else."""
 _TICK = timedelta(microseconds=1)
 
 

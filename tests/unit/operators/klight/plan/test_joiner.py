@@ -11,6 +11,7 @@ from quintant.core.object import replace
 from quintant.operators.klight.api import JOINED, JOINING, PeerPod, PeerSpec, PeerStatus
 from quintant.operators.klight.observed.answers import PeerHealth
 from quintant.operators.klight.observed.network import PeerView
+from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.actions import End, Postpone
 from quintant.operators.klight.plan.joiner import (
     LONG_SECONDS,
@@ -22,7 +23,12 @@ from quintant.operators.klight.plan.joiner import (
     warning,
     withdrawn,
 )
+from quintant.runtime.workqueue.attempts import JITTER
 from unit.operators.klight.plan.peers import NOW, member, peer
+
+
+def test_a_peer_that_answers_the_truth_again_is_tried_within_a_minute() -> None:
+    assert LONG_SECONDS * (1 + JITTER) + Options().join_timeout < 60
 
 
 def test_nobody_is_warned_of_a_peer_that_only_starts() -> None:
