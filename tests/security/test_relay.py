@@ -148,6 +148,8 @@ def test_behind_a_trusted_proxy_shares_are_of_visitors() -> None:
     assert share_address(head, ClientOrigin("10.0.0.1", "https", 443)) == "10.0.0.1"
     one, other = (ClientOrigin(f"2001:db8::{n}", "https", 443) for n in (1, 2))
     assert share_address(head, one) == share_address(head, other)
+    mapped = ClientOrigin("::ffff:1.2.3.4", "https", 443)
+    assert share_address(head, mapped) == "1.2.3.4", "an IPv4 address, as a dual stack writes it"
 
 
 def write_tokens(path: Path, *tokens: str, names: tuple[str, ...] = ("app",)) -> None:

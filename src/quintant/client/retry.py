@@ -1,9 +1,9 @@
-"""Patience with an API server: which answers are worth another try, and when.
+"""Retries of requests to an API server: which answers are worth another try, and when.
 
 `with_retries(transport)` wraps any Transport. `retry_delay` decides and is pure. A server that says
 Retry-After did not act on the request, so anything may be sent again, and never sooner than it
-said, not even by another caller; without that word only what does no harm twice is. Streams pass
-through: the watch has a patience of its own.
+said, not even by another caller; without Retry-After only what does no harm twice is. Streams pass
+through: the watch has a backoff of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from quintant.client.token_bucket import TokenBucket
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
+from quintant.wire.digits import parse_digits
 
 # Attempts in all, the first included.
 TRIES = 10
@@ -40,7 +41,7 @@ _PASSING: Final = frozenset((429, 502, 503, 504))
 
 
 class RetryObserver(Protocol):
-    """Who counts what patience does."""
+    """Counts what is tried again, and what waits for the client's own rate limit."""
 
     def retried(self, method: str, code: int | str) -> None: ...
 
@@ -115,10 +116,10 @@ class _RetryingTransport(Struct, frozen=True):
             else:
                 if outcome.status < 429:  # as a rule
                     return outcome
-                self._heed(call, outcome)
-        return await self._persist(call, outcome, ends)
+                self._remember_refusal(call, outcome)
+        return await self._retry(call, outcome, ends)
 
-    async def _persist(
+    async def _retry(
         self, call: ApiRequest, outcome: ApiResponse | TransportError, ends: float | None
     ) -> ApiResponse:
         failures = 1
@@ -157,10 +158,10 @@ class _RetryingTransport(Struct, frozen=True):
         except TransportError as error:
             return error
         if self.refusals or reply.status >= 429:
-            self._heed(call, reply)
+            self._remember_refusal(call, reply)
         return reply
 
-    def _heed(self, call: ApiRequest, reply: ApiResponse) -> None:
+    def _remember_refusal(self, call: ApiRequest, reply: ApiResponse) -> None:
         """Remember the time that a refusal names; any other answer ends what was said before."""
         seconds = _retry_after(reply)
         if seconds is None:
@@ -189,8 +190,7 @@ def _retry_after(reply: ApiResponse) -> int | None:
     """The seconds that a refusing server asks to wait."""
     if reply.status != 429 and reply.status < 500:
         return None
-    retry_after = reply.headers.get("retry-after", "")
-    return int(retry_after) if retry_after.isdigit() else None
+    return parse_digits(reply.headers.get("retry-after", ""))
 
 
 def _code(outcome: ApiResponse | TransportError) -> int | str:

@@ -35,6 +35,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.wire.digits import parse_digits
+
 
 class QuintantError(Exception):
     """The root: catch this to catch everything the runtime raises on purpose."""
@@ -260,7 +262,7 @@ def from_reply(code: int, body: bytes, request: str = "", retry_after: str = "")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         status = Status(message=body[:200].decode("utf-8", "replace").strip())
     changes: dict[str, Any] = {"code": code}
-    if retry_after.isdigit():
+    if (seconds := parse_digits(retry_after)) is not None:
         details = status.details or Details()
-        changes["details"] = msgspec.structs.replace(details, retry_after_seconds=int(retry_after))
+        changes["details"] = msgspec.structs.replace(details, retry_after_seconds=seconds)
     return from_status(msgspec.structs.replace(status, **changes), request)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+# Possessive, and without an end that may be missing: linear on any input.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+["\\]?|[\[\]{}]', re.DOTALL)
 _QUOTE, _OPENING = ord('"'), frozenset(b"[{")
 
 

@@ -44,33 +44,23 @@ class MalformedInput(ValueError):
 
 
 @overload
-def decode_json(body: bytes | str | msgspec.Raw, *, most: int = ..., strict: bool = ...) -> Any: ...
+def decode_json(body: bytes | str | msgspec.Raw, *, most: int = ...) -> Any: ...
 @overload
-def decode_json(
-    body: bytes | str | msgspec.Raw, type: type[T], *, most: int = ..., strict: bool = ...
-) -> T: ...
+def decode_json(body: bytes | str | msgspec.Raw, type: type[T], *, most: int = ...) -> T: ...
 @overload
-def decode_json(
-    body: bytes | str | msgspec.Raw, type: Any, *, most: int = ..., strict: bool = ...
-) -> Any: ...
-def decode_json(
-    body: bytes | str | msgspec.Raw,
-    type: Any = Any,
-    *,
-    most: int = MOST_BYTES,
-    strict: bool = True,
-) -> Any:
+def decode_json(body: bytes | str | msgspec.Raw, type: Any, *, most: int = ...) -> Any: ...
+def decode_json(body: bytes | str | msgspec.Raw, type: Any = Any, *, most: int = MOST_BYTES) -> Any:
     """The value of a type, as msgspec has types, in a JSON text; MalformedInput if there is none.
 
     A text of more than `most` bytes, or nested deeper than MOST_DEPTH, is refused unread, and so
-    are whole numbers that do not fit in 64 bits. NaN and Infinity are not JSON. Without `strict`, a
-    number may stand in quotes. What is left as msgspec.Raw is not looked at: decode it here, too.
+    are whole numbers that do not fit in 64 bits. NaN and Infinity are not JSON. What is left as
+    msgspec.Raw is not looked at: decode it here, too.
     """
     raw = _bytes(body, most)
     if _depth(raw) > MOST_DEPTH:
         raise MalformedInput(f"nested deeper than {MOST_DEPTH} levels")
     try:
-        value = msgspec.json.decode(raw, type=type, strict=strict)
+        value = msgspec.json.decode(raw, type=type)
     except msgspec.ValidationError as error:
         raise MalformedInput(_without_quotes(error)) from None
     except msgspec.DecodeError:

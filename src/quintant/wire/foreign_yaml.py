@@ -29,7 +29,8 @@ def load(raw: bytes, scalars_are_text: bool) -> Any:
         raise
     except yaml.MarkedYAMLError as error:
         position = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        problem = (error.problem or "broken")[:_LONGEST]
+        # A tag or an anchor that it repeats may be a value that begins with ! or *.
+        problem = (error.problem or "broken").partition("'")[0].strip()[:_LONGEST]
         raise foreign.MalformedInput(f"no YAML: {problem}{position}") from None
     except yaml.YAMLError:
         raise foreign.MalformedInput("no YAML: it holds characters that may not be") from None

@@ -67,6 +67,14 @@ def test_other_outcomes_stand(outcome: ApiResponse | TransportError) -> None:
     assert retry_delay(GET, outcome, 1, 0.5) is None
 
 
+@pytest.mark.parametrize("text", ["\xb2", "9" * 400, "9" * 5000, "-1", "1.5", "soon", ""])
+async def test_named_time_that_is_none_is_as_if_it_were_not_named(text: str) -> None:
+    replies = [ApiResponse(429, headers={"retry-after": text})]
+    server = Server(lambda call: replies.pop() if replies else ApiResponse(200))
+    assert (await with_retries(server).request(GET)).status == 200
+    assert monotonic() < 1
+
+
 def test_pauses_double_up_to_the_longest_and_end() -> None:
     longest = [retry_delay(GET, ConnectError(""), failures, 1.0) for failures in range(1, TRIES)]
     assert longest == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5])

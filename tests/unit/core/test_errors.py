@@ -72,6 +72,12 @@ def test_the_code_of_the_answer_counts_not_that_of_its_body() -> None:
     assert isinstance(from_reply(500, b'{"code":404}'), ServerError)
 
 
+@pytest.mark.parametrize("text", ["\xb2", "9" * 5000, "soon"])
+def test_retry_after_that_is_no_number_is_as_if_it_were_absent(text: str) -> None:
+    error = from_reply(503, b"{}", retry_after=text)
+    assert (error.status, error.details.retry_after_seconds) == (503, 0)
+
+
 @pytest.mark.parametrize("body", [b"<html>bad gateway</html>", b"\xff\xfe", b"", b"[]"])
 def test_an_answer_that_is_no_status_is_still_an_error(body: bytes) -> None:
     error = from_reply(502, body)

@@ -65,3 +65,10 @@ def test_any_depth_is_taken() -> None:
     assert span is not None
     assert list(elements(raw[slice(*span)])) == [b'{"spec":1}', deep]
     assert codec.decode_meta(b'{"spec":' + deep + b',"metadata":{"name":"x"}}').name == "x"
+
+
+def test_a_string_that_never_ends_is_read_once_only() -> None:
+    cut = b'{"metadata":{"name":"x"},"items":[[' + b'"' + b'\\"' * 400_000
+    assert pruned(cut, 1).startswith(b'{"metadata":null,')
+    assert member_span(cut, "items") is None
+    assert list(elements(cut)) == [b'{"name":"x"}']

@@ -30,6 +30,7 @@ from quintant.http.client_connection import (
 )
 from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError, ResponseHead
+from quintant.wire.digits import parse_digits
 
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
@@ -286,8 +287,7 @@ def _unreachable(account: PodAccount, error: BaseException) -> ApiUnreachable:
 
 def _pause(head: ResponseHead) -> float:
     """Seconds that the server wants to be left alone."""
-    retry_after = head.headers.get("retry-after", "")
-    return float(retry_after) if retry_after.isdigit() else 0.0
+    return float(parse_digits(head.headers.get("retry-after", "")) or 0)
 
 
 def _unheard(_: ClientConnection) -> None:

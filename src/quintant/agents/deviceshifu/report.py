@@ -23,6 +23,7 @@ from quintant.agents.deviceshifu.device_api import DeviceApi
 from quintant.agents.deviceshifu.health import DeviceHealth, DevicePhase
 from quintant.agents.deviceshifu.text import one_line
 from quintant.agents.multiplex.program import say
+from quintant.wire.digits import parse_digits
 
 REACHABLE = "DeviceReachable"
 _WRITE_SECONDS = 1.0
@@ -118,4 +119,5 @@ def _stamp(at: datetime) -> str:
 
 
 def _newer(version: str, than: str) -> bool:
-    return version.isdigit() and than.isdigit() and int(version) > int(than)
+    number, other = parse_digits(version), parse_digits(than)
+    return number is not None and other is not None and number > other

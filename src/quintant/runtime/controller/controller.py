@@ -1,4 +1,4 @@
-"""A controller at work: keys out of the queue, reconciled, outcomes drawn.
+"""A controller at work: keys out of the queue, reconciled; retries, and the resync of all keys.
 
     informer ──change──> sources ──key──> queue ──> worker ──> step ──> outcome
                                            ^                              │

@@ -1,4 +1,4 @@
-"""Holding an object until its traces are gone: the finalizer's side of a reconcile.
+"""Finalizers of a reconcile: added before its effects, finalizer removal after its cleanup.
 
 The finalizer is added in a write of its own before any side effect, and removed after cleanup.
 Both are JSON patches guarded by tests, because a merge patch would replace the whole list and

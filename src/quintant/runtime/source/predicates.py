@@ -1,4 +1,4 @@
-"""Which changes of an object are worth a reconcile.
+"""Predicates: which changes of an object are worth a reconcile.
 
 A predicate sees an object before and after a change: `old` is None for a new object, `new` is None
 for one that is gone. The ready-made ones combine with `|`, `&` and `~`:

@@ -1,4 +1,4 @@
-"""Rate limiting of a workqueue: how long a failed key waits before it is tried again.
+"""Workqueue rate limiting: how long a failed key waits before it is tried again.
 
 Each key has its own count of failures and waits twice as long after each; success forgets the
 count. An overall bucket can be added, so that many failing keys together stay below a rate.

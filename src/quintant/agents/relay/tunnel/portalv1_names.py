@@ -15,7 +15,7 @@ from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
 
 
 class PortalV1Names:
-    """The names of one connection, by whoever's right it is here."""
+    """The names of one connection, by the rights of the token that it came with."""
 
     def __init__(self, names: NameRegistry[TunnelConnection], who: Principal) -> None:
         self._names, self._who = names, who

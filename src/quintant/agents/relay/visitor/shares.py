@@ -56,6 +56,6 @@ def share_address(head: RequestHead, origin: ClientOrigin) -> str:
 @lru_cache(REMEMBERED)
 def _visitor(address: str) -> str:
     found = ip_address(address)
-    if isinstance(found, IPv6Address):
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
         return str(ip_network((found, _NETWORK), strict=False))
-    return str(found)
+    return str(getattr(found, "ipv4_mapped", None) or found)

@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.cel.values import (
     spell_timestamp,
 )
 from quintant.cluster.apiserver.golang.printing import number
+from quintant.wire.digits import parse_digits
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
@@ -152,11 +153,12 @@ def _part(read: Callable[[datetime], int], unit: timedelta | None = None) -> Fun
 def _zone(name: str) -> timezone | ZoneInfo:
     sign = -1 if name.startswith("-") else 1
     hours, colon, minutes = name.lstrip("+-").partition(":")
-    if colon and hours.isdigit() and minutes.isdigit():
-        return timezone(sign * timedelta(hours=int(hours), minutes=int(minutes)))
+    hour, minute = parse_digits(hours), parse_digits(minutes)
     try:
+        if colon and hour is not None and minute is not None:
+            return timezone(sign * timedelta(hours=hour, minutes=minute))
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OverflowError, OSError):
         raise CelError(f"unknown time zone {name}") from None
 
 

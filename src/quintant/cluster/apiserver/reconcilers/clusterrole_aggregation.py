@@ -49,18 +49,18 @@ class ClusterRoleAggregation:
 
     def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
-        self._stirred = False
+        self._dirty = False
         store.subscribe(self._on_change)
 
     def reload(self) -> None:
         """Look at every role again: the store's contents were exchanged."""
-        self._stirred = True
+        self._dirty = True
 
     def reconcile(self, writes: Writes) -> bool:
-        """Write every aggregated role whose rules are not what they should be; whether to go on."""
-        if not self._stirred:
+        """Write aggregated roles whose rules are outdated; whether any role had changed."""
+        if not self._dirty:
             return False
-        self._stirred = False
+        self._dirty = False
         stored = self._store.table(TABLE).now.scan()
         for name, rules in _outdated(tuple((name, entry.raw) for name, entry in stored)):
             self._write(writes, name, rules)
@@ -81,7 +81,7 @@ class ClusterRoleAggregation:
         )
 
     def _on_change(self, table: Table, change: Change) -> None:
-        self._stirred |= table.name == TABLE
+        self._dirty |= table.name == TABLE
 
 
 @lru_cache(RECENT)

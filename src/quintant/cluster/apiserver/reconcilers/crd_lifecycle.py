@@ -73,7 +73,7 @@ class CrdLifecycle:
         self._terminating: set[str] = set()
         self._names: dict[str, JsonObject] = {}
         self._epochs: dict[str, StorageEpochs] = {}
-        self._stirred: dict[str, None] = {}
+        self._dirty: dict[str, None] = {}
         self._last: tuple[StoredEntry, JsonObject] | None = None
         store.subscribe(self._on_change)
 
@@ -90,14 +90,14 @@ class CrdLifecycle:
         self._names.clear()
         for name in [*self._served, *self._store.table(TABLE).keys]:
             self._withdraw(name)
-            self._stirred[name] = None
+            self._dirty[name] = None
 
     def reconcile(self, writes: Writes, deletes: Deletes) -> bool:
         """Bring one changed definition forward; whether there was one."""
-        if not self._stirred:
+        if not self._dirty:
             return False
-        name = next(iter(self._stirred))
-        del self._stirred[name]
+        name = next(iter(self._dirty))
+        del self._dirty[name]
         crd = self._read(name)
         if crd is None:
             self._withdraw(name)
@@ -118,7 +118,7 @@ class CrdLifecycle:
             self._serve(name, accepted)
             self._mark(name, writes, ESTABLISHED.set)
         if before != naming.names:
-            self._stirred |= dict.fromkeys(self._group(name, spec["group"]))
+            self._dirty |= dict.fromkeys(self._group(name, spec["group"]))
 
     def _serve(self, name: str, crd: JsonObject) -> None:
         before = self._served.get(name)
@@ -126,7 +126,7 @@ class CrdLifecycle:
             return
         table = self._store.table(name)
         if before is None:
-            # Whoever asks for what was before has another kind in mind.
+            # A client that asks for what was before has another kind in mind.
             table.history.compact(self._store.revision)
         kinds = crd_kinds.custom_kinds(crd, self._epoch(name, before, crd), self._converter(crd))
         self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
@@ -168,10 +168,10 @@ class CrdLifecycle:
         if crd is not None:
             self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
             self._hub.close(name)
-        self._stirred |= dict.fromkeys(self._group(name, name.partition(".")[2]))
+        self._dirty |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
     def _clear(self, name: str, crd: JsonObject, writes: Writes, deletes: Deletes) -> None:
-        """Delete the objects of a definition, then let the definition go."""
+        """Delete the objects of a definition, then remove its finalizer."""
         if definition.CLEANUP not in crd["metadata"].get("finalizers", ()):
             return
         self._terminating.add(name)
@@ -231,9 +231,9 @@ class CrdLifecycle:
         """Remember definitions that changed, and those whose last object may be gone."""
         if table.name == TABLE:
             self._names.pop(change.key, None)
-            self._stirred[change.key] = None
+            self._dirty[change.key] = None
         elif change.cur is None and table.name in self._terminating:
-            self._stirred[table.name] = None
+            self._dirty[table.name] = None
 
 
 def _served_parts(crd: JsonObject) -> tuple[Any, Any]:

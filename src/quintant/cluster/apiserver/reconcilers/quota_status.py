@@ -39,7 +39,7 @@ class QuotaStatus:
 
     def __init__(self, store: RevisionStore, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
-        self._stirred: set[str] = set()
+        self._dirty: set[str] = set()
         self._counted: dict[str, frozenset[str]] = {}
         """The tables whose objects the quotas of a namespace count; of those looked at so far."""
         store.subscribe(self._on_change)
@@ -47,17 +47,17 @@ class QuotaStatus:
     def reload(self) -> None:
         """Look at every quota again: the store's contents were exchanged."""
         self._counted.clear()
-        self._stirred = {key.partition("/")[0] for key in self._store.table(QUOTAS).entries}
+        self._dirty = {key.partition("/")[0] for key in self._store.table(QUOTAS).entries}
 
     def reconcile(self, writes: Writes) -> bool:
         """Write every status that is not what it should be; whether to go on."""
-        stirred, self._stirred = self._stirred, set()
-        for namespace in sorted(stirred):
+        dirty, self._dirty = self._dirty, set()
+        for namespace in sorted(dirty):
             for key, entry in self._store.table(QUOTAS).now.scan(f"{namespace}/"):
                 status = self._status(namespace, stored_json.read(entry, QuotaView))
                 if status != stored_json.read(entry, _Status).status:
                     self._write(writes, namespace, key.partition("/")[2], status)
-        return bool(stirred)
+        return bool(dirty)
 
     def _status(self, namespace: str, quota: QuotaView) -> JsonObject:
         if not quota.spec.hard:
@@ -76,9 +76,9 @@ class QuotaStatus:
         namespace = change.key.rpartition("/")[0]
         if table.name == QUOTAS:
             self._counted.pop(namespace, None)
-            self._stirred.add(namespace)
+            self._dirty.add(namespace)
         elif namespace and table.name in self._tables(namespace):
-            self._stirred.add(namespace)
+            self._dirty.add(namespace)
 
     def _tables(self, namespace: str) -> frozenset[str]:
         if namespace not in self._counted:

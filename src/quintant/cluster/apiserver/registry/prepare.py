@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.wire.digits import parse_digits
 
 NAMESPACE_FINALIZER = "kubernetes"
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
@@ -30,7 +31,7 @@ def bump_template_generation(obj: JsonObject, live: JsonObject) -> None:
     """Count a change of the template, in place, whatever the client says of it."""
     count = _annotations(live).get(TEMPLATE_GENERATION, "0")
     if obj["spec"].get("template") != live["spec"].get("template"):
-        count = str(int(count) + 1 if count.isdecimal() else 1)
+        count = str((parse_digits(count) or 0) + 1)
     obj["metadata"]["annotations"] = {**_annotations(obj), TEMPLATE_GENERATION: count}
 
 

@@ -1,4 +1,4 @@
-"""DefaultOnAdmissionPlugins: the admission plugins of the server itself, by kind and by name.
+"""DefaultOffAdmissionPlugins: the admission plugins of the server itself, by kind and by name.
 
 Their order within a kind is that of `admission_chain`. A plugin is known by the name that
 `--disable-admission-plugins` has for it.

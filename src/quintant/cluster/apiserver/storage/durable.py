@@ -82,7 +82,7 @@ class DurableStore(RevisionStore):
         self.database = database
         self._staged = _Batch()
         self._writing: _Batch | None = None
-        self._stirred = asyncio.Event()
+        self._pending = asyncio.Event()
         self._closing = self._failed = False
         super().restore(_loaded(database))
         self._visible = self.revision
@@ -113,7 +113,7 @@ class DurableStore(RevisionStore):
             for table in self._tables.values()
             for key, entry in table.entries.items()
         }
-        self._stirred.set()
+        self._pending.set()
 
     async def write(self) -> None:
         """Commit what is staged, again and again, until closed; Broken when a commit fails."""
@@ -131,13 +131,13 @@ class DurableStore(RevisionStore):
     def close(self) -> None:
         """Have `write` end after what is staged."""
         self._closing = True
-        self._stirred.set()
+        self._pending.set()
 
     def _record(
         self, table: Table, key: str, prev: StoredEntry | None, cur: StoredEntry | None
     ) -> Change:
         self._staged.rows[_key(table, key)] = cur
-        self._stirred.set()
+        self._pending.set()
         return super()._record(table, key, prev, cur)
 
     def _last(self) -> _Batch | None:
@@ -146,8 +146,8 @@ class DurableStore(RevisionStore):
 
     async def _more(self) -> bool:
         while self._staged.empty and not self._closing:
-            self._stirred.clear()
-            await self._stirred.wait()
+            self._pending.clear()
+            await self._pending.wait()
         return not self._staged.empty
 
     def _take(self) -> tuple[_Batch, Transaction]:

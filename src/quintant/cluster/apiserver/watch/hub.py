@@ -1,4 +1,4 @@
-"""Cacher, cacheWatcher: the watch cache: every change once, in revision order, and bookmarks.
+"""Cacher, cacheWatcher: watch cache, bookmarks: every change once, in revision order.
 
 The hub follows the store: it hears of what no crash can undo. Watchers of the same selection
 (namespace, selectors, form) share a `WatcherGroup`: a change is matched and written out once per
@@ -62,7 +62,7 @@ class Watcher:
         self._hub = hub
         self._options = options
         self._queue: deque[WatchEvent] = deque()
-        self._stirred = asyncio.Event()
+        self._pending = asyncio.Event()
         self._closed = False
         self._silent = True
         self._timers: list[asyncio.TimerHandle] = []
@@ -76,12 +76,12 @@ class Watcher:
         if len(self._queue) > BEHIND:
             self._queue.clear()
             self.close()
-        self._stirred.set()
+        self._pending.set()
 
     def close(self) -> None:
         """End the stream after what is queued."""
         self._closed = True
-        self._stirred.set()
+        self._pending.set()
         for timer in self._timers:
             timer.cancel()
 
@@ -93,8 +93,8 @@ class Watcher:
                 yield self._begun(lines)
             await asyncio.sleep(0)
         while not self._closed or self._queue:
-            await self._stirred.wait()
-            self._stirred.clear()
+            await self._pending.wait()
+            self._pending.clear()
             if self._queue:
                 queued, self._queue = self._queue, deque()
                 yield self._begun(await self._lines(queued))

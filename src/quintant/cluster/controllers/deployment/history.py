@@ -20,6 +20,7 @@ from quintant.cluster.controllers.pods.templates import (
 )
 from quintant.core.object import ObjectMeta, replace
 from quintant.core.owner import owned
+from quintant.wire.digits import parse_digits
 
 _PREFIX = "deployment.kubernetes.io"
 REVISION = f"{_PREFIX}/revision"
@@ -36,8 +37,7 @@ _LONGEST = 2000
 
 def number(replicas: ReplicaSet, annotation: str) -> int | None:
     """What an annotation counts; None if it is not there, or no number."""
-    text = replicas.metadata.annotations.get(annotation, "")
-    return int(text) if text.isdecimal() and text.isascii() else None
+    return parse_digits(replicas.metadata.annotations.get(annotation, ""))
 
 
 def next_revision(rollout: Rollout) -> int:
@@ -55,7 +55,8 @@ def described_set(rollout: Rollout, new: ReplicaSet) -> ReplicaSet:
     deployment, held = rollout.deployment, new.metadata.annotations
     annotations = {**held, **_inherited(deployment)}
     wanted, present = next_revision(rollout), held.get(REVISION, "")
-    if (present or "0").isdecimal() and int(present or 0) < wanted:
+    number_now = parse_digits(present or "0")
+    if number_now is not None and number_now < wanted:
         annotations[REVISION] = str(wanted)
         if present:
             annotations[REVISIONS] = _remembered(held.get(REVISIONS, ""), present)

@@ -1,4 +1,4 @@
-"""endpointslice.Controller: EndpointSlices of Services: what kube-proxy and DNS read.
+"""endpointslice.Controller: endpoint slices of Services: what kube-proxy and DNS read.
 
 A pod whose node does not exist is not listed: nobody could say which zone it is in, and it is
 probably gone. Slices are the service's, and go with it.

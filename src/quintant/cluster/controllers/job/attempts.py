@@ -18,6 +18,7 @@ from quintant.cluster.controllers.job.traits import (
     is_pod_failed,
 )
 from quintant.cluster.controllers.pods.views import PodState, pod_active
+from quintant.wire.digits import parse_digits
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
@@ -94,4 +95,4 @@ def _count(pod: PodState) -> int:
 
 def _number(pod: PodState | None, annotation: str) -> int:
     text = pod.metadata.annotations.get(annotation, "") if pod is not None else ""
-    return int(text) if text.isdecimal() else 0
+    return parse_digits(text) or 0

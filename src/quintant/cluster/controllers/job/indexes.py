@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from quintant.core.object import Object
+from quintant.wire.digits import parse_digits
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 """The label and the annotation of a pod that say which index it works on."""
@@ -13,8 +14,7 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 def index_of(pod: Object) -> int | None:
     """The index a pod works on; None if it does not say."""
-    text = pod.metadata.annotations.get(INDEX, "")
-    return int(text) if text.isdecimal() else None
+    return parse_digits(pod.metadata.annotations.get(INDEX, ""))
 
 
 def format_indexes(indexes: Iterable[int]) -> str:
@@ -26,10 +26,11 @@ def parse_indexes(text: str, completions: int) -> frozenset[int]:
     """The indexes that a text names, as far as there are such; none if it is no such text."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        text, dash, end = part.partition("-")
+        first, last = parse_digits(text), parse_digits(end if dash else text)
+        if first is None or last is None:
             return frozenset()
-        found |= set(range(int(first), min(int(last or first), completions - 1) + 1))
+        found |= set(range(first, min(last, completions - 1) + 1))
     return frozenset(found)
 
 

@@ -8,6 +8,7 @@ from quintant.operators.infra.api.cluster_status import InfrastructureStatus, La
 from quintant.operators.infra.observed.answers import Failure, InfrastructureState
 from quintant.operators.infra.observed.cluster import Observed
 from quintant.operators.infra.plan.verdict import wanted_by
+from quintant.wire.digits import parse_digits
 
 ERRORS_KEPT = 5
 
@@ -48,4 +49,4 @@ def with_error(observed: Observed, failure: Failure) -> tuple[LastError, ...]:
 
 
 def _numerical(item: tuple[str, str]) -> tuple[int, str]:
-    return (int(item[0]) if item[0].isdigit() else 0, item[0])
+    return (parse_digits(item[0]) or 0, item[0])

@@ -20,6 +20,7 @@ from quintant.operators.shifu.api.device import (
     UpstreamEdgeDevice,
 )
 from quintant.operators.shifu.observed.interned import NOTHING, shared, shared_condition
+from quintant.operators.shifu.observed.view_meta import view_meta
 
 FOREIGN, NO_AGENT, SIMULATED = "ForeignAgent", "NoAgent", "Simulated"
 OUR_WORDS = (FOREIGN, NO_AGENT, SIMULATED)
@@ -38,15 +39,9 @@ def digest_status(status: EdgeDeviceStatus | None) -> int:
 
 
 def _meta(full: ObjectMeta) -> ObjectMeta:
-    return ObjectMeta(
-        name=full.name,
-        namespace=shared(full.namespace),
-        uid=full.uid,
-        resource_version=full.resource_version,
-        generation=full.generation,
+    return replace(
+        view_meta(full),
         creation_timestamp=shared(full.creation_timestamp or "") or None,
-        deletion_timestamp=full.deletion_timestamp,
-        labels=NOTHING,
         annotations=full.annotations or NOTHING,
     )
 

@@ -39,6 +39,7 @@ from quintant.operators.shifu.observed.pod_fields import (
 )
 from quintant.operators.shifu.observed.view_meta import view_meta, view_owner
 from quintant.runtime.apply import data_checksum
+from quintant.wire.digits import parse_digits
 
 
 class ComposedObject(Object):
@@ -99,7 +100,7 @@ def _deployment(wire: _DeploymentWire) -> ShifuDeployment:
         moved_for=shared(notes.get(MOVED_FOR, "")),
         unavailable_since=_unavailable_since(status),
         memory=memory_of(wire.spec.template.spec),
-        moves=int(moves) if (moves := notes.get(MOVES, "")).isdecimal() else 0,
+        moves=parse_digits(notes.get(MOVES, "")) or 0,
         available=status.available_replicas > 0 and status.observed_generation >= meta.generation,
     )
 

@@ -31,6 +31,12 @@ def test_what_a_real_server_finds_false_is_false(expression: str) -> None:
     assert value(expression) is False
 
 
+@pytest.mark.parametrize("zone", ["\xb2:00", "99:00", f"{'9' * 30}:00", "z" * 300])
+def test_a_time_zone_that_is_none_fails_its_expression_alone(zone: str) -> None:
+    with pytest.raises(CelError, match="unknown time zone"):
+        value(f"self.t.getHours('{zone}') == 1")
+
+
 @pytest.mark.parametrize(
     ("expression", "why"),
     [

@@ -24,7 +24,8 @@ def test_what_is_written_is_read(indexes: set[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "indexes"), [("0-9", {0, 1, 2}), ("5", set()), ("x", set()), ("1-x", set())]
+    ("text", "indexes"),
+    [("0-9", {0, 1, 2}), ("5", set()), ("x", set()), ("1-x", set()), ("9" * 5000, set())],
 )
 def test_indexes_beyond_the_last_one_and_nonsense_are_left_out(
     text: str, indexes: set[int]
@@ -36,3 +37,5 @@ def test_pod_without_a_number_has_none() -> None:
     assert index_of(Object()) is None
     annotations = {"batch.kubernetes.io/job-completion-index": "7"}
     assert index_of(Object(metadata=ObjectMeta(annotations=annotations))) == 7
+    annotations = {"batch.kubernetes.io/job-completion-index": "9" * 5000}
+    assert index_of(Object(metadata=ObjectMeta(annotations=annotations))) is None

@@ -41,6 +41,13 @@ def test_machines_are_listed_by_number() -> None:
     assert [each.id for each in infrastructure_status(OBSERVED, STATE).vms] == ["2", "10"]
 
 
+def test_machines_whose_numbers_are_none_come_first() -> None:
+    words = dict.fromkeys(["7", "\xb2", "9" * 5000], "configured")
+    state = InfrastructureState(InfrastructureWord.CONFIGURED, words)
+    listed = [each.id for each in infrastructure_status(OBSERVED, state).vms]
+    assert listed == ["9" * 5000, "\xb2", "7"]
+
+
 def test_status_stays_the_same_while_nothing_changes() -> None:
     first = infrastructure_status(OBSERVED, STATE)
     assert infrastructure_status(after(OBSERVED, infrastructure=first), STATE) is first
