@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from foreign.errors import ProgramError, announce, explain
 from image import build
-from image.engine import find_engine
+from image.engine import engine_works, find_engine
 
 REQUIRED = "QUINTANT_REQUIRED"
 """Set where whatever is absent is a failure, as in `.ci/run`."""
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _build(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    engine = find_engine(options.engine, environ)
+    engine = find_engine(options.engine, environ, engine_works)
     if "@" not in options.base:
         announce(f"base {options.base}, by its tag; BASE={options.base}@sha256:... repeats a build")
     wanted = build.plan(options.base, options.tag, options.target)

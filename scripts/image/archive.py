@@ -10,6 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 _WHITEOUT = ".wh."
+"""Before the name of what a layer removes from those below it."""
+_OPAQUE = ".wh..wh..opq"
+"""In a folder of which nothing is left of those below."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,18 @@ class Image:
 
     def root(self) -> dict[str, Entry]:
         """What a container sees: the layers, one over another."""
-        seen: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for layer in self.layers:
-            for path, entry in layer.entries.items():
-                at = PurePosixPath(path)
-                if at.name.startswith(_WHITEOUT):
-                    gone = str(at.with_name(at.name.removeprefix(_WHITEOUT)))
-                    seen = {k: v for k, v in seen.items() if k != gone and gone not in _above(k)}
-                else:
-                    seen[path] = entry
-        return seen
+            marks = [PurePosixPath(each) for each in layer.entries if _is_whiteout(each)]
+            emptied = {str(each.parent) for each in marks if each.name == _OPAQUE}
+            removed = {str(each.with_name(each.name.removeprefix(_WHITEOUT))) for each in marks}
+            entries = {
+                path: entry
+                for path, entry in entries.items()
+                if path not in removed and not _above(path) & (removed | emptied)
+            }
+            entries |= {p: each for p, each in layer.entries.items() if not _is_whiteout(p)}
+        return entries
 
 
 def read_image(archive: Path) -> Image:
@@ -95,6 +100,10 @@ def _content(tar: tarfile.TarFile, name: str) -> bytes:
     file = tar.extractfile(name)
     assert file is not None
     return file.read()
+
+
+def _is_whiteout(path: str) -> bool:
+    return PurePosixPath(path).name.startswith(_WHITEOUT)
 
 
 def _above(path: str) -> set[str]:

@@ -81,11 +81,8 @@ class Engine:
         return subprocess.run([*self.command, *words], check=True, stdout=subprocess.PIPE).stdout
 
 
-def find_engine(
-    given: str, environ: Mapping[str, str], works: Callable[[str], bool] | None = None
-) -> Engine:
+def find_engine(given: str, environ: Mapping[str, str], works: Callable[[str], bool]) -> Engine:
     """The engine that is named, or the first one that works."""
-    works = works or _works
     names = (given,) if given else NAMES
     found = [each for each in names if shutil.which(each, path=environ.get("PATH", os.defpath))]
     for each in found:
@@ -104,7 +101,7 @@ def _kind(command: str) -> str:
     return next((each for each in NAMES if each in name), "docker")
 
 
-def _works(command: str) -> bool:
+def engine_works(command: str) -> bool:
     """Whether it answers: docker's program says nothing without its daemon."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.run([command, "info"], check=False, **quiet).returncode == 0  # type: ignore[call-overload, no-any-return]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from image.sandbox import Said
+from image.sandbox import ProgramOutput
 from quintant.agents import AGENTS
 from quintant.cli import COMMANDS
 from quintant.extras import CLUSTER, NEEDED_BY
@@ -42,12 +42,12 @@ class Trial:
     words: Sequence[str]
     expected: Sequence[re.Pattern[str]]
 
-    def complaint(self, said: Said) -> str:
+    def complaint(self, output: ProgramOutput) -> str:
         """What is wrong with what it said, or nothing."""
-        if "Traceback" in said.text or "Errno" in said.text.partition("because:")[0]:
-            return f"{' '.join(self.words)}: {said.text[-2000:]}"
-        if not any(pattern.search(said.text.strip()) for pattern in self.expected):
-            return f"{' '.join(self.words)} ended with {said.code}: {said.text[-2000:]}"
+        if "Traceback" in output.text or "Errno" in output.text.partition("because:")[0]:
+            return f"{' '.join(self.words)}: {output.text[-2000:]}"
+        if not any(pattern.search(output.text.strip()) for pattern in self.expected):
+            return f"{' '.join(self.words)} ended with {output.code}: {output.text[-2000:]}"
         return ""
 
 

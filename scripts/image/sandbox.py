@@ -28,8 +28,8 @@ LONGEST_SECONDS = 120
 
 
 @dataclass(frozen=True)
-class Said:
-    """How a program ended, and what it said."""
+class ProgramOutput:
+    """How a program ended, and what it output."""
 
     code: int
     text: str
@@ -42,7 +42,7 @@ class Sandbox:
     root: Path
     variables: Sequence[str]
 
-    def run(self, who: str, words: Sequence[str], *, until: re.Pattern[str]) -> Said:
+    def run(self, who: str, words: Sequence[str], *, until: re.Pattern[str]) -> ProgramOutput:
         """Run a program until it ends, or has said what shows that it would go on."""
         line = [
             *("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"),
@@ -54,7 +54,7 @@ class Sandbox:
             text=True, errors="replace",
         ) as process:  # fmt: skip
             text = _read(process, until)
-        return Said(process.returncode, text)
+        return ProgramOutput(process.returncode, text)
 
 
 def _read(process: subprocess.Popen[str], until: re.Pattern[str]) -> str:

@@ -127,9 +127,9 @@ def _programs(sandbox: Sandbox) -> Iterator[str]:
     started, count = time.monotonic(), 0
     for who in USERS:
         for trial in trials():
-            said = sandbox.run(who, trial.words, until=SERVES)
+            output = sandbox.run(who, trial.words, until=SERVES)
             count += 1
-            if wrong := trial.complaint(said):
+            if wrong := trial.complaint(output):
                 yield f"as {who}: {wrong}"
     announce(f"ran {count} programs in {time.monotonic() - started:.0f} s")
 

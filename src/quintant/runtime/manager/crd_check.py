@@ -47,7 +47,7 @@ class _ServedKinds(Model):
 
 
 class _Components(Model):
-    schemas: Mapping[str, Any] = {}
+    schemas: Mapping[str, Schema] = {}
 
 
 class _OpenApi(Model):
@@ -109,10 +109,14 @@ async def _lacking_fields(rest: Rest, kind: type[Object]) -> list[str]:
     return missing_fields(_own(schema_of(kind)), schema) if schema else []
 
 
-def _schema_of(resource: Resource, schemas: Mapping[str, Any]) -> Schema | None:
+def _schema_of(resource: Resource, schemas: Mapping[str, Schema]) -> Schema | None:
     wanted = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    found = (each for each in schemas.values() if wanted in each.get(_GROUP_VERSION_KIND, ()))
+    found = (each for each in schemas.values() if wanted in _list(each.get(_GROUP_VERSION_KIND)))
     return next(found, None)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _own(schema: Schema) -> Schema:
@@ -123,9 +127,11 @@ def _own(schema: Schema) -> Schema:
 def _missing(wanted: Schema, installed: Schema, path: str) -> Iterator[str]:
     if installed.get(PRESERVE):
         return
-    there = installed.get("properties", {})
+    there = installed.get("properties")
+    if not isinstance(there, dict):
+        there = {}
     for name, schema in wanted.get("properties", {}).items():
-        if name in there:
+        if isinstance(there.get(name), dict):
             yield from _missing(schema, there[name], f"{path}.{name}")
         else:
             yield f"{path}.{name}"

@@ -5,7 +5,7 @@
            and then everything else at once; servers last
 
 Everything runs in one task group: a task that fails takes the process down, so that nothing
-lives on half dead. Reconciles, watches, sources and runnables heal by themselves and never fail.
+keeps running in part. Reconciles, watches, sources and runnables heal by themselves and never fail.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from quintant.client.rest import Rest
-from quintant.client.retry import with_retries
+from quintant.client.retry import RetryObserver, with_retries
 from quintant.client.token_bucket import TokenBucket
+from quintant.client.transport import Transport
 from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
@@ -69,14 +70,9 @@ class Engine:
         """Set when the caches are complete and every controller may work."""
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
-        self.elector = self._elect() if settings.leader_elect else None
+        self.elector = self._new_elector() if settings.leader_elect else None
         limit = self.elector.election.write_timeout if self.elector else None
-        bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
-        transport, tracer = environment.transport, environment.tracer
-        if tracer is not None:
-            transport = TracedTransport(transport, tracer)
-        patience = with_retries(transport, random, bucket=bucket, observer=counts)
-        rest = Rest(patience, counts, limit)
+        rest = Rest(self._retrying_transport(counts), counts, limit)
         self.caches = Caches(
             rest,
             random,
@@ -106,7 +102,7 @@ class Engine:
             self.recorder,
             statuses,
             self._blocking,
-            tracer,
+            environment.tracer,
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
@@ -114,7 +110,7 @@ class Engine:
         self.watchdog = Watchdog(self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by)
         self.json_pages: dict[str, BoundPage] = {}
         """What the program shows beside its metrics, by word."""
-        self.webhooks = self._answer(webhooks) if webhooks else None
+        self.webhooks = self._webhook_server(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
         self._crashed, self._abandoned = False, False
 
@@ -164,12 +160,13 @@ class Engine:
         if self.elector is not None:
             tasks.elector = spawn(self.elector.run())
         for runnable in self._runnables:
-            group_tasks = tasks.leading if runnable.leader else tasks.beside
-            group_tasks.append(spawn(self._run(runnable)))
-        tasks.controllers = spawn(self._conduct())
+            task = spawn(self._run(runnable))
+            if runnable.leader:
+                tasks.leading.append(task)
+        tasks.controllers = spawn(self._run_controllers())
         return tasks
 
-    async def _conduct(self) -> None:
+    async def _run_controllers(self) -> None:
         await CacheSync(self.caches, self.settings.sync_timeout).wait()
         self.started.set()
         await self._elected()
@@ -215,7 +212,14 @@ class Engine:
             self._crashed = self.health.stopping = True
             raise
 
-    def _answer(self, webhooks: WebhookDeclarations) -> WebhookServer:
+    def _retrying_transport(self, observer: RetryObserver) -> Transport:
+        settings, transport = self.settings, self.environment.transport
+        bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
+        if (tracer := self.environment.tracer) is not None:
+            transport = TracedTransport(transport, tracer)
+        return with_retries(transport, self.environment.random, bucket=bucket, observer=observer)
+
+    def _webhook_server(self, webhooks: WebhookDeclarations) -> WebhookServer:
         # Loaded by those who have webhooks.
         from quintant.runtime.webhook.binding import build_webhook_server
 
@@ -228,7 +232,7 @@ class Engine:
             namespace=self.environment.namespace,
         )
 
-    def _elect(self) -> Elector:
+    def _new_elector(self) -> Elector:
         environment, settings = self.environment, self.settings
         election = Election(
             settings.name,
@@ -279,7 +283,6 @@ class _Tasks:
     elector: asyncio.Task[Any] | None = None
     controllers: asyncio.Task[Any] | None = None
     leading: list[asyncio.Task[Any]] = field(default_factory=list)
-    beside: list[asyncio.Task[Any]] = field(default_factory=list)
 
 
 async def _cancel(*tasks: asyncio.Task[Any] | None) -> None:

@@ -113,3 +113,9 @@ def test_open_parts_of_a_schema_lack_nothing() -> None:
     open_schema = {"x-kubernetes-preserve-unknown-fields": True}
     assert missing_fields(wanted, {"properties": {"spec": open_schema}}) == []
     assert missing_fields(wanted, {"properties": {}}) == [".spec"]
+
+
+@pytest.mark.parametrize("odd", [None, [], "text", {"spec": None}, {"spec": []}])
+def test_a_schema_of_another_form_lacks_what_it_does_not_have(odd: Any) -> None:
+    wanted: dict[str, Any] = {"properties": {"spec": {"properties": {"a": {}}}}}
+    assert missing_fields(wanted, {"properties": odd}) == [".spec"]

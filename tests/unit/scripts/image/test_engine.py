@@ -34,7 +34,7 @@ def test_one_that_is_named_is_the_only_one_that_is_tried(path: Path) -> None:
 
 def test_where_there_is_none_three_lines_say_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(ProgramError) as refused:
-        find_engine("", {"PATH": str(tmp_path)})
+        find_engine("", {"PATH": str(tmp_path)}, lambda each: True)
     assert str(refused.value).splitlines() == [
         "cannot build the image",
         "because: there is no docker and no podman and no buildah on this machine",

@@ -25,7 +25,7 @@ from quintant.operators.infra.plan.create import failed_search
 from quintant.operators.infra.plan.decision import RARELY, SOON, PassDecision, note
 from quintant.operators.infra.plan.delete_request import deletion_change, target_of
 from quintant.operators.infra.plan.failures import denied
-from quintant.operators.infra.plan.search import rival
+from quintant.operators.infra.plan.search import rival, sought_marks
 from quintant.operators.infra.plan.status import STALLED, StatusChange, claim
 from quintant.operators.infra.plan.steps import elsewhere
 
@@ -86,12 +86,7 @@ def prove(observed: Observed) -> PassDecision | None:
 
 def has_right(observed: Observed, id: str, marks: InfrastructureMarks) -> bool:
     """Whether an infrastructure that nobody has may be claimed for this Cluster."""
-    cluster, operation = observed.cluster, observed.status.operation
-    create = operation is not None and operation.type == "Create"
-    token = operation.token if operation is not None and create else ""
-    if marks.match(InfrastructureMarks(token, cluster.metadata.uid, observed.instance)):
-        return True
-    if id == cluster.spec.adopt_infrastructure_id:
+    if marks.match(sought_marks(observed)) or id == observed.cluster.spec.adopt_infrastructure_id:
         return True
     if id == observed.noted_id:
         return marks.owner in ("", observed.instance)

@@ -1,8 +1,5 @@
 """What is asked of lightpeers over gRPC, each call with a deadline, in plain HTTP/2 past any proxy.
 
-Connections that worked are kept for the next call; those that failed are thrown away, for gRPC
-would not try them again for seconds.
-
 Import it where peers are spoken to: gRPC has threads of its own, and a process that has them must
 not fork, as a cluster does for every program.
 """
@@ -10,9 +7,7 @@ not fork, as a cluster does for every program.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
@@ -21,6 +16,7 @@ import grpc.aio
 from quintant.core.clock import Random
 from quintant.operators.klight.observed.answers import OK, Answer, Contents, PeerHealth
 from quintant.operators.klight.plan.parts import lacking, union
+from quintant.operators.klight.remote.grpc_channels import GrpcChannels
 from quintant.operators.klight.remote.prepared_contact import PreparedContact, served
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
@@ -53,26 +49,12 @@ from quintant.wire.protobuf import Malformed
 
 REASON = "klight-reason"
 """The key of the trailing metadata in which our peers say why a join failed."""
-# Connections kept; the one longest unused is closed beyond it. Each costs about 12 KB, a new one
-# a millisecond.
-KEPT = 1024
 # Of the chains that are read for one repair, all together; more would end the process, which has
 # 256 MiB. A block counts for no less than it takes in memory.
 MOST_BYTES = 96 * 1024 * 1024
 _BLOCK_BYTES = 128
-_CHANNEL = (
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.keepalive_time_ms", 2**31 - 1),
-    ("grpc.use_local_subchannel_pool", 1),
-)
 _BLANK = (("invalid parent", False), ("could not unmarshal network block", True))
 """What the original says of a block without anything: it has a chain, or none."""
-_REFUSALS = (
-    grpc.StatusCode.UNKNOWN,
-    grpc.StatusCode.UNIMPLEMENTED,
-    grpc.StatusCode.PERMISSION_DENIED,
-)
-"""The peer itself refused."""
 _NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
 """What gRPC says of a port that speaks something else."""
 
@@ -82,7 +64,7 @@ class GrpcPeers:
 
     def __init__(self, random: Random | None = None, token_file: Path | None = None) -> None:
         self._random, self._token_file = random or Random(), token_file
-        self._kept: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
+        self._channels = GrpcChannels()
 
     async def check(self, address: str, within: float) -> PeerHealth:
         """Whether the peer at an address serves."""
@@ -103,7 +85,7 @@ class GrpcPeers:
         if not health.serves:
             return health
         try:
-            async with self._channel(address) as channel:
+            async with self._channels.use(address) as channel:
                 call = _query(channel, within)
                 # The first message, or the end, tells; the rest may be a long history.
                 await call.read()
@@ -163,7 +145,7 @@ class GrpcPeers:
     async def newest(self, address: str, within: float) -> bytes:
         """A digest of what was written last; empty if nothing was, or the peer does not say."""
         try:
-            async with self._channel(address) as channel:
+            async with self._channels.use(address) as channel:
                 call = _query(channel, within)
                 async for raw in call:
                     call.cancel()
@@ -225,7 +207,7 @@ class GrpcPeers:
 
         Malformed if it is more than `most` bytes: a chain need not have an end.
         """
-        async with self._channel(address) as channel:
+        async with self._channels.use(address) as channel:
             call = _query(channel, within)
             async for raw in call:
                 payload = QueryResponse.decode(raw).payload
@@ -241,9 +223,7 @@ class GrpcPeers:
 
     async def close(self) -> None:
         """Close the connections that were kept."""
-        while self._kept:
-            _, channel = self._kept.popitem()
-            await channel.close()
+        await self._channels.close()
 
     async def _answered(
         self,
@@ -281,33 +261,11 @@ class GrpcPeers:
         metadata: Sequence[tuple[str, str]] = (),
     ) -> tuple[bytes, set[str]]:
         """What a peer answers, and the keys of the metadata that come with it."""
-        async with self._channel(address) as channel:
+        async with self._channels.use(address) as channel:
             ask: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method.path)
             call = ask(request.encode(), timeout=within, metadata=tuple(metadata))
             raw = await call
             return raw, {key for key, _ in await call.trailing_metadata() or ()}
-
-    @asynccontextmanager
-    async def _channel(self, address: str) -> AsyncIterator[grpc.aio.Channel]:
-        """A connection to a peer: kept if all went well, or if the peer itself refused."""
-        channel = self._kept.pop(address, None) or grpc.aio.insecure_channel(address, _CHANNEL)
-        good = False
-        try:
-            yield channel
-            good = True
-        except grpc.aio.AioRpcError as error:
-            good = error.code() in _REFUSALS
-            raise
-        finally:
-            await self._keep(address, channel) if good else await channel.close()
-
-    async def _keep(self, address: str, channel: grpc.aio.Channel) -> None:
-        spare = self._kept.pop(address, None)
-        self._kept[address] = channel
-        if spare is None and len(self._kept) > KEPT:
-            _, spare = self._kept.popitem(last=False)
-        if spare is not None:
-            await spare.close()
 
 
 def _query(channel: grpc.aio.Channel, within: float) -> grpc.aio.UnaryStreamCall[bytes, bytes]:

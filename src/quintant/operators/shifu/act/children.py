@@ -112,11 +112,11 @@ async def _write(
 ) -> None:
     if want is None:
         return
-    existing = () if have is None else (_told_whose(have, device),)
+    existing = () if have is None else (_with_owner(have, device),)
     await control(client, (want,), existing, by=device, policy=POLICY)
 
 
-def _told_whose(child: ComposedObject, device: Device) -> ComposedObject:
+def _with_owner(child: ComposedObject, device: Device) -> ComposedObject:
     """A child with the labels and annotations by which it is ours: its view has them as fields."""
     owner = owner_name(resource_of(type(device)), *device.key)
     labels = {OWNER_UID: child.owner, REVISION_LABEL: child.revision}
