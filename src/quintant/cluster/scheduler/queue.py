@@ -21,6 +21,8 @@ SCHEDULER = "default-scheduler"
 FIRST_SECONDS = 1.0
 """What a pod waits after its first refusal, even if something has changed; then twice as long."""
 LONGEST_SECONDS = 10.0
+MOST_DOUBLINGS = 16
+"""More than lead to the longest; without a limit a float ends after a thousand."""
 PATIENCE_SECONDS = 300.0
 """After so long a pod is tried again whatever has happened: nobody knows all that may help."""
 
@@ -51,7 +53,7 @@ class QueuedPodInfo(Struct):
 
     def back_off(self, now: float, move_cycle: int) -> None:
         """Have it wait until something changes, and for a while at least."""
-        pause = min(FIRST_SECONDS * 2**self.attempts, LONGEST_SECONDS)
+        pause = min(FIRST_SECONDS * 2 ** min(self.attempts, MOST_DOUBLINGS), LONGEST_SECONDS)
         self.attempts += 1
         self.wait_for_event(now, move_cycle)
         self.not_before = now + pause

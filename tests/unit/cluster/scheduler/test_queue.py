@@ -37,6 +37,9 @@ def test_pause_doubles_up_to_a_limit() -> None:
         entry.back_off(100.0, 0)
         pauses.append(entry.not_before - 100.0)
     assert pauses == [1, 2, 4, 8, 10, 10]
+    entry.attempts = 5000
+    entry.back_off(100.0, 0)
+    assert entry.not_before == 110.0, "after hours of refusals, too"
 
 
 def test_pod_is_tried_again_in_the_end_whatever_happens() -> None:

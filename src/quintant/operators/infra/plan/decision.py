@@ -35,6 +35,8 @@ RARELY = 300.0
 """Seconds between looks at what only the user can mend."""
 LEAST_SECONDS = 60.0
 """What a long call may take at least, whatever a spec says."""
+MOST_DOUBLINGS = 16
+"""More than lead to the longest wait; without a limit a float ends after a thousand attempts."""
 ADOPTED = "Adopted"
 NOTHING = StatusChange()
 
@@ -215,7 +217,8 @@ def later(now: datetime, seconds: float) -> str:
 
 def backoff(attempt: int, first: float, longest: float) -> float:
     """Seconds before the next attempt after so many."""
-    return float(min(first * 2.0 ** max(attempt - 1, 0), longest))
+    doublings = min(max(attempt - 1, 0), MOST_DOUBLINGS)
+    return float(min(first * 2.0**doublings, longest))
 
 
 def poll(observed: Observed, memory: ClusterMemory) -> float:

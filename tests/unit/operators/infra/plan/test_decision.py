@@ -17,6 +17,7 @@ from quintant.operators.infra.plan.decision import (
     Action,
     PassDecision,
     ProviderMethod,
+    backoff,
     note,
     provider_call,
 )
@@ -35,6 +36,11 @@ def observed(**spec: Any) -> Observed:
         "status": {"clusterID": "inf-1", "operation": RECORD},
     }
     return Observed(codec.decode(Cluster, codec.encode(body)), NOW, instance="here")
+
+
+def test_waits_double_up_to_the_longest_however_many_attempts_there_were() -> None:
+    waits = [backoff(attempt, 5.0, 30.0) for attempt in (-1, 0, 1, 2, 3, 4, 1025, 10**18)]
+    assert waits == [5, 5, 5, 10, 20, 30, 30, 30]
 
 
 def test_what_is_created_can_be_found_by_the_token_on_record() -> None:
