@@ -15,6 +15,7 @@ from typing import Protocol
 # The bits of a uuid4 that say so (RFC 9562), and all the others.
 UUID4 = 0x00000000_0000_4000_8000_000000000000
 UUID4_FREE = 0xFFFFFFFF_FFFF_0FFF_3FFF_FFFFFFFFFFFF
+MOST_SPAN_SECONDS = 1000 * 365 * 86_400.0
 
 
 class Clock(Protocol):
@@ -72,6 +73,11 @@ def timestamp(moment: datetime) -> str:
 def micro_timestamp(moment: datetime) -> str:
     """RFC 3339 with microseconds, as metav1.MicroTime is written."""
     return f"{moment.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
+
+
+def capped_timedelta(seconds: float) -> timedelta:
+    """So many seconds, or a thousand years: what a spec says may lead beyond every datetime."""
+    return timedelta(seconds=min(seconds, MOST_SPAN_SECONDS))
 
 
 def parse_timestamp(text: str) -> datetime:

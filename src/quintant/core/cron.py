@@ -38,6 +38,8 @@ _WORDS = {
 }
 _EVERY = re.compile(r"@every ((?:\d+(?:\.\d+)?[hms])+)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+MOST_SECONDS = 2**63 / 1e9
+"""Of an interval, as Go has it: 292 years in nanoseconds."""
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -90,11 +92,8 @@ def parse(text: str, zone: str = "") -> Schedule:
     else:
         timezone = locate(zone)
     text = text.strip()
-    if text.startswith("@every ") and not _EVERY.fullmatch(text):
-        span = text.partition(" ")[2]
-        raise ValueError(f'failed to parse duration {text}: time: invalid duration "{span}"')
-    if found := _EVERY.fullmatch(text):
-        return Schedule(every=timedelta(seconds=max(1, int(_seconds(found[1])))))
+    if text.startswith("@every "):
+        return Schedule(every=_interval(text))
     if text.startswith("@") and text not in _WORDS:
         raise ValueError(f"unrecognized descriptor: {text}")
     words = _WORDS.get(text, text).split()
@@ -174,6 +173,15 @@ def _number(word: str, names: Mapping[str, int]) -> int:
 def _open(word: str) -> bool:
     """Whether a field of days does not restrict anything."""
     return any(part.removesuffix("/1") in ("*", "?") for part in word.split(","))
+
+
+def _interval(text: str) -> timedelta:
+    found = _EVERY.fullmatch(text)
+    seconds = _seconds(found[1]) if found else 0.0
+    if found is None or seconds > MOST_SECONDS:
+        span = text.partition(" ")[2]
+        raise ValueError(f'failed to parse duration {text}: time: invalid duration "{span}"')
+    return timedelta(seconds=max(1, int(seconds)))
 
 
 def _seconds(text: str) -> float:

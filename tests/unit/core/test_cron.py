@@ -77,6 +77,10 @@ def test_hour_that_is_left_out_does_not_come_and_one_that_is_repeated_comes_twic
         ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
         ("1/2/3 * * * *", "too many slashes: 1/2/3"),
         ("@every x", 'failed to parse duration @every x: time: invalid duration "x"'),
+        (
+            "@every 9999999999h",
+            'failed to parse duration @every 9999999999h: time: invalid duration "9999999999h"',
+        ),
         ("@often", "unrecognized descriptor: @often"),
         (
             "TZ=Nowhere/Land * * * * *",

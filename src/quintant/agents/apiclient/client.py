@@ -30,8 +30,9 @@ from quintant.http.client_connection import (
 )
 from quintant.http.encode_request import encode_request, header_line
 from quintant.http.head import ProtocolError, ResponseHead
-from quintant.wire.digits import parse_digits
 
+_DIGITS = 10
+"""Of a time to wait: so many, and more, name none."""
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
@@ -287,7 +288,9 @@ def _unreachable(account: PodAccount, error: BaseException) -> ApiUnreachable:
 
 def _pause(head: ResponseHead) -> float:
     """Seconds that the server wants to be left alone."""
-    return float(parse_digits(head.headers.get("retry-after", "")) or 0)
+    text = head.headers.get("retry-after", "")
+    # A superscript two is a digit to Python, and no number.
+    return float(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 0.0
 
 
 def _unheard(_: ClientConnection) -> None:

@@ -7,8 +7,6 @@ owner only gets the finalizer that asks for it.
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import msgspec
 
 from quintant.cluster.apiserver.handlers.delete_options import DeleteOptions
@@ -20,7 +18,7 @@ from quintant.cluster.apiserver.kinds.metadata_rules import deleting, has_finali
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
 from quintant.cluster.apiserver.storage.history import StoredEntry
-from quintant.core.clock import Clock, timestamp
+from quintant.core.clock import Clock, capped_timedelta, timestamp
 
 FINALIZERS = {
     DeletionPropagation.FOREGROUND: "foregroundDeletion",
@@ -80,7 +78,7 @@ class Deletes:
         grace = _grace(kind, obj, options)
         if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
             return {**obj, "metadata": metadata}
-        metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))
+        metadata["deletionTimestamp"] = timestamp(self._clock.now() + capped_timedelta(grace))
         if (on_delete := kind.strategy.delete.on_delete) is not None:
             marked = {**obj, "metadata": metadata}
             on_delete(marked, metadata["deletionTimestamp"])

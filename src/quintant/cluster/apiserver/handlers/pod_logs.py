@@ -7,7 +7,7 @@ whoever runs it: a node brings its `LogProvider`, and the first that knows the p
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, inv
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
-from quintant.core.clock import Clock
+from quintant.core.clock import Clock, capped_timedelta
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -145,7 +145,7 @@ def _read(query: Mapping[str, str], now: datetime) -> LogOptions:
         timestamps=_flag(query, "timestamps"),
         tail=_number(query, "tailLines"),
         limit=_number(query, "limitBytes"),
-        since=since if seconds is None else now - timedelta(seconds=seconds),
+        since=since if seconds is None else now - capped_timedelta(seconds),
     )
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from quintant.api.batch import CronJob, Job
 from quintant.cluster.controllers.pods.views import parse_time
+from quintant.core.clock import capped_timedelta
 from quintant.core.cron import Schedule
 
 MANY = 100
@@ -35,7 +36,7 @@ def next_due(cron: CronJob, schedule: Schedule, now: datetime) -> ScheduledRun |
     """
     since = _since(cron)
     if cron.spec.starting_deadline_seconds is not None:
-        since = max(since, now - timedelta(seconds=cron.spec.starting_deadline_seconds))
+        since = max(since, now - capped_timedelta(cron.spec.starting_deadline_seconds))
     first = schedule.after(since)
     second = schedule.after(first) if first is not None else None
     if first is None or second is None:
@@ -49,7 +50,7 @@ def next_due(cron: CronJob, schedule: Schedule, now: datetime) -> ScheduledRun |
 def too_late(cron: CronJob, at: datetime, now: datetime) -> bool:
     """Whether a job for that time must not be made any more."""
     limit = cron.spec.starting_deadline_seconds
-    return limit is not None and at + timedelta(seconds=limit) < now
+    return limit is not None and at + capped_timedelta(limit) < now
 
 
 def jobs_to_remove(cron: CronJob, jobs: Iterable[Job]) -> list[Job]:

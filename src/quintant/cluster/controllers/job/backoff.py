@@ -6,10 +6,10 @@ It follows from the pods that are there, so that a restart of the controller for
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from quintant.cluster.controllers.pods.views import ALWAYS, PodState, parse_time
-from quintant.core.clock import parse_timestamp
+from quintant.core.clock import capped_timedelta, parse_timestamp
 
 FIRST_SECONDS = 10.0
 LONGEST_SECONDS = 600.0
@@ -57,7 +57,7 @@ def _unready(pod: PodState) -> datetime | None:
 
 def _deleted(pod: PodState) -> datetime | None:
     end = parse_time(pod.metadata.deletion_timestamp)
-    grace = timedelta(seconds=pod.metadata.deletion_grace_period_seconds or 0)
+    grace = capped_timedelta(pod.metadata.deletion_grace_period_seconds or 0)
     return end - grace if end is not None else None
 
 

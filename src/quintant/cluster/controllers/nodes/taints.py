@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from quintant.api.core import Taint, Toleration
 from quintant.cluster.common.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.core.clock import parse_timestamp, timestamp
+from quintant.core.clock import capped_timedelta, parse_timestamp, timestamp
 
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
@@ -79,4 +79,4 @@ def _until(tolerations: Sequence[Toleration], taint: Taint, now: datetime) -> da
     if not accepted:
         return since
     limits = [each.toleration_seconds for each in accepted if each.toleration_seconds is not None]
-    return since + timedelta(seconds=max(0, min(limits))) if limits else None
+    return since + capped_timedelta(max(0, min(limits))) if limits else None

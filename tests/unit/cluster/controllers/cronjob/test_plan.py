@@ -70,6 +70,14 @@ def test_deadline_hides_what_is_older() -> None:
     assert not too_late(held, NOON - minutes(1), NOON)
 
 
+def test_deadline_longer_than_any_time_hides_nothing() -> None:
+    held = cron(NOON - minutes(60), starting_deadline_seconds=2**63 - 1)
+    found = next_due(held, parse("*/30 * * * *"), NOON + minutes(10))
+    assert found is not None
+    assert found.at == NOON
+    assert not too_late(held, NOON - minutes(600), NOON)
+
+
 def test_schedule_without_any_time_is_refused() -> None:
     with pytest.raises(ValueError, match="less than 1 second"):
         next_due(cron(), parse("0 0 31 2 *"), NOON)
