@@ -44,6 +44,14 @@ def parse_quantity(text: str | int) -> Decimal:
     return size.copy_negate() if sign == "-" else size
 
 
+def bounded_quantity(text: str | int) -> Decimal:
+    """The value of a quantity, within 64 bits: an exponent may name more than can be counted to.
+
+    Take this one wherever a whole number is made of it, or another value is added.
+    """
+    return max(-LARGEST_BINARY, min(parse_quantity(text), LARGEST_BINARY))
+
+
 @lru_cache(RECENT)
 def _size_seen(digits: str, suffix: str) -> Decimal:
     return _size(digits, suffix)

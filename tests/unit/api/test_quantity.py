@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.api.quantity import parse_quantity
+from quintant.api.quantity import bounded_quantity, parse_quantity
 
 SUFFIXES = {
     "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1),
@@ -80,3 +80,9 @@ def test_a_suffix_multiplies_exactly(digits: int, places: int, suffix: str) -> N
     wanted = number * SUFFIXES[suffix]
     if wanted < 2**63 and wanted == wanted.quantize(Decimal("1e-9")):
         assert parse_quantity(f"{number:f}{suffix}") == wanted
+
+
+def test_a_quantity_beyond_what_can_be_counted_is_bounded() -> None:
+    assert bounded_quantity("1e999999999") == 2**63 - 1
+    assert bounded_quantity("-1e999999999") == 1 - 2**63
+    assert bounded_quantity("1.5Gi") == parse_quantity("1.5Gi")

@@ -11,7 +11,7 @@ from math import ceil
 
 from msgspec import Struct
 
-from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.quantity import Quantity, bounded_quantity
 from quintant.cluster.common.views import ContainerView, PodView
 
 CPU, MEMORY, PODS = "cpu", "memory", "pods"
@@ -60,7 +60,7 @@ def resource_request(pod: PodView) -> ResourceRequest:
 @lru_cache(maxsize=4096)
 def quantity_value(name: str, quantity: Quantity) -> int:
     """A quantity in whole numbers, rounded up: millicores for cpu, else as it is."""
-    value = parse_quantity(quantity)
+    value = bounded_quantity(quantity)
     return ceil(value * _MILLI if name == CPU else value)
 
 

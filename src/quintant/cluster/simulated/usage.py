@@ -11,7 +11,7 @@ from datetime import datetime
 from math import pi, sin
 from zlib import crc32
 
-from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.quantity import Quantity, bounded_quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
 from quintant.cluster.common.node_faults import FULL_SHARE, NodeFault
 
@@ -33,8 +33,8 @@ def container_usage(
     """What a container uses; `identity` tells it from all others."""
     rhythm = 2 * pi * (now.timestamp() / SWING_SECONDS + crc32(identity.encode()) / 2**32)
     part = 1 + SWING * sin(rhythm)
-    cores = float(parse_quantity(requests.get("cpu", "0"))) * CPU_SHARE or IDLE_CORES
-    memory = float(parse_quantity(requests.get("memory", "0"))) * MEMORY_SHARE or IDLE_BYTES
+    cores = float(bounded_quantity(requests.get("cpu", "0"))) * CPU_SHARE or IDLE_CORES
+    memory = float(bounded_quantity(requests.get("memory", "0"))) * MEMORY_SHARE or IDLE_BYTES
     return ResourceUsage(cores * part, int(memory * part))
 
 
@@ -48,5 +48,5 @@ def node_usage(
     for each in used:
         cores, memory = cores + each.cores, memory + each.memory
     if fault is NodeFault.FULL:
-        memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL_SHARE)
+        memory = int(float(bounded_quantity(capacity.get("memory", "0"))) * FULL_SHARE)
     return ResourceUsage(cores, memory)

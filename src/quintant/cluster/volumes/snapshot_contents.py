@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from quintant.api.core import PersistentVolume
-from quintant.api.quantity import parse_quantity
+from quintant.api.quantity import bounded_quantity
 from quintant.api.snapshot import (
     VolumeSnapshot,
     VolumeSnapshotContent,
@@ -142,5 +142,5 @@ def _capacity(handle: str, volumes: Iterable[PersistentVolume]) -> int:
     """How large a volume is, by its handle."""
     for volume in volumes:
         if volume.spec.csi is not None and volume.spec.csi.volume_handle == handle:
-            return int(parse_quantity(volume.spec.capacity.get(STORAGE, "0")))
+            return int(bounded_quantity(volume.spec.capacity.get(STORAGE, "0")))
     return 0

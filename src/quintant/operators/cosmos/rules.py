@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from quintant.api.quantity import parse_quantity
+from quintant.api.quantity import LARGEST_BINARY, parse_quantity
 from quintant.core.errors import Cause
 from quintant.core.object import Opaque
 from quintant.core.schema.limits import beyond_limits
@@ -127,7 +127,7 @@ def _claim(path: str, template: NodeVolumeClaimTemplate, *, required: bool) -> I
 
 def _amount(path: str, text: str) -> Iterator[Cause]:
     try:
-        if text and parse_quantity(text) <= 0:
+        if text and not 0 < parse_quantity(text) <= LARGEST_BINARY:
             yield _invalid(path, f"{text} is no size")
     except ValueError as error:
         yield _invalid(path, str(error))

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.api.quantity import parse_quantity
+from quintant.api.quantity import bounded_quantity
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.kubelet.volume.references import References
 from quintant.cluster.kubelet.volume.rootfs import folder_at, path_in_root
@@ -47,7 +47,7 @@ def claim_sizes(spec: PodSpec, references: References) -> dict[str, ClaimSize]:
         source = volume.persistent_volume_claim
         claim = references.claims.get(source.claim_name) if source is not None else None
         if claim is not None:
-            amount = parse_quantity(claim.status.capacity.get(STORAGE, "0"))
+            amount = bounded_quantity(claim.status.capacity.get(STORAGE, "0"))
             sizes[volume.name] = ClaimSize(claim.metadata.name, int(amount))
     return sizes
 

@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
 from quintant.api.container import ResourceRequirements
 from quintant.api.events import PlannedEvent
-from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.quantity import LARGEST_BINARY, Quantity, bounded_quantity, parse_quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import (
@@ -163,7 +163,7 @@ def newest_snapshot(
 
 def grown(size: Quantity, most: Quantity | None) -> Decimal:
     """What is asked for to have a size: a little more, and never above the most."""
-    wanted = (parse_quantity(size) * _HEADROOM).to_integral_value(ROUND_CEILING)
+    wanted = (bounded_quantity(size) * _HEADROOM).to_integral_value(ROUND_CEILING)
     return min(wanted, parse_quantity(most)) if most is not None else wanted
 
 
@@ -172,12 +172,12 @@ def increased(capacity: Decimal, increase: int | str) -> Decimal:
     if isinstance(increase, str) and increase.endswith("%"):
         part = capacity * Decimal(increase.removesuffix("%")) / 100
         return capacity + part.to_integral_value(ROUND_HALF_UP)
-    return capacity + parse_quantity(increase)
+    return capacity + bounded_quantity(increase)
 
 
 def quantity_of(size: Decimal) -> Quantity:
     """A number of bytes as people write it; a part of a byte counts as one."""
-    whole = int(size.to_integral_value(ROUND_CEILING))
+    whole = int(min(size, LARGEST_BINARY).to_integral_value(ROUND_CEILING))
     for suffix, unit in _SUFFIXES:
         if whole and whole % unit == 0:
             return Quantity(f"{whole // unit}{suffix}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.quantity import Quantity, bounded_quantity
 
 MEBIBYTE = 2**20
 
 
 def memory_bytes(text: str) -> int:
     """Whole bytes; ValueError if it is no amount above zero."""
-    amount = int(parse_quantity(text))
+    amount = int(bounded_quantity(text))
     if amount <= 0:
         raise ValueError("expected an amount above zero, such as 64Mi")
     return amount
@@ -27,7 +27,7 @@ def whole_amount(quantity: Quantity | None) -> int:
     if not quantity:
         return 0
     try:
-        return max(0, int(parse_quantity(quantity)))
+        return max(0, int(bounded_quantity(quantity)))
     except (ValueError, ArithmeticError):
         return 0
 
@@ -37,6 +37,6 @@ def milli_amount(quantity: Quantity | None) -> int:
     if not quantity:
         return 0
     try:
-        return max(0, int(parse_quantity(quantity) * 1000))
+        return max(0, int(bounded_quantity(quantity) * 1000))
     except (ValueError, ArithmeticError):
         return 0

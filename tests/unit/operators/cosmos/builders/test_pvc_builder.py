@@ -18,6 +18,7 @@ from quintant.operators.cosmos.builders.pvc_builder import (
     build_claim,
     choose_source,
     claim_template,
+    grown,
     increased,
     quantity_of,
 )
@@ -89,6 +90,11 @@ def chosen(source: dict[str, Any], *snapshots: VolumeSnapshot, **found: Any) -> 
 EXPLICIT = {
     "dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
 }
+
+
+def test_a_size_beyond_what_can_be_counted_is_bounded() -> None:
+    assert grown(Quantity("1e999999999"), Quantity("1Ti")) == 2**40
+    assert quantity_of(increased(Decimal(2**40), "1e999999999")) == str(2**63 - 1)
 
 
 def test_a_source_that_is_larger_makes_the_volume_so() -> None:
