@@ -1,8 +1,8 @@
 """The reference of public names, made from their docstrings: pages that nobody writes by hand.
 
 A page holds one module as users import it. What `quintant` and `quintant.testing` export is there;
-so are the two packages of the runtime that pages import from, and the modules of Kubernetes' kinds
-(the complete ones have a page of their own in `docs/`).
+so are the two packages of the runtime that export names, the modules of Kubernetes' kinds (the
+complete ones have a page of their own in `docs/`), and whatever else pages and examples import.
 """
 
 import ast
@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from docsite.declarations import Declaration, Sources
 from docsite.lists import widened
 from docsite.navigation import Section
+from docsite.page_imports import page_imports
 from docsite.signatures import fields, heads, members
 
 FOLDER = PurePosixPath("reference")
@@ -26,6 +27,9 @@ PROGRAM = {
 }
 """What users import, and the module that it is."""
 _KINDS = "quintant.api"
+_MAY_CHANGE = (
+    "Pages and examples import this. `quintant` does not export it, so it may change at any time."
+)
 _KIND_OF_NAME = ((ast.ClassDef, "Classes"), (ast.FunctionDef | ast.AsyncFunctionDef, "Functions"))
 _REST = "Values"
 _NAME = re.compile(r"`(\w+)`")
@@ -40,11 +44,13 @@ class Reference:
         folder = root.joinpath("src", *_KINDS.split("."))
         kinds = sorted(f"{_KINDS}.{path.stem}" for path in folder.glob("[!_]*.py"))
         self._kinds = {name: name for name in kinds}
-        self._homes = {**PROGRAM, **self._kinds}
+        imported = page_imports(root)
+        self._further = {name: each for name, each in imported.items() if name not in PROGRAM}
+        self._homes = {**PROGRAM, **self._kinds, **{name: name for name in self._further}}
 
     def sections(self) -> tuple[Section, ...]:
         """Return its part of the navigation."""
-        parts = (("Reference", PROGRAM), ("Kinds", self._kinds))
+        parts = (("Reference", PROGRAM), ("Kinds", self._kinds), ("Further", self._further))
         return tuple(Section(title, tuple(map(_file, names))) for title, names in parts)
 
     def pages(self) -> Mapping[PurePosixPath, str]:
@@ -54,19 +60,26 @@ class Reference:
     def public(self, page: str) -> Iterator[Declaration]:
         """Yield what a page describes."""
         module = self._homes[page]
-        for name in self._sources.get(module).public():
+        for name in self._further.get(page) or self._sources.get(module).public():
             found = self._sources.find(module, name)
             yield Declaration(found.module, name, found.nodes, found.docstring)
 
     def _page(self, page: str) -> str:
         source = self._sources.get(self._homes[page])
         public = list(self.public(page))
-        parts = [f"# {page}", self._prose(page, source.docstring), _contents(public)]
+        parts = [f"# {page}", self._introduction(page), self._prose(page, source.docstring)]
+        parts.append(_contents(public))
         for title, group in _grouped(public):
             parts.append(f"## {title}")
             for each in group:
                 parts += self._entry(page, each)
         return "\n\n".join(filter(None, parts)) + "\n"
+
+    def _introduction(self, page: str) -> str:
+        if page != self._homes[page]:
+            package, _, name = page.rpartition(".")
+            return _code(f"from {package} import {name}")
+        return _MAY_CHANGE if page in self._further else ""
 
     def _entry(self, page: str, entry: Declaration) -> Iterator[str]:
         yield f"### {entry.name} {{ #{entry.name} }}"

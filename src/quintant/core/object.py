@@ -2,7 +2,7 @@
 
 A Model declares the fields we use; decoding drops the others. That is why a typed object is
 never PUT back: what we do not model would be lost. An optional field's Python default means
-"absent" and is not sent; API defaults live in schema annotations (`runtime.schema`).
+"absent" and is not sent; API defaults live in annotations of the schema (`core.schema.markers`).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 import quintant
 import quintant.testing
 from docsite.declarations import Sources
+from docsite.page_imports import page_imports
 from docsite.pages import documents
 from docsite.reference import PROGRAM, Reference
 from docsite.signatures import heads
@@ -64,6 +65,20 @@ def test_every_module_of_kinds_has_a_page() -> None:
     assert {name for name in NAMES if name.startswith("quintant.api.")} == {
         f"quintant.api.{each}" for each in kinds
     }
+
+
+def test_what_pages_import_beside_is_there_and_said_to_change(tmp_path: Path) -> None:
+    text = (
+        "from quintant.core.a import x, y as z\n    from quintant.client.b import (\n  c,  # d\n)\n"
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text(f"{text}from quintant.core import d\n")
+    assert page_imports(tmp_path) == {"quintant.client.b": ("c",), "quintant.core.a": ("x", "y")}
+    assert "may change at any time" in page("quintant.core.schema.markers")
+
+
+def test_a_module_without_a_path_of_its_own_is_imported_from_its_package() -> None:
+    assert "```python\nfrom quintant import errors\n```" in page("quintant.errors")
 
 
 def test_members_of_bases_that_no_page_describes_are_there() -> None:
