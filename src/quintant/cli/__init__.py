@@ -26,6 +26,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "agent": "Run a program that pods are made of.",
     "completion": "Print the completion script of a shell.",
+    "console": "Show a cluster on a web page, live.",
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "demo": "Show every operator at work on an embedded cluster.",
@@ -50,7 +51,7 @@ HELP_OPTIONS = ["-h", "--help"]
 _ROOMS = {
     "cluster": ("demo", "up"),
     "envtest": ("envtest",),
-    "look": ("describe", "get", "logs"),
+    "look": ("console", "describe", "get", "logs"),
     "operators": ("agent", "cosmos", "crd", "infra", "klight", "manifests", "operator", "run"),
     "testing": ("explore",),
 }

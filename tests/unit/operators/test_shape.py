@@ -6,6 +6,7 @@
     plan.py       pure: Observed → what to do
     builders.py   children           act.py       does it          reconcile.py   all three
     remote.py     the world outside  metrics.py   sample.py        README.md
+    panel.py      pure: kinds → rows of the console
     rules.py admission.py cleanup.py report.py alerts.py topology.py   where an operator needs them
 
 A module that outgrew one file becomes a folder of its name, with its parts inside. A further kind
@@ -29,13 +30,13 @@ import quintant.operators
 OPERATORS = Path(quintant.operators.__file__).parent
 REQUIRED = {
     "__init__", "api", "options", "observed", "observe", "plan", "act", "reconcile", "metrics",
-    "sample",
+    "panel", "sample",
 }  # fmt: skip
 OPTIONAL = {
     "builders", "remote", "rules", "admission", "cleanup", "report", "alerts", "topology",
 }  # fmt: skip
 NAMES = REQUIRED | OPTIONAL
-PURE = ("plan", "observed", "builders", "rules")
+PURE = ("plan", "observed", "builders", "rules", "panel")
 EFFECTS = (
     "asyncio", "grpc", "http", "os", "random", "socket", "subprocess", "threading", "time",
     "quintant.client", "quintant.runtime.cache", "quintant.runtime.reconcile.context",

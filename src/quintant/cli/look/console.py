@@ -1,0 +1,89 @@
+"""`quintant console`: what is in a cluster, on one page, live."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quintant.cli.cluster.signals import stop_event
+from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
+from quintant.core.address import BindAddress
+from quintant.core.clock import Random, SystemClock
+from quintant.operators import OPERATORS
+from quintant.runtime.manager.loops import loop_factory
+from quintant.runtime.observe import logs
+
+if TYPE_CHECKING:
+    from quintant.console.console import ConsoleSystem
+
+ADDRESS = "127.0.0.1:8090"
+
+
+@click.command("console")
+@click.option("--listen", default=ADDRESS, show_default=True, help="host:port; port 0 is any.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
+@click.option("--context", help="Instead of the kubeconfig's current context.")
+@click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="Let in who knows the token in a file."
+)
+@click.option(
+    "--kubernetes-auth",
+    is_flag=True,
+    help="Let in users of the cluster, by their tokens; each sees what they may list.",
+)
+def command(
+    listen: str,
+    kubeconfig: Path | None,
+    context: str | None,
+    opens: bool,
+    token_file: Path | None,
+    kubernetes_auth: bool,
+) -> None:
+    """Show a cluster on a web page, live, until Ctrl-C.
+
+    It reads and changes nothing. On loopback it needs no password; elsewhere it does not start
+    without --token-file or --kubernetes-auth.
+    """
+    from quintant.console.console import ConsoleOptions, run_console
+
+    logs.configure(level="warning")
+    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    options = ConsoleOptions(
+        console_systems(),
+        BindAddress.parse(listen),
+        config.server,
+        token_file,
+        kubernetes_auth,
+    )
+
+    async def serve() -> None:
+        stopped, transport = stop_event(), HttpTransport(config)
+        try:
+            async with run_console(options, transport, SystemClock(), Random()) as address:
+                url = f"http://{address}/"
+                click.echo(f"console at {url}")
+                if opens:
+                    webbrowser.open(url)
+                await stopped.wait()
+        finally:
+            await transport.close()
+
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(serve())
+
+
+def console_systems() -> tuple[ConsoleSystem, ...]:
+    """Every operator that comes with Quintant, with its panel."""
+    from quintant.console.console import ConsoleSystem
+
+    return tuple(
+        ConsoleSystem(import_module(f"quintant.operators.{name}.panel").PANEL, OPERATORS[name].name)
+        for name in OPERATORS
+    )

@@ -1,0 +1,201 @@
+"""Panels: the objects of one system as rows, its kinds coming and going."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from quintant.console.links import CELL_LENGTH, cut, is_simulated, object_link, safe_url
+from quintant.console.publisher import Publisher
+from quintant.console.sources import AnyChange, Sources
+from quintant.console.topics import AccessScope, Topic, TopicRow
+from quintant.console.views import ConsoleObject
+from quintant.core import codec
+from quintant.core.errors import Undecodable
+from quintant.core.resource import Resource, resource_of
+from quintant.runtime.observe.system_panel import (
+    ObjectState,
+    PanelColumn,
+    PanelKind,
+    PanelPlot,
+    PanelRow,
+    SystemPanel,
+)
+
+MOST_BROKEN = 5
+"""Broken objects that the overview names."""
+SENTENCE_LENGTH = 500
+
+
+class ShownKind(Struct, frozen=True):
+    """A kind that is served now, and how its objects become rows."""
+
+    resource: Resource
+    columns: tuple[PanelColumn, ...]
+    row: Callable[[ConsoleObject], PanelRow]
+
+
+class ShownObject(Struct, frozen=True):
+    """What is kept of a row, for the overview."""
+
+    state: ObjectState
+    title: str
+    sentence: str
+    link: str
+    figures: dict[str, float]
+
+
+def typed_kind(kind: PanelKind) -> ShownKind:
+    """A kind that an operator's panel makes rows of."""
+
+    def row(obj: ConsoleObject) -> PanelRow:
+        try:
+            return kind.row(codec.decode(kind.kind, obj.content))
+        except Undecodable as error:
+            return PanelRow("unknown", f"it does not fit its type: {error.why}")
+
+    return ShownKind(resource_of(kind.kind), kind.columns, row)
+
+
+class SystemBoard:
+    """The topic of one system."""
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        publisher: Publisher,
+        sources: Sources,
+        *,
+        install: str = "",
+        docs: str = "",
+        plots: tuple[PanelPlot, ...] = (),
+    ) -> None:
+        self.name, self.title, self.install, self.docs = name, title, install, docs
+        self.plots = plots
+        self.kinds: dict[Resource, ShownKind] = {}
+        self.topic = publisher.add(Topic(f"panel/{name}"))
+        self.objects: dict[str, ShownObject] = {}
+        self.counts: Counter[str] = Counter()
+        self._publisher, self._sources = publisher, sources
+        self._changed: dict[str, tuple[Resource, ConsoleObject | None]] = {}
+        self._subscribed: set[Resource] = set()
+        self._listeners: list[Callable[[], None]] = []
+        self._publisher.mark(self)
+
+    @property
+    def installed(self) -> bool:
+        """Whether the server serves a kind of it."""
+        return bool(self.kinds)
+
+    def show(self, kind: ShownKind) -> None:
+        """Show the objects of a kind from now on."""
+        before = self.kinds.get(kind.resource)
+        self.kinds[kind.resource] = kind
+        if kind.resource not in self._subscribed:
+            self._subscribed.add(kind.resource)
+            self._sources.subscribe(kind.resource, self._heard)
+        self._sources.follow(kind.resource)
+        if before is not None and before != kind:
+            for obj in self._sources.objects(kind.resource):
+                self._changed[obj.metadata.uid] = kind.resource, obj
+        self._publisher.mark(self)
+
+    def hide(self, resource: Resource) -> None:
+        """Show a kind no more."""
+        if self.kinds.pop(resource, None) is not None:
+            self._sources.unfollow(resource)
+            self._publisher.mark(self)
+
+    def on_flush(self, listener: Callable[[], None]) -> None:
+        """Hear whenever rows may have changed."""
+        self._listeners.append(listener)
+
+    def broken(self) -> list[ShownObject]:
+        """The first few that need a person."""
+        if not self.counts["broken"]:
+            return []
+        found = (each for each in self.objects.values() if each.state == "broken")
+        return [each for each, _ in zip(found, range(MOST_BROKEN), strict=False)]
+
+    def figure(self, plot: PanelPlot) -> float | None:
+        """The present value of a plot; None if no object has one."""
+        values = [
+            each.figures[plot.name] for each in self.objects.values() if plot.name in each.figures
+        ]
+        if not values:
+            return None
+        return max(values) if plot.merge == "max" else sum(values)
+
+    def flush(self) -> None:
+        changed, self._changed = self._changed, {}
+        rows: dict[str, TopicRow] = {}
+        for uid, (resource, obj) in changed.items():
+            kind = self.kinds.get(resource)
+            if obj is None or kind is None:
+                self._forget(uid)
+            else:
+                rows[uid] = self._row(kind, obj)
+        removed = [uid for uid in changed if uid not in rows]
+        self.topic.publish(rows, removed, self._meta())
+        for listener in self._listeners:
+            listener()
+
+    def _heard(self, resource: Resource, change: AnyChange) -> None:
+        if change.old is not None and change.new is None:
+            self._changed[change.old.metadata.uid] = resource, None
+        elif change.new is not None:
+            self._changed[change.new.metadata.uid] = resource, change.new
+        self._publisher.mark(self)
+
+    def _row(self, kind: ShownKind, obj: ConsoleObject) -> TopicRow:
+        found, meta, resource = kind.row(obj), obj.metadata, kind.resource
+        sentence = cut(found.sentence, SENTENCE_LENGTH)
+        link = object_link(resource, meta.name, meta.namespace)
+        self._remember(meta.uid, ShownObject(
+            found.state, f"{resource.kind} {obj.key}", sentence, link, dict(found.figures)
+        ))  # fmt: skip
+        fields = {
+            "uid": meta.uid, "kind": resource.kind, "namespace": meta.namespace,
+            "name": meta.name, "state": found.state, "sentence": sentence,
+            "cells": [cut(each, CELL_LENGTH) for each in found.cells], "link": link,
+            "url": safe_url(found.url), "simulated": is_simulated(meta),
+            "created": meta.creation_timestamp or "",
+        }  # fmt: skip
+        return TopicRow(fields, AccessScope(resource.group, resource.plural, meta.namespace))
+
+    def _remember(self, uid: str, row: ShownObject) -> None:
+        self._forget(uid)
+        self.objects[uid] = row
+        self.counts[row.state] += 1
+
+    def _forget(self, uid: str) -> None:
+        before = self.objects.pop(uid, None)
+        if before is not None:
+            self.counts[before.state] -= 1
+
+    def _meta(self) -> dict[str, Any]:
+        kinds = [
+            {"kind": each.resource.kind, "plural": each.resource.plural, "columns": each.columns}
+            for each in self.kinds.values()
+        ]
+        return {
+            "title": self.title, "kinds": kinds, "installed": self.installed,
+            "install": self.install, "docs": self.docs,
+        }  # fmt: skip
+
+
+def operator_board(panel: SystemPanel, publisher: Publisher, sources: Sources) -> SystemBoard:
+    """The board of an operator, none of whose kinds is known to be served yet."""
+    return SystemBoard(
+        panel.name,
+        panel.title,
+        publisher,
+        sources,
+        install=f"kubectl apply -k deploy/{panel.name}",
+        docs=f"{panel.name}.md",
+        plots=panel.plots,
+    )
