@@ -12,9 +12,8 @@ import msgspec
 
 from quintant.client.rest import Rest
 from quintant.client.transport import Transport
-from quintant.console.access import LoopbackAuthenticator, ViewerAuthenticator
 from quintant.console.console import LIMITS, Console, ConsoleSystem
-from quintant.console.pages import ConsolePages
+from quintant.console.server.access import LoopbackAuthenticator, ViewerAuthenticator
 from quintant.core.clock import Random
 from quintant.operators import OPERATORS
 from quintant.testing import InProcessCluster
@@ -91,9 +90,7 @@ async def running_console(
     """A console that follows a cluster, through its faults."""
     rest = Rest(transport or cluster.faults)
     console = Console(systems() if known is None else known, rest, cluster.clock, Random(1))
-    pages = ConsolePages(
-        console.publisher, console.topics, authenticator or LoopbackAuthenticator()
-    )
+    pages = console.pages(authenticator or LoopbackAuthenticator())
     task = asyncio.ensure_future(console.run("a cluster"))
     async with in_memory_server(pages, LIMITS) as server:
         await asyncio.sleep(2)

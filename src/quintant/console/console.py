@@ -16,19 +16,24 @@ from msgspec import Struct
 
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest, Transport
-from quintant.console.access import (
+from quintant.console.boards.changes import ChangesMaker
+from quintant.console.boards.definitions import Definitions
+from quintant.console.boards.edgemap import EdgeMapBoard
+from quintant.console.boards.events import EventsBoard
+from quintant.console.boards.nodes import NodesBoard
+from quintant.console.boards.object_page import ObjectMaker
+from quintant.console.boards.overview import OverviewBoard
+from quintant.console.figures import FiguresReader
+from quintant.console.history import ObjectHistory
+from quintant.console.on_demand import OnDemandTopics
+from quintant.console.publisher import Publisher
+from quintant.console.server.access import (
     KubernetesAuthenticator,
     LoopbackAuthenticator,
     TokenFileAuthenticator,
     ViewerAuthenticator,
 )
-from quintant.console.definitions import Definitions
-from quintant.console.events import EventsBoard
-from quintant.console.nodes import NodesBoard
-from quintant.console.on_demand import OnDemandTopics
-from quintant.console.overview import OverviewBoard
-from quintant.console.pages import ConsolePages
-from quintant.console.publisher import Publisher
+from quintant.console.server.pages import ConsolePages
 from quintant.console.sources import Sources
 from quintant.core import codec
 from quintant.core.address import BindAddress
@@ -84,7 +89,29 @@ class Console:
         self.nodes = NodesBoard(self.publisher, self.sources)
         programs = {each.panel.name: each.program for each in systems}
         self.overview = OverviewBoard(self.publisher, self.sources, self.definitions, programs)
-        self.topics = OnDemandTopics(self.publisher, {})
+        self.figures = FiguresReader(rest, self.overview, programs)
+        self.history = ObjectHistory(clock)
+        self.definitions.on_kind(
+            lambda resource: self.sources.subscribe(resource, self.history.record)
+        )
+        self.edgemap = self._make_map(panels)
+        objects = ObjectMaker(
+            self.publisher, self.sources, self.definitions, self.events, self.history
+        )
+        changes = ChangesMaker(self.publisher, self.history)
+        self.topics = OnDemandTopics(self.publisher, {"object": objects, "changes": changes})
+
+    def _make_map(self, panels: Sequence[SystemPanel]) -> EdgeMapBoard | None:
+        for panel in panels:
+            if panel.map is not None:
+                board = self.definitions.boards[panel.name]
+                return EdgeMapBoard(panel.map, board, self.nodes, self.publisher, self.sources)
+        return None
+
+    def pages(self, authenticator: ViewerAuthenticator) -> ConsolePages:
+        """What a server answers requests with."""
+        text = self.edgemap.text if self.edgemap is not None else None
+        return ConsolePages(self.publisher, self.topics, authenticator, map_text=text)
 
     async def run(self, cluster: str = "") -> None:
         """Follow the cluster until cancelled."""
@@ -93,6 +120,7 @@ class Console:
                 group.create_task(self.sources.run())
                 group.create_task(self.publisher.run())
                 group.create_task(self._introduce(cluster))
+                group.create_task(self.figures.run())
         finally:
             self.topics.close()
 
@@ -121,7 +149,7 @@ async def run_console(
     rest = Rest(transport)
     authenticator = choose_authenticator(options, rest)
     console = Console(options.systems, rest, clock, random)
-    pages = ConsolePages(console.publisher, console.topics, authenticator)
+    pages = console.pages(authenticator)
     async with listen(pages, options.address, limits=LIMITS, shows_only=True) as address:
         running = asyncio.ensure_future(console.run(options.cluster))
         try:

@@ -65,6 +65,10 @@ class Publisher:
         """Have something done with every heartbeat."""
         self._periodic.append(work)
 
+    def no_more_beats(self, work: Callable[[], None]) -> None:
+        """Have it done no more."""
+        self._periodic.remove(work)
+
     async def run(self) -> None:
         """Publish until cancelled."""
         async with asyncio.TaskGroup() as group:
@@ -96,7 +100,7 @@ class Publisher:
 
     async def _beat(self) -> None:
         while True:
-            for work in self._periodic:
+            for work in list(self._periodic):
                 self._guarded(work)
             self.heartbeat = encode_event("heartbeat", msgspec.json.encode(self._liveness()))
             self.beats += 1

@@ -8,9 +8,9 @@ small.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -31,6 +31,7 @@ REASON_LENGTH = 300
 READING = "its objects are being read"
 NOT_SERVED = "the API server does not serve the kind"
 
+V = TypeVar("V", bound=Object)
 AnyChange = ObjectChange[Any]
 Listener = Callable[[Resource, AnyChange], None]
 
@@ -80,6 +81,7 @@ class Sources:
         self._rest, self._clock, self._random = rest, clock, random
         self._sources: dict[Resource, Source] = {}
         self._listeners: dict[Resource, list[Listener]] = {}
+        self._opened: list[Informers] = []
         self._group: asyncio.TaskGroup | None = None
         self._silence: SourceState | None = None
 
@@ -88,7 +90,7 @@ class Sources:
         async with asyncio.TaskGroup() as group:
             self._group = group
             for source in self._sources.values():
-                self._start(source)
+                self.start(source)
             group.create_task(self._probe())
 
     def __contains__(self, resource: Resource) -> bool:
@@ -100,10 +102,9 @@ class Sources:
             return
         informer = self.make_informer(kind or console_kind(resource))
         source = self._sources[resource] = Source(resource, informer, self._clock.now())
-        for listener in self._listeners.get(resource, ()):
-            _subscribe(source, listener)
+        informer.subscribe(lambda change: self._tell(resource, change))
         if self._group is not None:
-            self._start(source)
+            self.start(source)
 
     def follow_view(self, kind: type[Object]) -> None:
         """Follow a kind as a view of it."""
@@ -124,14 +125,40 @@ class Sources:
             source.task.cancel()
         for key in list(source.informer.store.list_keys()):
             obj = source.informer.store.get(key)
-            for listener in self._listeners.get(resource, ()) if obj is not None else ():
-                listener(resource, ObjectChange(obj, None))
+            if obj is not None:
+                self._tell(resource, ObjectChange(obj, None))
 
     def subscribe(self, resource: Resource, listener: Listener) -> None:
         """Hear of every object of a kind, whenever it is followed."""
         self._listeners.setdefault(resource, []).append(listener)
-        if resource in self._sources:
-            _subscribe(self._sources[resource], listener)
+        for obj in self.objects(resource):
+            listener(resource, ObjectChange(None, obj, initial=True))
+
+    def unsubscribe(self, resource: Resource, listener: Listener) -> None:
+        """Hear no more."""
+        self._listeners[resource].remove(listener)
+
+    def open_informers(self) -> Informers:
+        """Watches for as long as somebody looks at something."""
+        found = Informers(self)
+        self._opened.append(found)
+        return found
+
+    def closed(self, informers: Informers) -> None:
+        """Forget watches that were closed."""
+        if informers in self._opened:
+            self._opened.remove(informers)
+
+    def every(self, view: type[V]) -> Iterator[V]:
+        """The objects of all kinds that are followed in one form."""
+        for source in self._sources.values():
+            if issubclass(source.informer.kind, view):
+                yield from self.objects(source.resource)
+
+    def follows_whole(self, resource: Resource) -> bool:
+        """Whether every object of a kind is followed, as JSON."""
+        source = self._sources.get(resource)
+        return source is not None and issubclass(source.informer.kind, ConsoleObject)
 
     def objects(self, resource: Resource) -> list[Any]:
         """What there is of a kind."""
@@ -148,7 +175,9 @@ class Sources:
     def states(self) -> Mapping[str, SourceState]:
         """How every watch is, by the full name of its kind."""
         now = self._clock.now()
-        found = {each.resource.full_name: each.state(now) for each in self._sources.values()}
+        opened = (each for informers in self._opened for each in informers.sources)
+        found = {each.resource.full_name: each.state(now) for each in opened}
+        found |= {each.resource.full_name: each.state(now) for each in self._sources.values()}
         if self._silence is None:
             return found
         return {
@@ -160,9 +189,24 @@ class Sources:
         """Whether every watch has told its first state, or why it cannot."""
         return all(each.informer.synced or each.informer.trouble for each in self._sources.values())
 
-    def _start(self, source: Source) -> None:
+    def now(self) -> datetime:
+        """The time of day."""
+        return self._clock.now()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something beside the watches; only while they run."""
+        if self._group is None:
+            raise RuntimeError("the watches do not run")
+        return self._group.create_task(work)
+
+    def start(self, source: Source) -> None:
+        """Begin to follow, now or as soon as everything runs."""
         if self._group is not None and source.task is None:
             source.task = self._group.create_task(source.informer.run())
+
+    def _tell(self, resource: Resource, change: AnyChange) -> None:
+        for listener in list(self._listeners.get(resource, ())):
+            listener(resource, change)
 
     async def _probe(self) -> None:
         """Ask something small again and again: streams may be silent for a minute in health."""
@@ -186,10 +230,47 @@ def _explain(error: Exception) -> str:
     return str(error) or f"no answer within {PROBE_TIMEOUT:g} s"
 
 
-def _subscribe(source: Source, listener: Listener) -> None:
-    source.informer.subscribe(lambda change: listener(source.resource, change))
+class Informers:
+    """Watches that somebody opened, and closes again."""
+
+    def __init__(self, owner: Sources) -> None:
+        self._owner = owner
+        self.sources: list[Source] = []
+        self._waiting: list[asyncio.Task[None]] = []
+
+    def add(
+        self,
+        kind: type[Object],
+        listener: Callable[[AnyChange], None],
+        *,
+        on_synced: Callable[[], None] | None = None,
+        **selection: Any,
+    ) -> None:
+        """Follow a selection of a kind."""
+        informer = self._owner.make_informer(kind, **selection)
+        informer.subscribe(listener)
+        source = Source(resource_of(kind), informer, self._owner.now())
+        self.sources.append(source)
+        self._owner.start(source)
+        if on_synced is not None:
+            self._waiting.append(self._owner.spawn(_after(informer, on_synced)))
+
+    def objects(self) -> Iterator[Object]:
+        """Everything that they hold."""
+        for source in self.sources:
+            store = source.informer.store
+            for key in store.list_keys():
+                if (obj := store.get(key)) is not None:
+                    yield obj
+
+    def close(self) -> None:
+        """Follow no more."""
+        for task in (*self._waiting, *(each.task for each in self.sources)):
+            if task is not None:
+                task.cancel()
+        self._owner.closed(self)
 
 
-def raw_object(change: AnyChange) -> ConsoleObject | None:
-    """The object after a change; None if it is gone."""
-    return change.new if isinstance(change.new, ConsoleObject) else None
+async def _after(informer: Informer[Any], work: Callable[[], None]) -> None:
+    await informer.wait_synced()
+    work()

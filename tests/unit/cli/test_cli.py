@@ -60,7 +60,12 @@ def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
 def test_completion_offers_the_commands() -> None:
     words = {"COMP_WORDS": "quintant c", "COMP_CWORD": "1", "_QUINTANT_COMPLETE": "bash_complete"}
     result = CliRunner().invoke(main, prog_name="quintant", env=words)
-    assert result.stdout.split() == ["plain,completion", "plain,cosmos", "plain,crd"]
+    assert result.stdout.split() == [
+        "plain,completion",
+        "plain,console",
+        "plain,cosmos",
+        "plain,crd",
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(AGENTS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import webbrowser
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quintant.cli.cluster.demo_console import running_console, visit_console
 from quintant.cli.cluster.signals import run_unless_stopped, stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
@@ -47,6 +49,7 @@ INTERRUPTED = 130
 
 @click.command("demo")
 @click.argument("names", nargs=-1, metavar="[SYSTEM]...")
+@click.option("--open", "opens", is_flag=True, help="Open the console in a browser.")
 @click.option("--exit", "leave", is_flag=True, help="End once everything runs; 1 if it does not.")
 @click.option("--within", default=PATIENCE_SECONDS, show_default=True, help="Seconds to wait.")
 @click.option("--listen", default=ANY_PORT, help="host:port; port 0 is any free one.")
@@ -56,6 +59,7 @@ INTERRUPTED = 130
 )
 def command(
     names: tuple[str, ...],
+    opens: bool,
     leave: bool,
     within: float,
     listen: str,
@@ -74,7 +78,7 @@ def command(
     require(*(system.name for system in chosen))
     plan = _everything(BindAddress.parse(listen), table, chosen)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        wishes = DemoOptions(plan, kubeconfig, within, leave)
+        wishes = DemoOptions(plan, kubeconfig, within, leave, opens)
         sys.exit(runner.run(_demo(chosen, wishes)))
 
 
@@ -86,6 +90,7 @@ class DemoOptions:
     kubeconfig: Path | None
     within: float
     leave: bool
+    opens: bool = False
 
     def path(self, port: int) -> Path:
         """Where the kubeconfig goes."""
@@ -105,21 +110,32 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
         way = wishes.path(cluster.address.port)
         save_kubeconfig(cluster, way)
         try:
+            console = await stack.enter_async_context(running_console(Config.load(way)))
             with progress_display(titles) as shown:
                 shown.say(f"cluster at {cluster.url}")
+                shown.say(f"console at {console}")
+                if wishes.opens:
+                    webbrowser.open(console)
                 ends = await run_unless_stopped(
                     stopped, _bring_up(chosen, way, shown, wishes.within)
                 )
             if ends is None:
                 return INTERRUPTED
+            if wishes.leave:
+                click.echo(await visit_console(console, _running(ends)))
             summary(ends, titles, footprint(read_processes(), os.getpid()))
             if not wishes.leave:
+                click.echo(f"\nto see it:\n  {console}")
                 invitation((line for each in chosen for line in each.sample.tries), way)
                 await stopped.wait()
             return 0 if all(each.stage is StartupStage.RUNNING for each in ends) else 1
         finally:
             click.echo("· stopping", err=True)
             way.unlink(missing_ok=True)
+
+
+def _running(ends: list[Progress]) -> list[str]:
+    return [each.system for each in ends if each.stage is StartupStage.RUNNING]
 
 
 async def _bring_up(

@@ -13,8 +13,10 @@ import click
 from quintant.cli.cluster.signals import stop_event
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
+from quintant.core import codec
 from quintant.core.address import BindAddress
 from quintant.core.clock import Random, SystemClock
+from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
@@ -38,6 +40,8 @@ ADDRESS = "127.0.0.1:8090"
     is_flag=True,
     help="Let in users of the cluster, by their tokens; each sees what they may list.",
 )
+@click.option("--print-role", is_flag=True, help="Print the account and role it needs, and end.")
+@click.option("--namespace", "-n", default="default", help="Where the account is, of the role.")
 def command(
     listen: str,
     kubeconfig: Path | None,
@@ -45,14 +49,19 @@ def command(
     opens: bool,
     token_file: Path | None,
     kubernetes_auth: bool,
+    print_role: bool,
+    namespace: str,
 ) -> None:
-    """Show a cluster on a web page, live, until Ctrl-C.
+    """Show a cluster on a web page, live.
 
-    It reads and changes nothing. On loopback it needs no password; elsewhere it does not start
-    without --token-file or --kubernetes-auth.
+    It reads and changes nothing, until Ctrl-C. On loopback it needs no password; elsewhere it does
+    not start without --token-file or --kubernetes-auth.
     """
     from quintant.console.console import ConsoleOptions, run_console
 
+    if print_role:
+        click.echo(role_text(namespace, reviews=kubernetes_auth), nl=False)
+        return
     logs.configure(level="warning")
     config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
     options = ConsoleOptions(
@@ -77,6 +86,15 @@ def command(
 
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(serve())
+
+
+def role_text(namespace: str, *, reviews: bool) -> str:
+    """The account, role and binding of a console, as YAML."""
+    from quintant.console.role import console_rbac
+
+    panels = [each.panel for each in console_systems()]
+    objects = console_rbac(panels, namespace, reviews=reviews)
+    return to_yaml(codec.to_plain(each) for each in objects)
 
 
 def console_systems() -> tuple[ConsoleSystem, ...]:

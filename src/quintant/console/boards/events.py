@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from quintant.api.events import Event
@@ -10,7 +11,7 @@ from quintant.console.links import cut, object_link
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import AccessScope, Topic, TopicRow
-from quintant.core.object import Model, Object
+from quintant.core.object import Object
 from quintant.core.resource import Resource, projection, resource_of
 
 MOST_EVENTS = 200
@@ -29,11 +30,6 @@ BUILT_IN = {
     "CronJob": Resource("batch", "v1", "CronJob", "cronjobs"),
 }
 """Kinds of Kubernetes that have pages."""
-
-
-class _Series(Model):
-    count: int = 0
-    last_observed_time: str = ""
 
 
 def _made(wire: Event) -> EventView:
@@ -72,6 +68,7 @@ class EventsBoard:
         self.topic = publisher.add(Topic("events"))
         self._publisher = publisher
         self._events: dict[str, EventView] = {}
+        self._listeners: list[Callable[[], None]] = []
         sources.subscribe(EVENTS, self._heard)
         sources.follow_view(EventView)
         publisher.mark(self)
@@ -85,7 +82,15 @@ class EventsBoard:
         newest = sorted(self._events.values(), key=lambda each: each.time, reverse=True)
         for each in newest[MOST_HELD:]:
             del self._events[each.metadata.uid]
-        self.topic.replace({each.metadata.uid: event_row(each) for each in newest[:MOST_EVENTS]})
+        rows = {each.metadata.uid: event_row(each) for each in newest[:MOST_EVENTS]}
+        if self.topic.replace(rows):
+            for listener in list(self._listeners):
+                listener()
+
+    def on_flush(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Hear when there are new events; call what is returned to hear no more."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def _heard(self, _resource: Resource, change: AnyChange) -> None:
         if change.new is None and change.old is not None:

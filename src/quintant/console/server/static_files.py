@@ -10,7 +10,7 @@ from quintant.http.request import Request
 from quintant.http.response import Response
 from quintant.http.routes import NOT_FOUND
 
-FOLDER = Path(__file__).with_name("static")
+FOLDER = Path(__file__).parents[1] / "static"
 SHELL = "index.html"
 TYPES = {
     ".html": "text/html; charset=utf-8",

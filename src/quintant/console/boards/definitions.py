@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from quintant.console.crd_panel import DefinitionView, definition_columns
-from quintant.console.panels import ShownKind, SystemBoard, operator_board, typed_kind
+from quintant.console.boards.crd_panel import DefinitionView, definition_columns
+from quintant.console.boards.panels import ShownKind, SystemBoard, operator_board, typed_kind
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.core.resource import Resource, resource_of
@@ -36,6 +36,8 @@ class Definitions:
         self._served: dict[str, tuple[SystemBoard, Resource]] = {}
         """By the name of the definition."""
         self._listeners: list[Callable[[SystemBoard], None]] = []
+        self._kind_listeners: list[Callable[[Resource], None]] = []
+        self._introduced: set[Resource] = set()
         sources.subscribe(resource_of(DefinitionView), self._heard)
         sources.follow_view(DefinitionView)
 
@@ -45,9 +47,24 @@ class Definitions:
         for board in self.boards.values():
             listener(board)
 
+    def on_kind(self, listener: Callable[[Resource], None]) -> None:
+        """Hear once of every kind that is shown, before its objects are."""
+        self._kind_listeners.append(listener)
+
     def kinds(self) -> dict[tuple[str, str], Resource]:
         """What is served and shown, by group and plural."""
         return {(each.group, each.plural): each for _, each in self._served.values()}
+
+    def kind_of(self, resource: Resource) -> ShownKind | None:
+        """How objects of a kind become rows; None if it is not shown."""
+        for board in self.boards.values():
+            if resource in board.kinds:
+                return board.kinds[resource]
+        return None
+
+    def docs_of(self, resource: Resource) -> str:
+        """The page of the docs about a kind; empty if there is none."""
+        return next((each.docs for each in self.boards.values() if resource in each.kinds), "")
 
     def _heard(self, _resource: Resource, change: AnyChange) -> None:
         old, new = change.old, change.new
@@ -74,7 +91,14 @@ class Definitions:
             return
         self._withdraw(definition.metadata.name, unless=kind.resource)
         self._served[definition.metadata.name] = board, kind.resource
+        self._introduce(kind.resource)
         board.show(kind)
+
+    def _introduce(self, resource: Resource) -> None:
+        if resource not in self._introduced:
+            self._introduced.add(resource)
+            for listener in self._kind_listeners:
+                listener(resource)
 
     def _strange(self, definition: DefinitionView) -> tuple[SystemBoard, ShownKind] | None:
         resource = definition.resource()

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 import msgspec
 
-from quintant.console.access import Viewer
 from quintant.console.publisher import HEARTBEAT_SECONDS, Publisher
+from quintant.console.server.access import Viewer
 from quintant.console.topics import Topic, encode_event
 
 UNREAD_SECONDS = 30.0

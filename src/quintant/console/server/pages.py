@@ -6,23 +6,23 @@ refused to a page of another origin, and nothing is shown to who is not let in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 from urllib.parse import parse_qs, quote, unquote
 
 from msgspec.structs import replace
 
-from quintant.console import plain
-from quintant.console.access import (
+from quintant.console.publisher import Publisher
+from quintant.console.server import plain
+from quintant.console.server.access import (
     MOST_TOKEN,
     Sessions,
     Viewer,
     ViewerAuthenticator,
     session_cookie,
 )
-from quintant.console.publisher import Publisher
-from quintant.console.static_files import SHELL, serve_file
-from quintant.console.stream import HEADERS, UNREAD_SECONDS, ViewerCount, follow_topics
+from quintant.console.server.static_files import SHELL, serve_file
+from quintant.console.server.stream import HEADERS, UNREAD_SECONDS, ViewerCount, follow_topics
 from quintant.console.topics import Topic
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response
@@ -77,8 +77,10 @@ class ConsolePages:
         topics: TopicStore,
         authenticator: ViewerAuthenticator,
         *,
+        map_text: Callable[[], str] | None = None,
         secured: bool = False,
     ) -> None:
+        self._map = map_text
         self._publisher, self._topics, self._authenticator = publisher, topics, authenticator
         self._sessions, self._secured = Sessions(), secured
         self.viewers, self._requests = ViewerCount(MOST_VIEWERS), ViewerCount(MOST_REQUESTS)
@@ -124,6 +126,8 @@ class ConsolePages:
     async def _data(self, request: Request, parts: list[str], viewer: Viewer) -> AnyResponse:
         if parts == ["stream"]:
             return await self._stream(request, viewer)
+        if parts == ["edgemap.txt"]:
+            return await self._map_text(viewer)
         if len(parts) < 2 or parts[0] != "topics":
             return NOT_FOUND
         topic = await self._topics.open("/".join(quote(each, safe="") for each in parts[1:]))
@@ -154,6 +158,15 @@ class ConsolePages:
 
         pieces = follow_topics(known, self._publisher, viewer, unknown)
         return StreamingResponse(pieces, close, 200, HEADERS, write_timeout=UNREAD_SECONDS)
+
+    async def _map_text(self, viewer: Viewer) -> Response:
+        """The map as a text, for who may see all of it."""
+        topic = await self._topics.open("edgemap")
+        if self._map is None or topic is None or not await viewer.refresh([topic]):
+            return NOT_FOUND
+        if viewer.allowed is not None and not viewer.allowed(topic.meta_scope):
+            return text_response("it names devices that you may not list", 403)
+        return text_response(self._map().removesuffix("\n"))
 
     async def _plain(self, parts: list[str], viewer: Viewer) -> Response:
         topic = await self._topics.open(plain.topic_of(parts))

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from quintant.console.definitions import Definitions
-from quintant.console.panels import SystemBoard
-from quintant.console.pods import PODS, CountedPod
+from quintant.console.boards.definitions import Definitions
+from quintant.console.boards.panels import SystemBoard
+from quintant.console.boards.pods import PODS, CountedPod
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import AccessScope, Topic, TopicRow

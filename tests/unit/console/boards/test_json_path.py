@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.console.json_path import MOST_VALUES, values_at
+from quintant.console.boards.json_path import MOST_VALUES, values_at
 
 OBJECT = {
     "spec": {"a": 1, "list": [{"x": 1}, {"x": 2}], "dotted.name": "d"},

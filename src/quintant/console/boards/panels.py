@@ -140,9 +140,9 @@ class SystemBoard:
             else:
                 rows[uid] = self._row(kind, obj)
         removed = [uid for uid in changed if uid not in rows]
-        self.topic.publish(rows, removed, self._meta())
-        for listener in self._listeners:
-            listener()
+        if self.topic.publish(rows, removed, self._meta()):
+            for listener in self._listeners:
+                listener()
 
     def _heard(self, resource: Resource, change: AnyChange) -> None:
         if change.old is not None and change.new is None:

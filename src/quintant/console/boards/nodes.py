@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from quintant.api.core import Node
 from quintant.api.meta import condition_of
+from quintant.console.boards.pods import PODS, CountedPod, amount
 from quintant.console.links import cut, is_simulated, object_link
-from quintant.console.pods import PODS, CountedPod, amount
-from quintant.console.publisher import Publisher, TopicBoard
+from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import AccessScope, Topic, TopicRow
 from quintant.core.resource import Resource, resource_of
@@ -30,7 +31,7 @@ class NodesBoard:
         self.cpu_millis: Counter[str] = Counter()
         self.pods: Counter[str] = Counter()
         self._publisher = publisher
-        self._followers: list[TopicBoard] = []
+        self._followers: list[Callable[[str], None]] = []
         self._changed: set[str] = set()
         sources.subscribe(NODES, self._heard_node)
         sources.subscribe(PODS, self._heard_pod)
@@ -38,9 +39,9 @@ class NodesBoard:
         sources.follow_view(CountedPod)
         publisher.mark(self)
 
-    def follow(self, board: TopicBoard) -> None:
-        """Mark another board whenever a node changes, or what is asked of one."""
-        self._followers.append(board)
+    def follow(self, listener: Callable[[str], None]) -> None:
+        """Hear whenever a node changes, or what is asked of one."""
+        self._followers.append(listener)
 
     def flush(self) -> None:
         changed, self._changed = self._changed, set()
@@ -64,11 +65,14 @@ class NodesBoard:
         return TopicRow(fields, AccessScope("", "nodes"))
 
     def amounts(self, node: Node) -> dict[str, Any]:
-        """What a node has, and what its pods ask for: bytes, and thousandths of a CPU."""
+        """What a node has, and what its pods ask for: bytes, and CPUs."""
         name, has = node.metadata.name, node.status.allocatable or node.status.capacity
         return {
             "memory": {"capacity": amount(has.get("memory")), "requested": self.memory[name]},
-            "cpu": {"capacity": amount(has.get("cpu"), 1000), "requested": self.cpu_millis[name]},
+            "cpu": {
+                "capacity": amount(has.get("cpu"), 1000) / 1000,
+                "requested": self.cpu_millis[name] / 1000,
+            },
         }
 
     def _heard_node(self, _resource: Resource, change: AnyChange) -> None:
@@ -94,8 +98,8 @@ class NodesBoard:
     def _mark(self, name: str) -> None:
         self._changed.add(name)
         self._publisher.mark(self)
-        for board in self._followers:
-            self._publisher.mark(board)
+        for listener in self._followers:
+            listener(name)
 
 
 def judge_node(node: Node) -> tuple[ObjectState, str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.meta import Condition
-from quintant.console.json_path import values_at
+from quintant.console.boards.json_path import values_at
 from quintant.console.links import CELL_LENGTH, cut
 from quintant.console.views import ConsoleObject
 from quintant.core.codec import BROKEN

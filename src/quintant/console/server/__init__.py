@@ -1,0 +1,1 @@
+"""From a request to a response: pages, streams, tables, and who may see what."""

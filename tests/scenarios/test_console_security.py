@@ -1,0 +1,157 @@
+"""What strangers may reach of the console, see of it, and cost it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from quintant.api.core import Node
+from quintant.client.rest import Rest
+from quintant.cluster.apiserver.meta.user import User
+from quintant.console.console import ConsoleOptions, choose_authenticator
+from quintant.console.server.access import KubernetesAuthenticator, TokenFileAuthenticator
+from quintant.console.server.pages import MOST_VIEWERS
+from quintant.core.address import BindAddress
+from quintant.core.errors import ConfigError
+from quintant.core.object import ObjectMeta
+from quintant.testing import InProcessCluster
+from testbeds.console import events_of, running_console
+
+TOKEN = "a-token-that-is-long-enough"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+async def test_only_get_and_head_are_answered(cluster: InProcessCluster, method: str) -> None:
+    async with running_console(cluster) as console:
+        answer = await console.get("/api/topics/overview", method)
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+async def test_head_has_no_body(cluster: InProcessCluster) -> None:
+    async with running_console(cluster) as console:
+        answer = await console.get("/api/topics/overview", "HEAD")
+        assert (answer.status, answer.body) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../pages.py", "/static/%2e%2e/pages.py", "/static/..%2fpages.py", "/..", "/a/../b",
+     "/static/.hidden", "/static/a/b.js", "/objects/a/b", "/nothing", "/static/%00.js",
+     "/api/topics/", "/api/topics/no", "/api/topics/object/a/b/c/d/e", "/plain/nothing"],
+)  # fmt: skip
+async def test_what_leads_nowhere_is_not_found(cluster: InProcessCluster, path: str) -> None:
+    async with running_console(cluster) as console:
+        assert (await console.get(path)).status == 404
+
+
+async def test_a_huge_head_is_refused(cluster: InProcessCluster) -> None:
+    async with running_console(cluster) as console:
+        assert (await console.get("/healthz", x_long="x" * 100_000)).status == 431
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"sec_fetch_site": "cross-site"}, {"sec_fetch_site": "same-site"},
+     {"origin": "http://evil.example"}, {"origin": "null"}],
+)  # fmt: skip
+async def test_data_are_for_the_consoles_own_pages(
+    cluster: InProcessCluster, fields: dict[str, str]
+) -> None:
+    async with running_console(cluster) as console:
+        for path in ("/api/topics/overview", "/api/stream?topic=overview"):
+            assert (await console.get(path, **fields)).status == 403
+        assert (await console.get("/healthz")).status == 200
+
+
+async def test_every_answer_says_that_nothing_comes_from_elsewhere(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        for path in ("/plain", "/api/topics/overview", "/nothing", "/healthz", "/login"):
+            headers = (await console.get(path)).headers
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self'")
+            assert "unsafe" not in policy
+            assert "http" not in policy
+            assert headers["x-content-type-options"] == "nosniff"
+
+
+async def test_there_are_only_so_many_viewers(cluster: InProcessCluster) -> None:
+    async with running_console(cluster) as console:
+        lines = [console.open("/api/stream?topic=overview") for _ in range(MOST_VIEWERS)]
+        await asyncio.sleep(1)
+        assert (await console.get("/api/stream?topic=overview")).status == 503
+        assert (await console.get("/healthz")).status == 200
+        for line in lines:
+            line.hang_up()
+        await asyncio.sleep(5)
+        assert console.console is not None
+        line = console.open("/api/stream?topic=overview")
+        await asyncio.sleep(1)
+        assert events_of(line.got)
+        line.hang_up()
+
+
+async def test_it_does_not_start_where_others_reach_it_and_nobody_is_asked(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    rest = Rest(cluster.admin)
+    with pytest.raises(ConfigError, match="everything to everybody"):
+        choose_authenticator(ConsoleOptions((), BindAddress("0.0.0.0", 0)), rest)
+    with pytest.raises(ConfigError, match="everything to everybody"):
+        choose_authenticator(ConsoleOptions((), BindAddress("", 0)), rest)
+    for host in ("127.0.0.1", "localhost", "::1"):
+        assert not choose_authenticator(ConsoleOptions((), BindAddress(host, 0)), rest).needs_token
+    short = tmp_path / "token"
+    short.write_text("short")
+    with pytest.raises(ConfigError, match="too short"):
+        TokenFileAuthenticator(short)
+
+
+async def test_who_has_no_token_or_a_wrong_one_gets_nothing(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    guard = TokenFileAuthenticator(tmp_path / "token")
+    async with running_console(cluster, authenticator=guard) as console:
+        assert (await console.get("/api/topics/overview")).status == 401
+        wrong = await console.get("/api/topics/overview", authorization="Bearer wrong")
+        assert (wrong.status, wrong.headers["www-authenticate"]) == (401, "Bearer")
+        assert (await console.get("/")).status == 401
+        assert (await console.get("/login?token=wrong")).status == 401
+        assert (await console.get("/healthz")).status == 200
+        right = await console.get("/api/topics/overview", authorization=f"Bearer {TOKEN}")
+        assert right.status == 200
+
+
+async def test_a_token_is_shown_once_and_a_cookie_is_good_for_the_session(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    guard = TokenFileAuthenticator(tmp_path / "token")
+    async with running_console(cluster, authenticator=guard) as console:
+        answer = await console.get(f"/login?token={TOKEN}")
+        cookie, *attributes = answer.headers["set-cookie"].split("; ")
+        assert (answer.status, answer.headers["location"]) == (303, "/")
+        assert {"HttpOnly", "SameSite=Lax"} <= set(attributes)
+        assert TOKEN not in cookie
+        assert (await console.get("/api/topics/overview", cookie=cookie)).status == 200
+        (tmp_path / "token").write_text("another-token-that-is-long")
+        assert (await console.get("/api/topics/overview", cookie=cookie)).status == 401
+
+
+async def test_users_of_the_cluster_see_what_they_may_list_and_nothing_else() -> None:
+    cluster = InProcessCluster(rbac=True)
+    cluster.server.tokens.add("nobodys-token", User("nobody", ("system:authenticated",)))
+    await cluster.client.create(Node(metadata=ObjectMeta(name="n")))
+    guard = KubernetesAuthenticator(Rest(cluster.admin))
+    async with running_console(cluster, transport=cluster.admin, authenticator=guard) as console:
+        assert (await console.get("/api/topics/nodes")).status == 401
+        for token, names in (("admin", ["n"]), ("nobodys-token", [])):
+            answer = await console.get("/api/topics/nodes", authorization=f"Bearer {token}")
+            assert list(answer.json()["rows"]) == names
+        unknown = await console.get("/api/topics/nodes", authorization="Bearer what")
+        assert unknown.status == 401
+    await cluster.close()
