@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from enum import Enum, auto
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
 from quintant.core.clock import Clock, Random, monotonic
+from quintant.core.deadline import bounded
 from quintant.core.errors import (
     AlreadyExists,
     Conflict,
@@ -166,7 +167,7 @@ class Elector:
                 f"within {self.election.renew_deadline:g} s; its holder is {holder or 'nobody'}"
             )
 
-    async def _attempt(self, work: Awaitable[bool], limit: float) -> bool:
+    async def _attempt(self, work: Coroutine[Any, Any, bool], limit: float) -> bool:
         """Whether the lease is ours after `work`; the claim counts from before it began."""
         began = monotonic()
         held = await self._bounded(work, limit)
@@ -174,12 +175,11 @@ class Elector:
             self._renewed = began
         return held
 
-    async def _bounded(self, work: Awaitable[bool], limit: float) -> bool:
+    async def _bounded(self, work: Coroutine[Any, Any, bool], limit: float) -> bool:
         """Whether `work` succeeded in time; a row of equal failures is logged once."""
         complaint = ""
         try:
-            async with asyncio.timeout(limit):
-                return await work
+            return await bounded(work, limit)
         except (Conflict, AlreadyExists):
             return False  # another replica was faster
         except (QuintantError, TimeoutError) as error:

@@ -71,6 +71,8 @@ class Replica:
             metrics=self.metrics.leader("portal"),
         )
         self.task = asyncio.create_task(self.elector.run())
+        # A model ends with replicas that nobody waits for: what they ended with is not logged.
+        self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     def leads(self) -> bool:
         """Whether a write would pass now."""

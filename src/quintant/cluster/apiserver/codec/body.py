@@ -153,7 +153,8 @@ def _unrecognized(raw: bytes, wanted: Resource, why: str) -> StatusError:
 
 def sent_media_type(headers: Mapping[str, str]) -> str:
     """What a request says its body is."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
+    sent = headers.get("content-type", "")
+    return sent if sent in _DECODING else sent.partition(";")[0].strip().lower()
 
 
 def _object(value: Any, raw: bytes, *, custom: bool) -> Any:

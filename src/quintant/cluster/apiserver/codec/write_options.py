@@ -70,7 +70,7 @@ def write_options(call: ApiRequest, document: str, user: User, sent: Any) -> Wri
 def _manager_causes(manager: str) -> Iterator[Cause]:
     if len(manager.encode()) > MANAGER_LIMIT:
         yield too_long("fieldManager", MANAGER_LIMIT)
-    for at, char in enumerate(manager):
+    for at, char in () if manager.isprintable() else enumerate(manager):
         if not char.isprintable():
             offset = len(manager[:at].encode())
             why = f"invalid character U+{ord(char):04X} (at position {offset})"

@@ -76,6 +76,8 @@ def without_fields(managed: ManagedFields, gone: FieldSet | None) -> ManagedFiel
 
 def cap_managers(managers: Managers) -> Managers:
     """Fold the oldest updaters together while there are too many."""
+    if len(managers) <= MAX_UPDATERS:
+        return managers
     updaters = sorted(
         (manager for manager in managers if manager.operation == UPDATE),
         key=lambda manager: (managers[manager].time, manager),
@@ -133,7 +135,7 @@ def keep_times(obj: JsonObject, live: JsonObject) -> None:
     What defaults, admission or Go's way to leave things out undid looked like news to whoever
     tracked it, and was none: a write of it is no write.
     """
-    before, after = (each["metadata"].get("managedFields") for each in (live, obj))
+    before, after = live["metadata"].get("managedFields"), obj["metadata"].get("managedFields")
     if before == after or not before or not after or len(before) != len(after):
         return
     if _unowned(obj) == _unowned(live) and _untimed(after) == _untimed(before):

@@ -68,7 +68,7 @@ def track_update(
     kind: Kind, live: JsonObject | None, new: JsonObject, author: FieldManager
 ) -> None:
     """Write the managedFields of an object that was created or updated into its metadata."""
-    before = {"metadata": {}, **kind.zero} if live is None else live
+    before = {"metadata": {}, **kind.zero} if live is None else _bare(live)
     managers = _current(live, new, author)
     new["metadata"].pop("managedFields", None)
     if managers is None or _lost_track(kind, before, new, author):
@@ -79,12 +79,7 @@ def track_update(
         encode_managed_fields(new, managers)
         return
     if changed:
-        taken = changed.added | changed.modified
-        managers = remove_fields(managers, taken | changed.removed)
-        manager = author.identifier(UPDATE, kind)
-        own = managers[manager].fields | taken if manager in managers else taken
-        if own:
-            managers[manager] = ManagedFields(own, author.time, kind.resource.api_version)
+        managers = _given(managers, changed, author.identifier(UPDATE, kind), author.time)
     encode_managed_fields(new, cap_managers(managers))
 
 
@@ -115,6 +110,25 @@ def track_apply(
     merged = with_last_applied(merged, config, author.manager)
     encode_managed_fields(merged, kept | own)
     return merged
+
+
+def _given(managers: Managers, changed: Comparison, to: ManagerIdentifier, time: str) -> Managers:
+    """The managers after one of them changed something: what it changed is its own alone."""
+    own = managers.get(to)
+    if own is not None and _keeps_owners(managers, own, changed):
+        return {**managers, to: replace(own, time=time)}
+    taken = changed.added | changed.modified
+    managers = remove_fields(managers, taken | changed.removed)
+    fields = managers[to].fields | taken if to in managers else taken
+    return {**managers, to: ManagedFields(fields, time, to.api_version)} if fields else managers
+
+
+def _keeps_owners(managers: Managers, own: ManagedFields, changed: Comparison) -> bool:
+    """Whether a change is of fields that its author owns alone already, as most are."""
+    if changed.added or changed.removed or not own.fields.covers(changed.modified):
+        return False
+    others = (managed for managed in managers.values() if managed is not own)
+    return all(each.fields and not each.fields.overlaps(changed.modified) for each in others)
 
 
 def _lost_track(

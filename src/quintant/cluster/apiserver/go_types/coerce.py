@@ -12,7 +12,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
@@ -41,6 +41,9 @@ _QUANTUM = 4
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
+_PLAIN = {FieldKind.STRING: str, FieldKind.BOOL: bool, FieldKind.INT_OR_STRING: str}
+_LONGEST_TIME = 40
+"""Characters of a time whose spelling is kept: longer ones would fill the memory."""
 _RANGES = {FieldKind.INT32: range(-(2**31), 2**31), FieldKind.INT64: range(-(2**63), 2**63)}
 
 
@@ -59,7 +62,7 @@ def _structure(message: MessageType, obj: dict[str, Any], path: Path, unknown: l
             unknown.append(shown((path, name)))
             del obj[name]
             continue
-        if value is not None:
+        if value is not None and type(value) is not field.plain:
             value = obj[name] = field.coerce(value, (path, name), unknown)
         if not value and (value is None or not field.pointer):
             del obj[name]
@@ -72,12 +75,18 @@ class _Field(NamedTuple):
     coerce: Coerce
     pointer: bool
     """Empty values are kept."""
+    plain: type | None
+    """Values of this type fit as they are."""
 
 
 @cache
 def _fields(message: MessageType) -> Mapping[str, _Field]:
     return {
-        name: _Field(_fit(FieldPosition(message, field.type)), _kept_empty(field.type))
+        name: _Field(
+            _fit(FieldPosition(message, field.type)),
+            _kept_empty(field.type),
+            _PLAIN.get(field.type.kind),
+        )
         for name, field in message.fields.items()
     }
 
@@ -241,6 +250,18 @@ def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:
     raise CoercionError(f'parsing time {spelt} as "{layout}": cannot parse {spelt} as "2006"')
 
 
+def _respelt_time(text: str) -> str:
+    # The same times come again and again: of creation, of an owner's last write, of conditions.
+    return _known_time(text) if len(text) <= _LONGEST_TIME else _time(text)
+
+
+def _time(text: str) -> str:
+    return timestamp(_moment(text, _TIME, _TIME_LAYOUT))
+
+
+_known_time = lru_cache(1024)(_time)
+
+
 def _quantity(value: Any) -> str:
     try:
         return canonical(str(value).strip())
@@ -260,9 +281,7 @@ _MAKERS: Mapping[FieldKind, Callable[[FieldPosition], Coerce]] = {
     FieldKind.INT64: lambda spot: _whole(spot, FieldKind.INT64),
     FieldKind.INT_OR_STRING: _int_or_string,
     FieldKind.BYTES: lambda spot: _text(spot, _respelt_bytes),
-    FieldKind.TIME: lambda spot: _text(
-        spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT))
-    ),
+    FieldKind.TIME: lambda spot: _text(spot, _respelt_time),
     FieldKind.MICROTIME: lambda spot: _text(
         spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
     ),

@@ -94,10 +94,12 @@ def refuse_websocket(call: ApiRequest, request_info: RequestInfo) -> None:
 
 
 def _check_sub(kind: Kind, request_info: RequestInfo) -> None:
+    if not request_info.subresource:
+        return
     verbs = verbs_of(kind, request_info.subresource)
-    if request_info.subresource and not verbs:
+    if not verbs:
         raise _lacking(kind, request_info)
-    if request_info.subresource and request_info.verb not in verbs:
+    if request_info.verb not in verbs:
         raise method_not_supported()
 
 

@@ -142,7 +142,8 @@ class Writes:
 
     def assign(self, draft: Draft) -> Draft:
         """What is shaped as it will be stored, with what the server assigns: name, uid, IPs."""
-        return assign(draft, self._stored, self._random, self.now)
+        now = self.now if draft.base is None else ""
+        return assign(draft, self._stored, self._random, now)
 
     def validate(self, ready: Draft) -> Draft:
         """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""

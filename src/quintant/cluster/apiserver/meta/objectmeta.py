@@ -42,9 +42,12 @@ def validate_object_meta(
 ) -> Iterator[Cause]:
     """What is wrong with an object's own metadata, given how its kind is named."""
     yield from _name_causes(metadata, naming)
-    yield from limit_errors(validate_labels_and_annotations(metadata))
-    yield from limit_errors(validate_owner_references(metadata))
-    yield from limit_errors(validate_finalizers(metadata, core=core))
+    if "labels" in metadata or "annotations" in metadata:
+        yield from limit_errors(validate_labels_and_annotations(metadata))
+    if "ownerReferences" in metadata:
+        yield from limit_errors(validate_owner_references(metadata))
+    if "finalizers" in metadata:
+        yield from limit_errors(validate_finalizers(metadata, core=core))
 
 
 def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iterator[Cause]:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
+from quintant.core.deadline import Expired, bounded
 
 LONGEST_SECONDS = 60.0
 """As on a real server, whatever a request asks for."""
+T = TypeVar("T")
 _due: ContextVar[float | None] = ContextVar("due", default=None)
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
@@ -73,16 +75,12 @@ class TooManyInFlight(StatusError):
         return f"{self.message}\n".encode()
 
 
-@asynccontextmanager
-async def request_timeout(seconds: float) -> AsyncIterator[None]:
-    """RequestTimeout for what takes longer."""
+async def in_time(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """What the work of a request returns; RequestTimeout if it takes longer."""
     token = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
-        async with asyncio.timeout(seconds) as limit:
-            yield
-    except TimeoutError:
-        if not limit.expired():
-            raise
+        return await bounded(work, seconds)
+    except Expired:
         raise RequestTimeout() from None
     finally:
         _due.reset(token)

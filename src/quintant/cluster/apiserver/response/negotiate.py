@@ -76,7 +76,7 @@ def negotiate(
     `routed` says that the router looks first, which takes names literally; it does not for custom
     resources. A `collection` could be watched, and a watch cannot be answered in YAML.
     """
-    if routed and not any(clause.media in (*MEDIA, "*/*") for clause in clauses(accept)):
+    if routed and not (_routable(accept) if len(accept) <= LONGEST else _is_routed(accept)):
         raise not_acceptable((*MEDIA, *STREAMS) if collection else MEDIA)
     negotiated = _best(accept)
     if negotiated is None:
@@ -84,6 +84,14 @@ def negotiate(
     if watching and negotiated.media == YAML:
         raise form_not_acceptable(STREAMS)
     return negotiated
+
+
+def _is_routed(accept: str) -> bool:
+    """Whether a header names something that the router has."""
+    return any(clause.media in (*MEDIA, "*/*") for clause in clauses(accept))
+
+
+_routable = lru_cache(REMEMBERED)(_is_routed)
 
 
 def clauses(accept: str) -> tuple[AcceptClause, ...]:

@@ -42,7 +42,7 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.offload.timeouts import request_timeout, timeout_seconds
+from quintant.cluster.apiserver.offload.timeouts import in_time, timeout_seconds
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.registry.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.response.list_stream import ListStream
@@ -201,8 +201,8 @@ class ApiServer:
         if request_info.verb == "watch":
             # It has no end, and so its body would have none.
             return await self._allowed(call, request_info, user, None)
-        async with request_timeout(timeout_seconds(call.query)):
-            return await self._allowed(call, request_info, user, receive)
+        limit = timeout_seconds(call.query)
+        return await in_time(self._allowed(call, request_info, user, receive), limit)
 
     async def _allowed(
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None

@@ -88,9 +88,10 @@ class History:
         return twin
 
     def _stale(self, now: float) -> bool:
-        if len(self) > KEEP_AT_MOST:
+        count = len(self._changes) - self._start
+        if count > KEEP_AT_MOST:
             return True
-        return len(self) > KEEP_AT_LEAST and self._changes[self._start].at < now - KEEP_SECONDS
+        return count > KEEP_AT_LEAST and self._changes[self._start].at < now - KEEP_SECONDS
 
     def _drop(self) -> None:
         self.floor = self._changes[self._start].rv

@@ -132,8 +132,23 @@ class FieldSet:
             rest.attach(element, below - minus if minus is not None else below)
         return rest
 
+    def covers(self, other: FieldSet) -> bool:
+        """Whether every path of another set is in this one."""
+        if not other.members <= self.members or not other.children.keys() <= self.children.keys():
+            return False
+        return all(self.children[name].covers(below) for name, below in other.children.items())
+
+    def overlaps(self, other: FieldSet) -> bool:
+        """Whether some path is in both sets."""
+        if not self.members.isdisjoint(other.members):
+            return True
+        common = self.children.keys() & other.children.keys()
+        return any(self.children[name].overlaps(other.children[name]) for name in common)
+
     def without(self, other: FieldSet) -> FieldSet:
         """What is left when the paths of another set go, with everything below them."""
+        if not self.members and not self.children:
+            return self
         rest = FieldSet()
         rest.members = self.members - other.members
         for element, below in self.children.items():

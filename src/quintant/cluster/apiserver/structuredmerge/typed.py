@@ -37,12 +37,16 @@ class Comparison(msgspec.Struct, frozen=True):
     removed: FieldSet = msgspec.field(default_factory=FieldSet)
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.modified or self.removed)
+        return bool(self.modified or self.added or self.removed)
 
     def attach(self, element: str, below: Comparison) -> None:
-        self.added.attach(element, below.added)
-        self.modified.attach(element, below.modified)
-        self.removed.attach(element, below.removed)
+        for mine, theirs in (
+            (self.added, below.added),
+            (self.modified, below.modified),
+            (self.removed, below.removed),
+        ):
+            if theirs.members or theirs.children:
+                mine.children[element] = theirs
 
     def without(self, ignored: FieldSet) -> Comparison:
         """The comparison apart from some fields and everything below them."""
@@ -87,7 +91,11 @@ def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
     before, after = old or {}, new or {}
     for name in before | after:
         one, other = before.get(name, MISSING), after.get(name, MISSING)
-        if one is not other and one != other:
+        if one is other or one == other:
+            continue
+        if type(one) is type(other) and not isinstance(one, _NESTED):
+            found.modified.members.add(field_element(name))
+        else:
             _difference(found, field_element(name), one, other, schema.child(name))
     return found
 

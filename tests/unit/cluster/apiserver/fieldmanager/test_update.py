@@ -119,6 +119,31 @@ async def test_a_field_an_update_changed_belongs_to_the_updater_and_stays() -> N
     assert left["data"] == {"k": "2", "m": "1"}
 
 
+async def test_a_field_that_is_written_again_by_its_owner_has_a_new_time_alone() -> None:
+    client = api()
+    await client.apply(A, config_map("a", {"mine": "1"}), "one", code=201)
+    first = await client.merge(A, {"data": {"k": "1"}})
+    await advance(60)
+    again = await client.merge(A, {"data": {"k": "2"}})
+    assert owners(again) == owners(first)
+    times = [
+        [entry["time"] for entry in obj["metadata"]["managedFields"]] for obj in (first, again)
+    ]
+    assert times[0][0] == times[1][0]
+    assert times[0][1] < times[1][1]
+
+
+async def test_a_field_of_two_owners_is_the_writers_alone_afterwards() -> None:
+    client = api()
+    await client.create(CMS, config_map("a", {"other": "1"}))
+    await client.merge(A, {"data": {"k": "1"}})
+    shared = await client.apply(A, config_map("a", {"k": "1"}), "one")
+    assert owners(shared)["one:Apply"] == {"f:data": {"f:k": {}}}
+    assert "f:k" in owners(shared)["test:Update"]["f:data"]
+    taken = await client.merge(A, {"data": {"k": "2"}})
+    assert owners(taken) == {"test:Update": owners(shared)["test:Update"]}
+
+
 async def test_an_update_loses_what_it_removes() -> None:
     client = api()
     await client.create(CMS, config_map("a", {"k": "1", "m": "1"}))

@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.offload.pool import (
     Offload,
     inline_budget,
 )
-from quintant.cluster.apiserver.offload.timeouts import TooManyInFlight, request_timeout
+from quintant.cluster.apiserver.offload.timeouts import TooManyInFlight, in_time
 from quintant.core.gc import NEVER
 
 HERE = threading.main_thread()
@@ -118,10 +118,12 @@ async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
 async def test_what_was_begun_is_finished_before_others_are_begun() -> None:
     offload, done = Offload(), list[str]()
 
+    async def steps(name: str) -> None:
+        for step in (1, 2):
+            await offload.run(partial(done.append, f"{name}{step}"), LARGE_BYTES + 1)
+
     async def request(name: str, seconds: float) -> None:
-        async with request_timeout(seconds):
-            for step in (1, 2):
-                await offload.run(partial(done.append, f"{name}{step}"), LARGE_BYTES + 1)
+        await in_time(steps(name), seconds)
 
     with offload.with_threads():
         await asyncio.gather(request("a", 10.0), request("c", 12.0), request("b", 11.0))

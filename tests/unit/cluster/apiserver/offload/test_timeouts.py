@@ -11,7 +11,7 @@ from quintant.cluster.apiserver.offload.timeouts import (
     LONGEST_SECONDS,
     RequestTimeout,
     TooManyInFlight,
-    request_timeout,
+    in_time,
     timeout_seconds,
 )
 
@@ -46,8 +46,7 @@ def test_a_timeout_that_is_no_duration_is_refused(text: str, why: str) -> None:
 
 async def test_what_takes_longer_is_late_in_the_words_of_a_real_server() -> None:
     with pytest.raises(RequestTimeout) as caught:
-        async with request_timeout(LONGEST_SECONDS):
-            await asyncio.sleep(LONGEST_SECONDS + 1)
+        await in_time(asyncio.sleep(LONGEST_SECONDS + 1), LONGEST_SECONDS)
 
     assert caught.value.code == 504
     assert caught.value.headers["content-type"] == "text/plain; charset=utf-8"
@@ -58,9 +57,13 @@ async def test_what_takes_longer_is_late_in_the_words_of_a_real_server() -> None
 
 
 async def test_somebody_elses_timeout_stays_what_it_is() -> None:
-    with pytest.raises(TimeoutError):
-        async with request_timeout(LONGEST_SECONDS):
-            raise TimeoutError
+    async def late() -> None:
+        await asyncio.sleep(1)
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError) as caught:
+        await in_time(late(), LONGEST_SECONDS)
+    assert type(caught.value) is TimeoutError
 
 
 def test_who_is_sent_away_is_told_when_to_come_again() -> None:

@@ -42,6 +42,15 @@ def test_union_intersection_and_difference_are_those_of_sets(
 
 
 @given(PATH_SETS, PATH_SETS)
+def test_covers_and_overlaps_are_those_of_sets(
+    one: frozenset[Path], other: frozenset[Path]
+) -> None:
+    assert field_set(one).covers(field_set(other)) is (one >= other)
+    assert field_set(one | other).covers(field_set(other))
+    assert field_set(one).overlaps(field_set(other)) is not one.isdisjoint(other)
+
+
+@given(PATH_SETS, PATH_SETS)
 def test_without_takes_what_is_below_along(one: frozenset[Path], other: frozenset[Path]) -> None:
     left = {
         path
