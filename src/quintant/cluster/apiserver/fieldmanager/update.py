@@ -106,6 +106,8 @@ def track_apply(
     news = compared.without(_UNTRACKED) or merged != base
     since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
+    # The set of before, if it is the same: that is written down already.
+    wanted = last.fields if last is not None and last.fields == wanted else wanted
     own = {manager: replace(managers[manager], fields=wanted, time=since)} if wanted else {}
     merged = with_last_applied(merged, config, author.manager)
     encode_managed_fields(merged, kept | own)
@@ -218,7 +220,7 @@ def _pruned(
     wanted: FieldSet,
 ) -> JsonObject:
     """Without what the applier named before and nobody names now."""
-    if last is None or not last.fields - wanted:
+    if last is None or wanted.covers(last.fields):
         return merged
     owned = FieldSet()
     for managed in managers.values():
@@ -248,7 +250,7 @@ def _lost(others: Managers, changed: FieldSet) -> dict[ManagerIdentifier, FieldS
     return {
         manager: common
         for manager, managed in others.items()
-        if (common := managed.fields & changed)
+        if managed.fields.overlaps(changed) and (common := managed.fields & changed)
     }
 
 

@@ -25,6 +25,9 @@ class AtomKind(Enum):
     SCALAR = "scalar"
     """A number, a text or a truth value."""
 
+    # Every value of a configuration is looked up by it, and an Enum's own is not C.
+    __hash__ = object.__hash__
+
 
 _FITTING: Mapping[AtomKind, tuple[type, ...]] = {
     AtomKind.MAP: (dict,),

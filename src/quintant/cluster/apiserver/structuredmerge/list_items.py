@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.structuredmerge.fieldset import key_element, shown, value_element
 from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSchema, TypingError
+
+NAME_LIMIT = 256
+"""Characters of a key whose element is kept: longer ones would fill the memory."""
 
 
 class _Missing:
@@ -75,6 +79,11 @@ def align_items(
 def _element(at: int, value: Any, schema: MergeSchema) -> str:
     if schema.list_type is ListType.SET:
         return value_element(value)
+    if len(schema.keys) == 1:
+        (name,) = schema.keys
+        text = value.get(name)
+        if type(text) is str and len(text) <= NAME_LIMIT:
+            return _named(name, text)
     named = {name: value.get(name, default) for name, default in schema.keys.items()}
     keys = {name: found for name, found in named.items() if name in value or found is not None}
     if not keys:
@@ -84,6 +93,11 @@ def _element(at: int, value: Any, schema: MergeSchema) -> str:
             f"[{omitted}] (and doesn't have default values for any key fields)"
         )
     return key_element(keys)
+
+
+@lru_cache(1024)
+def _named(key: str, text: str) -> str:
+    return key_element({key: text})
 
 
 def _shared(config: list[tuple[str, Any]], since: str, before: dict[str, Any]) -> str | None:

@@ -66,7 +66,11 @@ def field_set_of(value: Any, schema: MergeSchema) -> FieldSet:
             if schema.closed and not declared:
                 errors.append(TypingError(UNDECLARED, (element,)))
                 continue
-            errors += _claim(found, element, child, schema.child(name))
+            below = schema.child(name)
+            if not isinstance(child, _NESTED) and not atom_error(child, below.atom):
+                found.members.add(element)
+                continue
+            errors += _claim(found, element, child, below)
             if child is None or child == {} or not declared:
                 found.members.add(element)
     else:
