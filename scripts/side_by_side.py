@@ -34,14 +34,16 @@ FOLDERS = (
 """What `make test` runs."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "klight": ("tests/operators/klight",),
+    "shifu": ("tests/operators/shifu",),
+    "infra": ("tests/operators/infra",),
+    "cosmos": ("tests/operators/cosmos",),
     "portal": ("tests/operators/portal",),
+    "scenarios": ("tests/scenarios",),
+    "klight": ("tests/operators/klight",),
     "explore": ("tests/explore",),
     "node": ("tests/node",),
     "security": ("tests/security",),
-    "scenarios": ("tests/scenarios",),
     "runtime": ("tests/unit/runtime", "tests/unit/api"),
-    "operators": ("tests/operators",),
     "cluster": ("tests/unit/cluster",),
     "agents": ("tests/unit/agents", "tests/unit/http", "tests/unit/wire"),
     "client": ("tests/unit/core", "tests/unit/client", "tests/unit/testing", "tests/unit/cli"),
