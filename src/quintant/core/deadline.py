@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Expired(TimeoutError):
+class DeadlineExpired(TimeoutError):
     """The limit that was set has passed: no other one, of something inside, did."""
 
 
 async def bounded(work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """What `work` returns; Expired if it takes longer."""
+    """What `work` returns; DeadlineExpired if it takes longer."""
     due = asyncio.get_running_loop().time() + seconds
     try:
         first = work.send(None)
@@ -32,7 +32,7 @@ async def bounded(work: Coroutine[Any, Any, T], seconds: float) -> T:
     except TimeoutError as error:
         if not limit.expired():
             raise
-        raise Expired from error
+        raise DeadlineExpired from error
 
 
 class _Begun(Generator[Any, Any, T]):

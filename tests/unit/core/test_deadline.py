@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from quintant.core.clock import monotonic
-from quintant.core.deadline import Expired, bounded
+from quintant.core.deadline import DeadlineExpired, bounded
 from quintant.testing.loop import VirtualLoop
 
 
@@ -35,7 +35,7 @@ async def test_what_waits_long_enough_returns() -> None:
 
 
 async def test_what_takes_longer_ends_with_the_limit() -> None:
-    with pytest.raises(Expired):
+    with pytest.raises(DeadlineExpired):
         await bounded(later(2.0), 1.0)
     assert monotonic() == pytest.approx(1.0)
 
@@ -49,7 +49,7 @@ async def test_the_work_learns_of_its_end_where_it_waits() -> None:
         finally:
             ended.append(monotonic())
 
-    with pytest.raises(Expired):
+    with pytest.raises(DeadlineExpired):
         await bounded(tidy(), 1.0)
     assert ended == [1.0]
 
@@ -66,11 +66,11 @@ async def test_a_limit_inside_another_is_told_apart_from_it() -> None:
     async def inner() -> str:
         try:
             return await bounded(later(9.0), 1.0)
-        except Expired:
+        except DeadlineExpired:
             return await later(3.0)
 
     assert await bounded(inner(), 5.0) == "here"
-    with pytest.raises(Expired):
+    with pytest.raises(DeadlineExpired):
         await bounded(inner(), 3.0)
 
 
@@ -83,4 +83,4 @@ async def test_what_the_work_raises_is_raised(wait: float) -> None:
 
     with pytest.raises(TimeoutError, match="somebody else's") as caught:
         await bounded(failing(), 5.0)
-    assert not isinstance(caught.value, Expired)
+    assert not isinstance(caught.value, DeadlineExpired)

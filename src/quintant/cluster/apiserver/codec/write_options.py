@@ -29,6 +29,7 @@ from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
+_MODES = {"": FieldValidationMode.WARN, **{mode.value: mode for mode in FieldValidationMode}}
 MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
 
@@ -119,12 +120,12 @@ def _field_validation(call: ApiRequest, document: str, sent: Any) -> FieldValida
 
 
 def _strictness(query: Mapping[str, str], document: str) -> FieldValidationMode:
-    value = query.get("fieldValidation") or FieldValidationMode.WARN.value
-    try:
-        return FieldValidationMode(value)
-    except ValueError:
+    value = query.get("fieldValidation", "")
+    mode = _MODES.get(value)
+    if mode is None:
         complaint = not_supported("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])
-        raise invalid_options(document, complaint) from None
+        raise invalid_options(document, complaint)
+    return mode
 
 
 def _dry_run(query: Mapping[str, str], document: str) -> bool:

@@ -259,7 +259,15 @@ def _time(text: str) -> str:
     return timestamp(_moment(text, _TIME, _TIME_LAYOUT))
 
 
-_known_time = lru_cache(1024)(_time)
+def _respelt_micro_time(text: str) -> str:
+    return _known_micro_time(text) if len(text) <= _LONGEST_TIME else _micro_time(text)
+
+
+def _micro_time(text: str) -> str:
+    return micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
+
+
+_known_time, _known_micro_time = lru_cache(1024)(_time), lru_cache(1024)(_micro_time)
 
 
 def _quantity(value: Any) -> str:
@@ -282,9 +290,7 @@ _MAKERS: Mapping[FieldKind, Callable[[FieldPosition], Coerce]] = {
     FieldKind.INT_OR_STRING: _int_or_string,
     FieldKind.BYTES: lambda spot: _text(spot, _respelt_bytes),
     FieldKind.TIME: lambda spot: _text(spot, _respelt_time),
-    FieldKind.MICROTIME: lambda spot: _text(
-        spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
-    ),
+    FieldKind.MICROTIME: lambda spot: _text(spot, _respelt_micro_time),
     FieldKind.QUANTITY: lambda spot: lambda value, path, unknown: _quantity(value),
 }
 """How values of a sort are made to fit; those of any other do as they are."""

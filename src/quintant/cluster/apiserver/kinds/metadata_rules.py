@@ -37,6 +37,9 @@ _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodS
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
+_KEPT_WITH_VERSION = (*_KEPT, "generation", "resourceVersion")
+
+
 def with_type_meta(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind with metadata; 400 if it is none at all."""
     if not isinstance(sent, dict):
@@ -85,7 +88,7 @@ def wipe_system_metadata(obj: JsonObject) -> None:
 def keep_system_metadata(obj: JsonObject, live: JsonObject) -> None:
     """Bring back, in place, what an update cannot change."""
     metadata, before = obj["metadata"], live["metadata"]
-    for name in (*_KEPT, "generation", "resourceVersion"):
+    for name in _KEPT_WITH_VERSION:
         if name in before:
             metadata[name] = before[name]
         else:

@@ -51,7 +51,7 @@ def validate_object_meta(
 
 
 def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
-    name, base = (metadata.get(field, "") for field in ("name", "generateName"))
+    name, base = metadata.get("name", ""), metadata.get("generateName", "")
     # What a name is made from need not end like one.
     begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
     if begun:

@@ -17,7 +17,7 @@ import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
-from quintant.core.deadline import Expired, bounded
+from quintant.core.deadline import DeadlineExpired, bounded
 
 LONGEST_SECONDS = 60.0
 """As on a real server, whatever a request asks for."""
@@ -80,7 +80,7 @@ async def in_time(work: Coroutine[Any, Any, T], seconds: float) -> T:
     token = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
         return await bounded(work, seconds)
-    except Expired:
+    except DeadlineExpired:
         raise RequestTimeout() from None
     finally:
         _due.reset(token)
