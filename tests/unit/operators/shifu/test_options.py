@@ -33,6 +33,7 @@ def test_settings_are_understood() -> None:
     ("name", "value"),
     [
         ("COLLECT_PERIOD", "0"),
+        ("NODE_LOST_AFTER", "500ms"),
         ("MOVE_MARGIN_BYTES", "lots"),
         ("MOVE_MARGIN", "-1"),
         ("MOVE_SIGMA", "nan"),
