@@ -1,0 +1,150 @@
+// The shell: which view the address names, the navigation beside it, and how fresh all of it is.
+
+import { foreign, h, keyed, rowsOf, setAttribute, setLink, setShown, setText } from "./dom.js";
+import { createEdgemap } from "./edgemap.js";
+import { createChanges, createEvents, createNodes } from "./lists.js";
+import { createObject } from "./object.js";
+import { createOverview } from "./overview.js";
+import { createPanel } from "./panel.js";
+import { route, start } from "./router.js";
+import { checkSilence, follow, listen, liveness, topic } from "./store.js";
+import { duration, number, serverNow, STATES, stateShape, setShape, tellTimes } from "./words.js";
+
+const CHECK_MS = 500;
+const MOST_PAUSE_MS = 400;
+const PAUSE_FACTOR = 4; // at most a fifth of the time is spent on bringing a view up to date
+const VIEWS = { overview: createOverview, panel: createPanel, edgemap: createEdgemap, object: createObject, changes: createChanges, events: createEvents, nodes: createNodes };
+const PAGES = [["/edgemap", "edgeMap"], ["/nodes", "Nodes"], ["/events", "Events"], ["/changes", "Changes"]];
+
+const byId = (id) => document.getElementById(id);
+let current = null;
+let currentPath = null;
+
+function render() {
+  if (location.pathname !== currentPath) mount();
+  current.update();
+  showShell();
+}
+
+function mount() {
+  const first = currentPath === null;
+  currentPath = location.pathname;
+  current?.leave?.();
+  const { name, params } = route();
+  current = (VIEWS[name] ?? createMissing)(params);
+  byId("view").replaceChildren(current.element);
+  follow(["overview", ...current.topics.filter((each) => each !== "overview")]);
+  byId("plain").setAttribute("href", `/plain${currentPath === "/" ? "" : currentPath}`);
+  if (first) return;
+  scrollTo(0, 0);
+  const heading = current.element.querySelector("h1");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
+function createMissing() {
+  return { title: "Not here", topics: [], update() {}, element: h("article", {}, h("h1", {}, "Nothing has this address"), h("p", { class: "empty" }, "Begin at the ", h("a", { href: "/" }, "overview"), ".")) };
+}
+
+// ── navigation ──
+
+function showShell() {
+  const { meta } = topic("overview");
+  setText(byId("cluster"), meta.cluster ?? "");
+  setText(byId("versions"), [meta.console_version && `Console ${meta.console_version}`, meta.server_version && `Kubernetes ${meta.server_version}`].filter(Boolean).map((part) => `${part}.`).join(" "));
+  const systems = rowsOf(topic("overview"), "system/").sort((one, other) => (one.name < other.name ? -1 : 1));
+  const items = [{ href: "/", text: "Overview" }, ...systems.map(systemItem), ...PAGES.map(([href, text]) => ({ href, text }))];
+  items[1 + systems.length].begins = true;
+  keyed(byId("nav"), items, (item) => item.href, createItem, updateItem);
+  const title = `${current.title} · Quintant`;
+  if (document.title !== title) document.title = title;
+}
+
+function systemItem(row, at) {
+  const worst = STATES.find((state) => row.counts?.[state] > 0) ?? "well";
+  return { href: `/systems/${encodeURIComponent(row.name)}`, text: row.title || row.name, state: row.installed ? worst : null, broken: row.installed ? row.counts?.broken ?? 0 : 0, begins: at === 0, system: true };
+}
+
+const createItem = () => h("li", {}, h("a", {}, foreign(""), stateShape("well"), h("span", { class: "nav-count" })));
+
+function updateItem(element, { href, text, state, broken, begins, system }) {
+  const link = element.firstChild;
+  const [name, shape, count] = link.children;
+  setLink(link, href);
+  setAttribute(link, "aria-current", location.pathname === href ? "page" : null);
+  setAttribute(element, "data-begins", begins ? "true" : null);
+  setAttribute(element, "data-absent", system && !state ? "true" : null);
+  setText(name, text);
+  shape.toggleAttribute("hidden", !state);
+  if (state) setShape(shape, state);
+  setText(count, broken ? `${number(broken)} broken` : state ? "" : system ? "not installed" : "");
+}
+
+// ── how fresh it is ──
+
+function showLiveness() {
+  checkSilence();
+  const { state, heard, status } = liveness;
+  const stale = state === "stale";
+  setAttribute(byId("live"), "data-live", state === "live" && sourceNotices().length ? "partly" : state);
+  const partly = state === "live" && sourceNotices().length > 0;
+  setText(byId("live-word"), partly ? "Partly live" : { live: "Live", connecting: "Connecting", stale: "Not live" }[state]);
+  setText(byId("live-seconds"), stale ? ` since ${duration(Date.now() - heard)}` : "");
+  const notices = stale ? [{ key: "console", text: `Not live since ${duration(Date.now() - heard)}: ${whyStale(status)}`, end: "What you see is from then. It continues by itself." }] : [];
+  if (!stale) notices.push(...sourceNotices());
+  keyed(byId("notices"), notices, ({ key }) => key, createNotice, updateNotice);
+}
+
+function whyStale(status) {
+  if (status === 401) return "you are not signed in any more; open the console's link with its token again.";
+  if (status === 403) return "you may not read this.";
+  if (status === 503) return "the console has too many viewers.";
+  return `${liveness.reason || "the console has said nothing"}.`;
+}
+
+function sourceNotices() {
+  return Object.entries(liveness.sources).filter(([, source]) => source && source.live === false).map(([name, { since, reason }]) => ({
+    key: `source ${name}`,
+    text: `${name}: not live${since ? ` since ${duration(serverNow() - Date.parse(since))}` : ""}${reason ? `: ${String(reason).slice(0, 300)}` : ""}.`,
+    end: "The rest is live.",
+  }));
+}
+
+const createNotice = () => h("p", { class: "notice", "data-kind": "stale" }, stateShape("broken"), foreign(""), h("span", { class: "notice-end" }));
+
+function updateNotice(element, { text, end }) {
+  setText(element.children[1], text);
+  setText(element.children[2], end);
+}
+
+// ── beginning ──
+
+let due = 0;
+let waiting = null;
+
+/** Bring the view up to date; one that takes long is not asked again at once, so that the page stays quick. */
+function updateView() {
+  clearTimeout(waiting);
+  waiting = null;
+  const began = performance.now();
+  current.update();
+  showShell();
+  due = performance.now() + Math.min(MOST_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began));
+}
+
+function news(changes) {
+  if (changes.has("")) showLiveness();
+  if (!["overview", ...current.topics].some((name) => changes.has(name))) return;
+  const pause = due - performance.now();
+  if (pause <= 0) updateView();
+  else waiting ??= setTimeout(updateView, pause);
+}
+
+listen(news);
+start(render);
+setInterval(() => {
+  showLiveness();
+  tellTimes();
+}, CHECK_MS);
+document.addEventListener("visibilitychange", showLiveness);
+setShown(byId("view"), true);

@@ -1,0 +1,147 @@
+// The overview: each system in one line, the broken first and why; operators, plots, nodes, the last events.
+
+import { foreign, h, keyed, rowsOf, setAttribute, setLink, setShown, setText } from "./dom.js";
+import { createPlot, updatePlot } from "./figures.js";
+import { createEvent, sortedEvents, updateEvent } from "./lists.js";
+import { topic } from "./store.js";
+import { commandLine, longText, setLongText } from "./text.js";
+import { figure, number, plural, setState, STATES, stateRank, stateShape, stateTag } from "./words.js";
+
+const LAST_EVENTS = 8;
+
+export function createOverview() {
+  const view = {
+    title: "Overview",
+    topics: ["overview", "events", "nodes"],
+    summary: h("p", { class: "lead" }),
+    systems: h("ul", { class: "systems" }),
+    operators: h("tbody"),
+    plots: h("div", { class: "plots" }),
+    events: h("ul", { class: "events" }),
+    nodes: h("div", { class: "node-summary" }),
+  };
+  const noOperators = h("p", { class: "empty" }, "No operator runs here. Install one with ", h("code", {}, "quintant install"), ", or start the demo.");
+  const noEvents = h("p", { class: "empty" }, "No event yet. They appear here as they happen.");
+  const plotCard = card("Last minutes", view.plots);
+  view.element = h("article", { class: "overview" },
+    h("h1", {}, "Overview"), view.summary,
+    h("section", { class: "card", "aria-label": "Systems" }, view.systems),
+    h("div", { class: "columns" },
+      h("div", { class: "stack" },
+        card("Operators", h("div", { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Operators, table" }, operatorTable(view.operators)), noOperators),
+        card("Last events", view.events, noEvents, h("p", { class: "card-end" }, h("a", { href: "/events" }, "All events")))),
+      h("div", { class: "stack" }, plotCard, card("Nodes", view.nodes, h("p", { class: "card-end" }, h("a", { href: "/nodes" }, "All nodes"))))));
+  view.update = () => update(view, { noOperators, noEvents, plotCard });
+  return view;
+}
+
+const card = (title, ...children) => h("section", { class: "card", "aria-label": title }, h("h2", {}, title), children);
+
+function operatorTable(body) {
+  const titles = ["Operator", "Ready", "Version", "Restarts", "Reconciles/s", "Errors/s"];
+  return h("table", { class: "small-table" }, h("thead", {}, h("tr", {}, titles.map((title, at) => h("th", { scope: "col", "data-align": at > 2 ? "end" : null }, title)))), body);
+}
+
+function update(view, { noOperators, noEvents, plotCard }) {
+  const overview = topic("overview");
+  const systems = rowsOf(overview, "system/").sort(bySystem);
+  setText(view.summary, overview.ready ? sentence(systems) : "Reading the cluster…");
+  keyed(view.systems, systems, (row) => row.key, createSystem, updateSystem);
+  const operators = rowsOf(overview, "operator/").sort((one, other) => (one.name < other.name ? -1 : 1));
+  keyed(view.operators, operators, (row) => row.key, createOperator, updateOperator);
+  setShown(noOperators, overview.ready && operators.length === 0);
+  setShown(view.operators.closest(".scroll-x"), operators.length > 0);
+  const plots = rowsOf(overview, "plot/").sort((one, other) => (one.key < other.key ? -1 : 1));
+  keyed(view.plots, plots, (row) => row.key, createPlot, updatePlot);
+  setShown(plotCard, plots.length > 0);
+  updateNodes(view.nodes, topic("nodes"));
+  const events = sortedEvents(topic("events")).slice(0, LAST_EVENTS);
+  keyed(view.events, events, (row) => row.key, createEvent, updateEvent);
+  setShown(noEvents, topic("events").ready && events.length === 0);
+}
+
+const total = (counts) => STATES.reduce((sum, state) => sum + (counts?.[state] ?? 0), 0);
+const worst = (row) => (row.installed ? STATES.find((state) => row.counts?.[state] > 0) ?? "well" : "unknown");
+
+function bySystem(one, other) {
+  const rank = (row) => (row.installed ? stateRank(worst(row)) : STATES.length);
+  return rank(one) - rank(other) || (one.name < other.name ? -1 : 1);
+}
+
+function sentence(systems) {
+  const installed = systems.filter((row) => row.installed);
+  if (!installed.length) return "No system is installed yet: each says below how.";
+  const sum = (state) => installed.reduce((all, row) => all + (row.counts?.[state] ?? 0), 0);
+  const all = installed.reduce((count, row) => count + total(row.counts), 0);
+  const parts = [["broken", "broken"], ["working", "at work"], ["unknown", "unknown"]].filter(([state]) => sum(state)).map(([state, word]) => `${number(sum(state))} ${word}`);
+  return `${plural(installed.length, "system")}, ${plural(all, "object")}: ${parts.length ? parts.join(", ") : "all is well"}.`;
+}
+
+function createSystem() {
+  const counts = h("ul", { class: "counts" }, STATES.toReversed().map((state) => h("li", { "data-state": state }, stateShape(state), h("span", { class: "numbers" }), h("span", { class: "count-word" }, state))));
+  const link = h("a", { class: "system-title" });
+  const line = h("div", { class: "system-line" }, stateShape("unknown"), link, h("div", { class: "system-sentence" }, longText("")), counts);
+  return h("li", { class: "system" }, line, h("ul", { class: "broken-list" }), h("div", { class: "install" }));
+}
+
+function updateSystem(element, row) {
+  const [line, broken, install] = element.children;
+  const [shape, link, said, counts] = line.children;
+  setAttribute(element, "data-installed", String(Boolean(row.installed)));
+  shape.replaceWith(worst(row) === shape.dataset.state ? shape : stateShape(worst(row)));
+  setText(link, row.title || row.name);
+  setLink(link, `/systems/${encodeURIComponent(row.name)}`);
+  setLongText(said.firstChild, row.installed ? row.sentence : `Not installed. ${row.sentence ?? ""}`);
+  setShown(counts, Boolean(row.installed));
+  for (const item of counts.children) {
+    const count = row.counts?.[item.dataset.state] ?? 0;
+    setText(item.children[1], number(count));
+    setAttribute(item, "data-none", count === 0 ? "true" : null);
+  }
+  keyed(broken, (row.broken ?? []).map((each, at) => ({ ...each, at })), (each) => each.link ?? each.at, createBroken, updateBroken);
+  updateInstall(install, row.installed ? "" : row.install);
+}
+
+function updateInstall(element, command) {
+  if ((element.dataset.command ?? "") === (command ?? "")) return;
+  element.dataset.command = command ?? "";
+  element.replaceChildren(...(command ? [commandLine(command)] : []));
+}
+
+const createBroken = () => h("li", {}, stateTag("broken"), h("a", { class: "broken-title" }, foreign("")), longText(""));
+
+function updateBroken(element, { title, sentence: why, link }) {
+  const [, anchor, said] = element.children;
+  setText(anchor.firstChild, title);
+  setLink(anchor, link);
+  setLongText(said, why);
+}
+
+function createOperator() {
+  const cell = (align) => h("td", { "data-align": align }, h("bdi"));
+  return h("tr", {}, h("th", { scope: "row" }, h("bdi"), h("bdi", { class: "under" })), cell(), cell(), cell("end"), cell("end"), cell("end"));
+}
+
+function updateOperator(element, row) {
+  const [name, ...cells] = element.children;
+  setText(name.firstChild, row.name);
+  setText(name.lastChild, row.leader ? `${row.namespace}, led by ${row.leader}` : `${row.namespace}, no leader`);
+  setAttribute(element, "data-state", row.ready >= row.replicas && row.replicas > 0 ? "well" : "broken");
+  const rate = (value) => (typeof value === "number" ? figure(value) : "–");
+  const values = [`${row.ready ?? 0} of ${row.replicas ?? 0}`, row.version, number(row.restarts ?? 0), rate(row.reconcile_rate), rate(row.error_rate)];
+  values.forEach((value, at) => setText(cells[at].firstChild, value));
+  for (const cell of cells.slice(3)) setAttribute(cell, "title", row.figures || null);
+}
+
+function updateNodes(element, nodes) {
+  if (!element.firstChild) element.append(h("p", {}), h("ul", { class: "broken-list" }));
+  const rows = [...nodes.rows.values()];
+  const faulty = rows.filter((row) => row.state !== "well").sort((one, other) => stateRank(one.state) - stateRank(other.state));
+  const simulated = rows.filter((row) => row.simulated).length;
+  const words = faulty.length ? `${number(faulty.length)} with a fault` : "all well";
+  setText(element.firstChild, nodes.ready ? `${plural(rows.length, "node")}${simulated ? `, ${number(simulated)} simulated` : ""}: ${words}.` : "");
+  keyed(element.lastChild, faulty.slice(0, 5), (row) => row.name, createBroken, (item, row) => {
+    updateBroken(item, { title: row.name, sentence: row.sentence, link: row.link });
+    setState(item.firstChild, row.state);
+  });
+}

@@ -1,0 +1,156 @@
+// What the page knows: rows per topic as the stream brings them, how fresh they are, and who wants to hear.
+
+import { setServerTime } from "./words.js";
+
+const SILENT_MS = 4000; // two heartbeats missed: not live
+const SLEEP_MS = 30000; // a hidden tab gives its connection back
+
+const worker = new Worker("/static/stream_worker.js");
+const topics = new Map();
+const arriving = new Map();
+const listeners = new Set();
+const changed = new Map();
+
+export const liveness = { state: "connecting", heard: Date.now(), reason: "", status: 0, sources: {} };
+
+const EMPTY = { rows: new Map(), meta: {}, version: 0, ready: false, refused: null };
+
+/** A topic as it is known now. */
+export const topic = (name) => topics.get(name) ?? EMPTY;
+
+/** Call with a Map of topic -> Set of keys whenever something changed, once per frame. */
+export const listen = (listener) => listeners.add(listener);
+
+/** Follow these topics and no others. */
+export function follow(names) {
+  const same = names.length === topics.size && names.every((name) => topics.has(name));
+  if (same) return;
+  for (const name of [...topics.keys()]) if (!names.includes(name)) topics.delete(name);
+  for (const name of names) if (!topics.has(name)) topics.set(name, { ...EMPTY, rows: new Map() });
+  worker.postMessage({ type: "topics", topics: names });
+}
+
+worker.onmessage = ({ data }) => {
+  const take = { rows: takeRows, change: takeChange, beat: takeBeat, heard: takeHeard, lost: takeLost, refused: takeRefused }[data.type];
+  take(data);
+};
+
+function takeHeard() {
+  liveness.heard = Date.now();
+  liveness.reason = "";
+  liveness.status = 0;
+  if (liveness.state !== "live") setLive("live");
+}
+
+function takeBeat({ now, sources }) {
+  setServerTime(now);
+  liveness.sources = sources;
+  mark("", "beat");
+}
+
+function takeLost({ reason, status }) {
+  liveness.reason = reason;
+  liveness.status = status;
+  checkSilence();
+  mark("", "beat");
+}
+
+function takeRefused({ topic: name, status, reason }) {
+  const known = topics.get(name);
+  if (!known) return;
+  known.refused = { status, reason };
+  known.ready = true;
+  mark(name, "meta");
+}
+
+function takeRows({ topic: name, version, meta, rows, first, last }) {
+  if (!topics.has(name)) return;
+  if (first) arriving.set(name, new Map());
+  const gathered = arriving.get(name);
+  for (const [key, row] of rows) gathered.set(key, keyedRow(key, row));
+  if (!last) return;
+  arriving.delete(name);
+  const before = topics.get(name).rows;
+  topics.set(name, { rows: gathered, meta, version, ready: true, refused: null });
+  for (const key of gathered.keys()) mark(name, key);
+  for (const key of before.keys()) if (!gathered.has(key)) mark(name, key);
+  mark(name, "meta");
+}
+
+function takeChange({ topic: name, version, set, remove, meta }) {
+  const known = topics.get(name);
+  if (!known) return;
+  known.version = version;
+  for (const key of remove) {
+    known.rows.delete(key);
+    mark(name, key);
+  }
+  for (const [key, row] of set) {
+    known.rows.set(key, keyedRow(key, row));
+    mark(name, key);
+  }
+  if (Object.keys(meta).length) {
+    known.meta = { ...known.meta, ...meta };
+    mark(name, "meta");
+  }
+}
+
+// A row carries its key, and is another value when it changes: what is computed of it can be kept by it.
+const keyedRow = (key, row) => Object.assign(row && typeof row === "object" ? row : {}, { key });
+
+// ── telling the views, once per frame ──
+
+let frame = null;
+
+function mark(name, key) {
+  const keys = changed.get(name) ?? new Set();
+  keys.add(key);
+  changed.set(name, keys);
+  frame ??= requestAnimationFrame(tell);
+}
+
+function tell() {
+  frame = null;
+  const news = new Map(changed);
+  changed.clear();
+  for (const listener of listeners) listener(news);
+}
+
+// ── how fresh it is ──
+
+/** Notice silence; to be called often. */
+export function checkSilence() {
+  if (liveness.state === "live" && Date.now() - liveness.heard > SILENT_MS) setLive("stale");
+  if (liveness.state === "connecting" && Date.now() - liveness.heard > SILENT_MS) setLive("stale");
+}
+
+function setLive(state) {
+  liveness.state = state;
+  mark("", "live");
+}
+
+let sleeping = null;
+let asleep = false;
+
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(sleeping);
+  if (document.hidden) sleeping = setTimeout(sleep, SLEEP_MS);
+  else wake();
+});
+
+function sleep() {
+  asleep = true;
+  worker.postMessage({ type: "sleep" });
+}
+
+function wake() {
+  // A tab that slept, or whose timers did, has a connection of unknown age.
+  if (asleep || Date.now() - liveness.heard > SILENT_MS) {
+    asleep = false;
+    worker.postMessage({ type: "wake" });
+  }
+  checkSilence();
+}
+
+// A page that the browser kept aside and shows again.
+addEventListener("pageshow", (event) => event.persisted && wake());
