@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BROWSER_READY := $(VENV)/.browser-ready
 K ?=
 COVERAGE ?=
 # What `make explore` may take for all operators together: what does not fit is sampled, and counted.
@@ -16,7 +17,7 @@ SELECTED := $(if $(K),-k "$(K)")
 or_nothing_ran = || { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
 	echo "no test in" $(1) "is selected by K=$(K): nothing was run"; exit 1; }
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests-of coverage test-real test-versions test-cluster prepare foreign conformance interop lint format manifests \
+.PHONY: help demo test tests-of coverage test-real test-versions test-cluster test-console prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz fuzz-bytes mutants package docs release-check \
 	image image-test python clean
 
@@ -58,6 +59,13 @@ test-versions: $(READY) ## Run tests/real on every Kubernetes that is supported,
 
 test-cluster: $(READY) ## Run every operator in real containers on a real cluster (root on Linux; FULL=1 disturbs it too)
 	@PYTHONPATH=scripts:tests $(BIN)/python -m realcluster test $(if $(FULL),--full) $(if $(K),--select "$(K)")
+
+$(BROWSER_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[console-tests]'
+	@touch $@
+
+test-console: $(BROWSER_READY) ## Run the console's page in a real Chromium, and take its pictures (K=word)
+	@$(BIN)/python scripts/rerun_failed.py console $(SELECTED) tests/console $(call or_nothing_ran,tests/console)
 
 foreign: $(READY) # Install what tests/real runs beside Kubernetes, unless it is in the cache
 	@PYTHONPATH=scripts $(BIN)/python -m foreign build im cometbft

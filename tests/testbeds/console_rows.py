@@ -1,4 +1,4 @@
-"""Rows of a console, as its contract has them: a small cluster, a large one, and what means harm."""
+"""Rows of a console, as its contract has them: a small cluster, and a large one."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _operators() -> dict[str, Row]:
 
 def _plots() -> dict[str, Row]:
     began = datetime.now(UTC).timestamp() - 300
-    series = {
+    series: dict[str, tuple[str, str, list[float]]] = {
         "heights": ("kvstore, height", "", [(4000 + at * 2) for at in range(60)]),
         "moves": ("Moves of devices", "/min", [max(0, round(3 * sin(at / 6))) for at in range(60)]),
         "reconciles": ("Reconciles", "/s", [6 + 3 * sin(at / 4) + sin(at) for at in range(60)]),

@@ -1,7 +1,7 @@
-"""A console's server as a script: rows as a test says them, so that its page can be tried with anything.
+"""A console's server as a script: rows as a test says them, so that its page meets anything.
 
-It serves the real page and speaks the real stream (snapshots, changes with versions, heartbeats), and
-does on request what a real one should never do: fall silent, leave out a version, refuse, go away.
+It serves the real page and speaks the real stream (snapshots, changes with versions, heartbeats),
+and does on request what a real one should never do: fall silent, leave out a version, go away.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from quintant.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
 from quintant.operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
-DEVELOPMENT = "dev"
+DEVELOPMENT = ("console-tests", "dev")
 GREETER = ROOT / "examples" / "01_greeter.py"
 JSON = {"content-type": "application/json"}
 # `quintant.testing` is imported by tests, whose author has these.
@@ -224,7 +224,7 @@ def test_only_what_exists_needs_an_extra() -> None:
 
 def test_the_extra_all_has_every_other_but_that_of_development() -> None:
     extras = project()["optional-dependencies"]
-    assert set(extras) == {*EXTRAS, "all", DEVELOPMENT}
+    assert set(extras) == {*EXTRAS, "all", *DEVELOPMENT}
     assert extras["all"] == [f"quintant[{','.join(sorted(EXTRAS))}]"]
 
 

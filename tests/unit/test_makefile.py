@@ -46,7 +46,9 @@ def make(venv: Path, code: int, *words: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
 
 
-@pytest.mark.parametrize("task", ["test", "test-real", "conformance", "interop", "soak"])
+@pytest.mark.parametrize(
+    "task", ["test", "test-real", "test-console", "conformance", "interop", "soak"]
+)
 def test_selection_of_nothing_is_an_error(tmp_path: Path, task: str) -> None:
     ran = make(tmp_path, NOTHING_RAN, task, "K=missing word")
     assert "is selected by K=missing word: nothing was run\n" in ran.stdout
@@ -54,7 +56,9 @@ def test_selection_of_nothing_is_an_error(tmp_path: Path, task: str) -> None:
     assert ran.returncode != 0
 
 
-@pytest.mark.parametrize("task", ["test", "test-real", "conformance", "interop", "soak"])
+@pytest.mark.parametrize(
+    "task", ["test", "test-real", "test-console", "conformance", "interop", "soak"]
+)
 @pytest.mark.parametrize("code", [0, FAILED])
 def test_task_ends_as_its_tests_do(tmp_path: Path, task: str, code: int) -> None:
     ran = make(tmp_path, code, task, "K=word")

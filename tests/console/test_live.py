@@ -1,0 +1,142 @@
+"""The page shows what is, as it changes, and says so where it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbeds.chromium import Viewer
+from testbeds.console_rows import ago, event, full_node
+from testbeds.console_server import ConsoleServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+ROWS = "[role=grid] .canvas .row"
+MARK = f"for (const row of document.querySelectorAll('{ROWS}')) row.known = true"
+UNMARKED = f"[...document.querySelectorAll('{ROWS}')].filter((row) => !row.known).length"
+SILENT_MS = 5000
+ASLEEP_MS = 40_000
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", {get: () => hidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def row_text(looking: Viewer, text: str) -> object:
+    return looking.page.locator(ROWS, has_text=text)
+
+
+async def visible(looking: Viewer, text: str) -> None:
+    await looking.page.get_by_text(text).first.wait_for()
+
+
+async def test_a_change_is_seen_without_a_reload_and_what_did_not_change_stays_the_same_node(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    await looking.page.evaluate(MARK)
+    server.change(
+        "panel/cosmos",
+        {
+            "full-0": full_node(0, sentence="catches up: 17 blocks behind"),
+            "full-7": full_node(7, name="kvstore-new"),
+        },
+    )
+    await visible(looking, "catches up: 17 blocks behind")
+    await visible(looking, "kvstore-new")
+    assert await looking.page.evaluate(UNMARKED) == 1
+
+
+async def test_a_missed_change_leads_to_a_fresh_snapshot(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    await looking.page.evaluate(MARK)
+    server.change("panel/cosmos", {"full-8": full_node(8, name="kvstore-lost")}, lost=True)
+    server.change("panel/cosmos", {"full-9": full_node(9, name="kvstore-after")})
+    await visible(looking, "kvstore-lost")
+    await visible(looking, "kvstore-after")
+    assert await looking.page.evaluate(UNMARKED) == 2
+
+
+async def test_silence_is_visible_within_five_seconds_and_ends_by_itself(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.page.clock.install()
+    await looking.open("/")
+    server.silent = True
+    await looking.page.clock.run_for(SILENT_MS)
+    await visible(looking, "Not live since")
+    assert await looking.page.locator("#live-word").inner_text() == "Not live"
+    server.silent = False
+    await looking.live()
+    await looking.page.get_by_text("Not live since").first.wait_for(state="detached")
+
+
+async def test_a_console_that_went_away_is_back_with_what_happened_meanwhile(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    await looking.page.evaluate(MARK)
+    await server.stop()
+    await visible(looking, "Not live since")
+    await visible(looking, "the console does not answer")
+    server.topics["panel/cosmos"].rows["full-8"] = full_node(8, name="kvstore-meanwhile")
+    await server.start()
+    await looking.live()
+    await visible(looking, "kvstore-meanwhile")
+    assert await looking.page.evaluate(UNMARKED) == 1
+
+
+async def test_a_source_that_is_not_live_is_named_with_the_reason_and_the_rest_is_live(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    source = "edgedevices.shifu.edgenesis.io"
+    server.sources[source] = {"live": False, "since": ago(14), "reason": "403 Forbidden"}
+    await looking.open("/")
+    await visible(looking, f"{source}: not live since")
+    await visible(looking, "403 Forbidden")
+    assert await looking.page.locator("#live-word").inner_text() == "Partly live"
+    server.change("events", dict([event(99, "the rest is alive")]))
+    server.sources[source] = {"live": True, "since": ago(0), "reason": ""}
+    await looking.page.get_by_text(f"{source}: not live").wait_for(state="detached")
+
+
+async def test_what_a_viewer_may_not_see_says_so_and_the_rest_stays_live(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    server.refused["panel/cosmos"] = (403, "you may not list CosmosFullNodes")
+    await looking.open("/systems/cosmos")
+    await visible(looking, "you may not list CosmosFullNodes")
+    await visible(looking, "1 broken")
+
+
+async def test_a_tab_that_slept_gives_its_connection_back_and_is_up_to_date_when_it_wakes(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.page.clock.install()
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    await looking.page.evaluate(HIDE, True)
+    await looking.page.clock.run_for(ASLEEP_MS)
+    await looking.page.wait_for_function("document.getElementById('live').dataset.live != 'live'")
+    server.change("panel/cosmos", {"full-8": full_node(8, name="kvstore-at-night")})
+    await looking.page.evaluate(HIDE, False)
+    await looking.live()
+    await visible(looking, "kvstore-at-night")
+
+
+async def test_an_operator_that_is_installed_or_removed_comes_and_goes_without_a_reload(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    meta = server.topics["panel/cosmos"].meta
+    rows = dict(server.topics["panel/cosmos"].rows)
+    server.put("panel/cosmos", {}, **{**meta, "installed": False})
+    await looking.open("/systems/cosmos")
+    await visible(looking, "Not installed")
+    await visible(looking, "quintant install cosmos")
+    server.change("panel/cosmos", rows, meta={"installed": True})
+    await visible(looking, "kvstore-6")
+    server.change("panel/cosmos", remove=tuple(rows), meta={"installed": False})
+    await visible(looking, "quintant install cosmos")
