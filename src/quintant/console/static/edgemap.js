@@ -14,6 +14,7 @@ import { number, plural, setShape, setTime, simulatedTag, STATES, stateShape, st
 
 const MOVE_MS = 700;
 const MARK_MS = 4000;
+const BOXES_PER_FRAME = 8; // new ones: a page of ninety is drawn in a few frames, none of them long
 const MOST_MOVES = 40; // at once: more is a flicker
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -36,6 +37,7 @@ export function createEdgemap() {
     quiet: h("p", { class: "empty" }, "No device has moved since the console looks. Stop a node, and its devices move here."),
     moves: h("p", { class: "visually-hidden", role: "log", "aria-label": "Moves" }),
     chips: new Map(),
+    boxLimit: BOXES_PER_FRAME,
     opened: new Set(query("open").split(",").filter(Boolean)),
   };
   view.element = h("article", { class: "edgemap" }, h("h1", {}, "edgeMap"), view.summary,
@@ -105,7 +107,12 @@ function updateEmpty(view, { ready, refused }, devices, layout) {
 
 // ── boxes ──
 
-function drawBoxes(view, layout) {
+function drawBoxes(view, whole) {
+  const layout = { ...whole, boxes: whole.boxes.slice(0, view.boxLimit) };
+  if (layout.boxes.length < whole.boxes.length) {
+    view.boxLimit += BOXES_PER_FRAME;
+    requestAnimationFrame(() => view.element.isConnected && update(view));
+  }
   const before = movedChips(view, layout);
   keyed(view.boxes, layout.boxes, (box) => box.key, createBox, (element, box) => updateBox(view, element, box));
   const drawn = new Set(layout.boxes.flatMap((box) => box.drawn.map((device) => device.key)));
@@ -141,6 +148,9 @@ function createBox() {
 }
 
 function updateBox(view, element, box) {
+  const shown = [box.node, box.devices.length, box.opened, location.search, ...Object.values(box.counts), ...box.drawn];
+  if (element.shown?.length === shown.length && shown.every((each, at) => each === element.shown[at])) return;
+  element.shown = shown;
   const [head, why, meters, chips, counts, open] = element.children;
   const { node, devices, drawn } = box;
   const state = node ? node.state : box.key ? "unknown" : "working";

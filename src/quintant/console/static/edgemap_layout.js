@@ -81,7 +81,15 @@ function drawChips(boxes, opened) {
   for (const box of boxes) if (!box.opened && box.devices.length <= CHIPS_UNASKED) draw(box, CHIPS_UNASKED);
 }
 
-const sortedDevices = (devices) => devices.map((device) => [naturalKey(`${device.namespace}/${device.name}`), device]).sort(([one], [other]) => (one < other ? -1 : 1)).map(([, device]) => device);
+const names = new WeakMap();
+
+function sortKey(device) {
+  let name = names.get(device);
+  if (name === undefined) names.set(device, (name = naturalKey(`${device.namespace}/${device.name}`)));
+  return name;
+}
+
+const sortedDevices = (devices) => [...devices].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
 
 /** The map by coordinates: {nodes, devices, links, cells} in 0..1 each way; cells where devices are too many. */
 export function layoutMap(nodes, devices) {

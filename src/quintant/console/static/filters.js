@@ -57,6 +57,9 @@ function cachedKey(row, name, value) {
   return keys[name];
 }
 
+/** Compute what rows are sorted by before there are many to sort. */
+export const prepareRow = (name, value) => (row) => cachedKey(row, name, value);
+
 /** Broken first, then by namespace and name. */
 export const byState = (row) => `${stateRank(row.state)} ${naturalKey(`${row.namespace ?? ""}/${row.name ?? ""}`)}`;
 

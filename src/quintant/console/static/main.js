@@ -33,7 +33,7 @@ function mount() {
   const { name, params } = route();
   current = (VIEWS[name] ?? createMissing)(params);
   byId("view").replaceChildren(current.element);
-  follow(["overview", ...current.topics.filter((each) => each !== "overview")]);
+  follow(["overview", ...current.topics.filter((each) => each !== "overview")], current.prepare);
   byId("plain").setAttribute("href", `/plain${currentPath === "/" ? "" : currentPath}`);
   if (first) return;
   scrollTo(0, 0);

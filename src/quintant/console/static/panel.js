@@ -1,7 +1,7 @@
 // The panel of a system: a table for each of its kinds, with one line to filter them all.
 
 import { foreign, h, keyed, setAttribute, setLink, setShown, setText } from "./dom.js";
-import { byState, chosenStates, filterLine, matches, sortRows, updateFilters } from "./filters.js";
+import { byState, chosenStates, filterLine, matches, prepareRow, sortRows, updateFilters } from "./filters.js";
 import { query, setQuery } from "./router.js";
 import { topic } from "./store.js";
 import { counted, Table } from "./table.js";
@@ -20,6 +20,7 @@ export function createPanel({ system }) {
     install: h("section", { class: "card install-card", hidden: "" }),
     refused: h("p", { class: "empty", hidden: "" }),
     tables: new Map(),
+    prepare: (row) => row.uid && prepareRow(`${row.kind} state`, byState)(row),
   };
   view.element = h("article", {}, view.heading, view.lead, view.install, view.refused, view.filters.element, view.kinds);
   view.update = () => update(view, topic(name), system);

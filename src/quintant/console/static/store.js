@@ -9,7 +9,8 @@ const worker = new Worker("/static/stream_worker.js");
 const topics = new Map();
 const arriving = new Map();
 const listeners = new Set();
-const changed = new Map();
+const changed = new Set();
+let prepare = () => {};
 
 export const liveness = { state: "connecting", heard: Date.now(), reason: "", status: 0, sources: {} };
 
@@ -18,11 +19,12 @@ const EMPTY = { rows: new Map(), meta: {}, version: 0, ready: false, refused: nu
 /** A topic as it is known now. */
 export const topic = (name) => topics.get(name) ?? EMPTY;
 
-/** Call with a Map of topic -> Set of keys whenever something changed, once per frame. */
+/** Call with the Set of topics that changed, once per frame. */
 export const listen = (listener) => listeners.add(listener);
 
-/** Follow these topics and no others. */
-export function follow(names) {
+/** Follow these topics and no others; `prepareRow` is called for each row as it comes, in small pieces. */
+export function follow(names, prepareRow = () => {}) {
+  prepare = prepareRow;
   const same = names.length === topics.size && names.every((name) => topics.has(name));
   if (same) return;
   for (const name of [...topics.keys()]) if (!names.includes(name)) topics.delete(name);
@@ -45,14 +47,14 @@ function takeHeard() {
 function takeBeat({ now, sources }) {
   setServerTime(now);
   liveness.sources = sources;
-  mark("", "beat");
+  mark("");
 }
 
 function takeLost({ reason, status }) {
   liveness.reason = reason;
   liveness.status = status;
   checkSilence();
-  mark("", "beat");
+  mark("");
 }
 
 function takeRefused({ topic: name, status, reason }) {
@@ -60,7 +62,7 @@ function takeRefused({ topic: name, status, reason }) {
   if (!known) return;
   known.refused = { status, reason };
   known.ready = true;
-  mark(name, "meta");
+  mark(name);
 }
 
 function takeRows({ topic: name, version, meta, rows, first, last }) {
@@ -70,48 +72,40 @@ function takeRows({ topic: name, version, meta, rows, first, last }) {
   for (const [key, row] of rows) gathered.set(key, keyedRow(key, row));
   if (!last) return;
   arriving.delete(name);
-  const before = topics.get(name).rows;
   topics.set(name, { rows: gathered, meta, version, ready: true, refused: null });
-  for (const key of gathered.keys()) mark(name, key);
-  for (const key of before.keys()) if (!gathered.has(key)) mark(name, key);
-  mark(name, "meta");
+  mark(name);
 }
 
 function takeChange({ topic: name, version, set, remove, meta }) {
   const known = topics.get(name);
   if (!known) return;
   known.version = version;
-  for (const key of remove) {
-    known.rows.delete(key);
-    mark(name, key);
-  }
-  for (const [key, row] of set) {
-    known.rows.set(key, keyedRow(key, row));
-    mark(name, key);
-  }
-  if (Object.keys(meta).length) {
-    known.meta = { ...known.meta, ...meta };
-    mark(name, "meta");
-  }
+  for (const key of remove) known.rows.delete(key);
+  for (const [key, row] of set) known.rows.set(key, keyedRow(key, row));
+  if (Object.keys(meta).length) known.meta = { ...known.meta, ...meta };
+  mark(name);
 }
 
 // A row carries its key, and is another value when it changes: what is computed of it can be kept by it.
-const keyedRow = (key, row) => Object.assign(row && typeof row === "object" ? row : {}, { key });
+function keyedRow(key, row) {
+  const value = row && typeof row === "object" ? row : {};
+  value.key = key;
+  prepare(value);
+  return value;
+}
 
 // ── telling the views, once per frame ──
 
 let frame = null;
 
-function mark(name, key) {
-  const keys = changed.get(name) ?? new Set();
-  keys.add(key);
-  changed.set(name, keys);
+function mark(name) {
+  changed.add(name);
   frame ??= requestAnimationFrame(tell);
 }
 
 function tell() {
   frame = null;
-  const news = new Map(changed);
+  const news = new Set(changed);
   changed.clear();
   for (const listener of listeners) listener(news);
 }
@@ -126,7 +120,7 @@ export function checkSilence() {
 
 function setLive(state) {
   liveness.state = state;
-  mark("", "live");
+  mark("");
 }
 
 let sleeping = null;

@@ -15,8 +15,8 @@ export class Table {
   constructor({ columns, label, noun, sorted }) {
     Object.assign(this, { columns, noun, sorted, rows: [], active: null });
     this.head = h("div", { role: "row", class: "row row-head", "aria-rowindex": "1" }, columns.map((column) => this.headCell(column)));
-    this.canvas = h("div", { role: "rowgroup", class: "canvas" });
-    this.scroller = h("div", { class: "scroller", role: "presentation", tabindex: "-1" }, this.canvas);
+    this.canvas = h("div", { role: "presentation", class: "canvas" });
+    this.scroller = h("div", { role: "rowgroup", class: "scroller" }, this.canvas);
     this.grid = h("div", { role: "grid", class: "table", "aria-label": label, "aria-colcount": columns.length },
       h("div", { role: "rowgroup", class: "table-head" }, this.head), this.scroller);
     this.grid.style.setProperty("--columns", columns.map((column) => column.width ?? "minmax(5rem, 1fr)").join(" "));
