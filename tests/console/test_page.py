@@ -33,8 +33,8 @@ RUN_AXE = """async (rules) => {
     `${each.id}: ${each.nodes.map((node) => `${node.html} ${node.failureSummary}`).join("; ")}`);
 }"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SIZES = """performance.getEntriesByType("resource").reduce((sum, each) => sum + each.encodedBodySize,
-  performance.getEntriesByType("navigation")[0].encodedBodySize)"""
+SIZES = """["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
+  .reduce((sum, each) => sum + each.encodedBodySize, 0)"""
 
 
 async def violations(looking: Viewer) -> list[str]:
