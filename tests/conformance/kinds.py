@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.target import Target
 from unit.cluster.api import JsonObject
+from unit.cluster.certificates import certificate_request
 
 POD_SPEC: JsonObject = {"containers": [{"name": "main", "image": "image:1"}]}
 LABELS = {"app": "check"}
@@ -201,6 +202,20 @@ INGRESS_CLASS = Sample(
 RUNTIME_CLASS = Sample(
     "runtimeclasses", "RuntimeClass", "node.k8s.io/v1", {"handler": "none"}, namespaced=False
 )
+SIGNING_REQUEST = Sample(
+    "certificatesigningrequests",
+    "CertificateSigningRequest",
+    "certificates.k8s.io/v1",
+    {
+        "spec": {
+            "request": certificate_request("check"),
+            "signerName": "example.com/none",
+            "usages": ["client auth"],
+        }
+    },
+    namespaced=False,
+    status=True,
+)
 _SCALED = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}
 AUTOSCALER = Sample(
     "horizontalpodautoscalers",
@@ -222,5 +237,5 @@ SAMPLES = (
     CRON_JOB, CLAIM, VOLUME, LEASE, BUDGET, ENDPOINTS, SLICE, ACCOUNT, ROLE, BINDING, CLUSTER_ROLE,
     CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
-    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER,
+    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST,
 )  # fmt: skip

@@ -391,6 +391,35 @@ async def test_webhooks_that_cannot_be_reached_count_as_the_failure_policy_says(
     assert (reply.status, message(reply).partition("failed to call webhook: ")[2]) == (500, why)
 
 
+PATHS = {
+    "": "/",
+    "/": "/",
+    "//x": "/x",
+    "/x/": "/x",
+    "/a//b/./../c": "/a/c",
+    "/../x": "/x",
+    "/a%20b%2fc!": "/a%20b/c%21",
+    "/a:b@c,d;e=f&g+h$i~": "/a:b@c,d;e=f&g+h$i~",
+}
+"""The paths of URLs, and what is asked for: a test kit puts a slash before one that has it."""
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_the_path_of_a_webhook_is_cleaned(target: Target, hooks: Hooks, path: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{free.getsockname()[1]}"
+    hook = hooks.hook()
+    client = {**hooks.client(hook), "url": f"https://{at}{path}"}
+    await hooks.validating(hook, CREATE, clientConfig=client)
+    reply = await create(target)
+    why = f'Post "https://{at}{PATHS[path]}?timeout=10s": dial tcp {at}: connect: '
+    assert (reply.status, message(reply).partition("failed to call webhook: ")[2]) == (
+        500,
+        f"{why}connection refused",
+    )
+
+
 HALF = "unexpected error when reading response body. Please retry. Original error: unexpected EOF"
 
 

@@ -3,7 +3,8 @@
     sensitive   a secret that no log can print
     tls         a certificate and its key into an SSLContext, without a file
     private_files   files and folders for one pair of eyes
-    authority   signs certificates; the only module here that loads `cryptography`
+    authority   signs certificates; it and `usages` load `cryptography`, and nothing else here does
+    usages      what a key is for, in Kubernetes' words
 
 Stands alone: nothing of ours below.
 """

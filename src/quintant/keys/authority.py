@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
+from quintant.keys.usages import usage_extensions
 
 # Clocks differ: a certificate is valid from a little before it was made.
 BACKDATE = timedelta(hours=1)
@@ -84,6 +85,33 @@ class Authority:
         """A certificate for a client: Kubernetes takes CN for the user and O for the groups."""
         subject = _named(user, *groups)
         return self._issue(self._leaf(subject, validity, ExtendedKeyUsageOID.CLIENT_AUTH))
+
+    def sign_request(
+        self, request: x509.CertificateSigningRequest, usages: Sequence[str], validity: Validity
+    ) -> bytes:
+        """The certificate (PEM) that a request asks for, with its subject and its names.
+
+        `usages` are Kubernetes' words. It ends no later than the authority's own, and starts at
+        `validity.since` exactly.
+        """
+        own = x509.load_pem_x509_certificate(self.certificate)
+        builder = (
+            x509.CertificateBuilder(subject_name=request.subject, issuer_name=own.subject)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(validity.since)
+            .not_valid_after(min(validity.until, own.not_valid_after_utc))
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        )
+        for extension, critical in usage_extensions(usages):
+            builder = builder.add_extension(extension, critical=critical)
+        try:
+            names = request.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+            builder = builder.add_extension(names.value, critical=names.critical)
+        except x509.ExtensionNotFound:
+            pass
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        builder = builder.public_key(request.public_key()).add_extension(issuer, critical=False)
+        return builder.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM)
 
     def _leaf(
         self, subject: x509.Name, validity: Validity, purpose: ObjectIdentifier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -115,3 +116,12 @@ def _alternative(name: str) -> x509.GeneralName:
 
 def _tree(domain: str) -> list[x509.GeneralName] | None:
     return [x509.DNSName(domain)] if domain else None
+
+
+def certificate_request(common: str, *groups: str) -> str:
+    """A signed request for a client's certificate, as base64 of PEM."""
+    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    name = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, common)])
+    key = ec.generate_private_key(ec.SECP256R1())
+    request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, hashes.SHA256())
+    return b64encode(request.public_bytes(Encoding.PEM)).decode()

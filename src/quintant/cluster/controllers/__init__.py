@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.controllers import (
+    certificates,
     cronjob,
     daemonset,
     deployment,
@@ -27,11 +28,13 @@ from quintant.cluster.controllers.namespaces import defaults as namespace_defaul
 from quintant.cluster.controllers.namespaces import deletion as namespace_deletion
 from quintant.cluster.controllers.pods import gc as pod_gc
 from quintant.cluster.controllers.volumes import claims, protection, volumes
+from quintant.keys.authority import Authority
 from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    certificates.declare,
     claims.declare,
     cronjob.declare,
     daemonset.declare,
@@ -54,16 +57,19 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
 """The `declare` of every module that needs no setting, in alphabetical order."""
 
 
-def controllers(authority: bytes = b"", times: HeartbeatTimes = HeartbeatTimes()) -> Manager:
+def controllers(
+    authority: Authority | None = None, times: HeartbeatTimes = HeartbeatTimes()
+) -> Manager:
     """All controllers of a cluster, to be run by one process.
 
-    `authority` is the certificate (PEM) that pods are to trust; without one they are given none.
+    `authority` is what pods are to trust, and signs what was approved; without one neither is so.
     `times` says how long nodes may be silent.
     """
     manager = Manager(NAME)
     for declare in DECLARATIONS:
         declare(manager)
     nodes.declare(manager, times)
-    if authority:
-        namespace_defaults.publishing(authority)(manager)
+    if authority is not None:
+        namespace_defaults.publishing(authority.certificate)(manager)
+        certificates.signing(authority)(manager)
     return manager

@@ -32,6 +32,7 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, Random, SystemClock
+from quintant.keys.authority import Authority
 from quintant.keys.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ async def _opened(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) ->
     url = await stack.enter_async_context(listening)
     address = replace(config.address, port=int(url.rpartition(":")[2]))
     await advertise(server, _reachable(address), share.api)
-    return _Site(config, share, pki, server, address, clock)
+    return _Site(config, share, pki, keys.authority, server, address, clock)
 
 
 class _Site(Struct, frozen=True):
@@ -171,6 +172,7 @@ class _Site(Struct, frozen=True):
     config: ClusterConfig
     share: LoopbackShare
     pki: Pki
+    authority: Authority
     server: ApiServer
     address: BindAddress
     clock: Clock
@@ -215,7 +217,7 @@ class _Site(Struct, frozen=True):
         from quintant.cluster.volumes.component import csi_driver
         from quintant.cluster.volumes.directories import Directories, NoDirectories
 
-        yield Component(controllers(self.pki.authority, self.config.times))
+        yield Component(controllers(self.authority, self.config.times))
         yield csi_driver(Directories(node.storage) if node is not None else NoDirectories())
 
     def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import stat
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 from msgspec.structs import replace
 
+import patience
 from quintant import Config
 from quintant.client.config.tls import Pem
 from quintant.client.config.user import AuthInfo, Impersonate
@@ -29,7 +35,7 @@ from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.instance.pki import ClusterKeys
 from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError, TransportError
-from quintant.keys.authority import Authority, Validity
+from quintant.keys.authority import Authority, Validity, new_key, private_pem
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.cluster.api import CMS, PODS, JsonObject, Requests, config_map
@@ -38,6 +44,7 @@ pytestmark = pytest.mark.realtime
 
 ANYWHERE = ClusterConfig(BindAddress(LOOPBACK, 0))
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 WITHIN = 30.0
 """Seconds, on a loaded machine."""
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -65,6 +72,38 @@ def certified(pair: KeyPair, other: Impersonate = Impersonate()) -> AuthInfo:
 async def whoami(requests: Requests) -> JsonObject:
     found: JsonObject = (await requests.create(SELF, {}))["status"]["userInfo"]
     return found
+
+
+async def issued(admin: Requests, name: str) -> JsonObject:
+    """The status of a request as soon as it has a certificate."""
+    async with asyncio.timeout(patience.seconds(WITHIN)):
+        while True:
+            found: JsonObject = (await admin.get(f"{REQUESTS}/{name}"))["status"]
+            if "certificate" in found:
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def test_a_certificate_that_was_approved_is_believed(tmp_path: Path) -> None:
+    key = new_key()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "alice")])
+    csr = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, hashes.SHA256())
+    request = b64encode(csr.public_bytes(Encoding.PEM)).decode()
+    spec = {
+        "request": request,
+        "signerName": "kubernetes.io/kube-apiserver-client",
+        "usages": ["client auth"],
+    }
+    approved = {"status": {"conditions": [{"type": "Approved", "status": "True"}]}}
+    async with run_cluster(replace(ANYWHERE, controllers=True)) as cluster:
+        config = way(cluster, tmp_path)
+        async with reached(config) as admin:
+            await admin.create(REQUESTS, {"metadata": {"name": "alice"}, "spec": spec})
+            await admin.merge(f"{REQUESTS}/alice/approval", approved)
+            status = await issued(admin, "alice")
+        pair = KeyPair(Sensitive(b64decode(status["certificate"])), private_pem(key))
+        async with reached(config, certified(pair)) as alice:
+            assert (await whoami(alice))["username"] == "alice"
 
 
 async def test_its_kubeconfig_makes_an_administrator(tmp_path: Path) -> None:

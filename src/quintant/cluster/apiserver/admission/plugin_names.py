@@ -5,6 +5,8 @@ The names are those of `--disable-admission-plugins`.
 
 from __future__ import annotations
 
+CERTIFICATE_APPROVAL, CERTIFICATE_SIGNING = "CertificateApproval", "CertificateSigning"
+CERTIFICATE_SUBJECT = "CertificateSubjectRestriction"
 LIMITS, PRIORITY = "LimitRanger", "Priority"
 PROTECTION = "StorageObjectInUseProtection"
 RESIZE = "PersistentVolumeClaimResize"
@@ -15,6 +17,7 @@ TOLERATIONS = "DefaultTolerationSeconds"
 
 SWITCHABLE = frozenset(
     {
+        *(CERTIFICATE_APPROVAL, CERTIFICATE_SIGNING, CERTIFICATE_SUBJECT),
         *(LIMITS, PRIORITY, PROTECTION, RESIZE, RESOURCE_QUOTA),
         *(SERVICE_ACCOUNT, STORAGE_CLASS, TOLERATIONS),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -94,7 +94,7 @@ def track_apply(
     base, managers = _bare(live or {}), _standing(kind, live, author)
     manager = author.identifier(APPLY, kind)
     last = managers.get(manager)
-    wanted = field_set_of(config, kind.merge_schema).without(_apart(*_endpoint(kind, author)))
+    wanted = field_set_of(config, kind.merge_schema).without(_apart(_endpoint(kind, author)))
     managers[manager] = ManagedFields(wanted, author.time, kind.resource.api_version)
     merged = _pruned(kind, merge(base, config, kind.merge_schema), managers, last, wanted)
     compared = compare(base, merged, kind.merge_schema)
@@ -150,30 +150,50 @@ def _lost_track(
 
 def _ignored(kind: Kind, author: FieldManager) -> FieldSet:
     """What a write through this endpoint never owns."""
-    return _nobodys(*_endpoint(kind, author))
+    return _nobodys(_endpoint(kind, author))
 
 
-def _endpoint(kind: Kind, author: FieldManager) -> tuple[str, bool, bool, frozenset[str]]:
+class _Endpoint(NamedTuple):
     """What of an endpoint makes a difference to ownership."""
+
+    subresource: str
+    metadata: bool
+    """A write of the status may change metadata."""
+    status: bool
+    """The kind has a status."""
+    holds: frozenset[str]
+    """The metadata that a write of the status may not change."""
+    resets: tuple[Path, ...] | None
+    """What it leaves as it is, by the word of the kind."""
+
+
+def _endpoint(kind: Kind, author: FieldManager) -> _Endpoint:
     update = kind.strategy.update
-    status = kind.resource.status
-    return author.subresource, update.status_updates_metadata, status, update.status_resets
+    return _Endpoint(
+        author.subresource,
+        update.status_updates_metadata,
+        kind.resource.status,
+        update.status_resets,
+        update.reset_fields.get(author.subresource),
+    )
 
 
 # Both sets are asked for at every write, and made once.
 @cache
-def _nobodys(subresource: str, metadata: bool, status: bool, holds: frozenset[str]) -> FieldSet:
-    return _UNTRACKED | _apart(subresource, metadata, status, holds)
+def _nobodys(endpoint: _Endpoint) -> FieldSet:
+    return _UNTRACKED | _apart(endpoint)
 
 
 @cache
-def _apart(subresource: str, metadata: bool, status: bool, holds: frozenset[str]) -> FieldSet:
+def _apart(endpoint: _Endpoint) -> FieldSet:
     """What a write through an endpoint leaves as it is."""
+    if endpoint.resets is not None:
+        return FieldSet.of(*endpoint.resets)
     paths: list[Path] = []
-    if subresource == "status":
-        paths = [("f:spec",), *([] if metadata else [("f:metadata",)])]
-        paths += [("f:metadata", f"f:{name}") for name in sorted(holds)]
-    elif status:
+    if endpoint.subresource == "status":
+        paths = [("f:spec",), *([] if endpoint.metadata else [("f:metadata",)])]
+        paths += [("f:metadata", f"f:{name}") for name in sorted(endpoint.holds)]
+    elif endpoint.status:
         paths = [("f:status",)]
     return FieldSet.of(*paths)
 

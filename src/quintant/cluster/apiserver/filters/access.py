@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.authorization.rbac import (
     Rbac,
     forbidden_request,
 )
+from quintant.cluster.apiserver.authorization.signers import check_signer
 from quintant.cluster.apiserver.filters.audit import Audit
 from quintant.cluster.apiserver.filters.impersonation import Impersonation, requested_user
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
@@ -63,6 +64,10 @@ class Access:
     def check_escalation(self, draft: Draft, user: User) -> None:
         """403 for a role or binding that gives more than its author holds."""
         self._escalation.check(draft, user)
+
+    def check_signer(self, draft: Draft, user: User, disabled: frozenset[str]) -> None:
+        """403 for an approval or a certificate of a signer that is not the user's to decide for."""
+        check_signer(draft, user, self.authorizer, disabled)
 
     def authorize_create(self, draft: Draft, user: User) -> None:
         """403 for an update or apply that creates its object without the permission to create."""

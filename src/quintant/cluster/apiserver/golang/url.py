@@ -1,8 +1,10 @@
-"""url.ParseRequestURI: URLs as Go reads them, for the format `uri` and for rules of schemas."""
+"""url.ParseRequestURI, path.Join: URLs as Go reads and cleans them."""
 
 from __future__ import annotations
 
+import posixpath
 import re
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
@@ -15,6 +17,8 @@ _ASCII_ESCAPE = re.compile(r"%[0-7][0-9A-Fa-f]")
 # Whatever is not ASCII, and all of ASCII but these.
 _HOST = re.compile(r"[^\x00-\x20#/?@\\^`{|}\x7f]*")
 _PORT = re.compile(r"(:[0-9]*)?")
+_PATH_SAFE = "$&+,/:;=@~"
+"""What Go leaves as it is in a path, beside letters, digits, `-`, `_` and `.`."""
 _USER = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 
 
@@ -48,6 +52,11 @@ def parse_request(text: str) -> Url:
         return _parsed(text)
     except BadUrl as error:
         raise BadUrl(f"parse {quoted(text)}: {error}") from None
+
+
+def clean_path(path: str) -> str:
+    """An escaped path as client-go asks for it: absolute, with no empty or dotted segment."""
+    return quote(posixpath.normpath("/" + unquote(path).lstrip("/")), safe=_PATH_SAFE)
 
 
 def _parsed(text: str) -> Url:

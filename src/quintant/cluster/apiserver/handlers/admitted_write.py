@@ -88,7 +88,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         self.writes.admit(draft, options)
         draft = await self._mutate(matched, draft, options)
         self.writes.check_escalation(draft, options)
-        prepared = await self.offload.run(partial(self.writes.prepare, draft), size)
+        prepared = await self.offload.run(partial(self.writes.prepare, draft, options), size)
         assigned = self.writes.assign(prepared)
         ready = await self.offload.run(partial(self.writes.validate, assigned), size)
         self.writes.check_admission(ready, options)

@@ -19,6 +19,7 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
 )
 from quintant.cluster.apiserver.meta.status import object_modified
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.meta.user import User
 from quintant.core.errors import Cause
 
 _MISMANAGED = (
@@ -46,15 +47,15 @@ def restore_managed_fields(obj: JsonObject, before: JsonObject) -> tuple[str, ..
     return ()
 
 
-def prepare(draft: Draft) -> list[Cause]:
+def prepare(draft: Draft, user: User, now: str) -> list[Cause]:
     """Make the draft's object what will be stored, but for its name, in place.
 
     What it tried to change and may not; 409 if it was made for another state of the live object.
     """
     if draft.live is None:
-        _begin(draft.target.kind, draft.obj)
+        _begin(draft.target.kind, draft.obj, user)
         return []
-    found = _restrain(draft.target, draft.obj, draft.live)
+    found = _restrain(draft.target, draft.obj, draft.live, now)
     keep_times(draft.obj, draft.live)
     return found
 
@@ -65,7 +66,7 @@ def bump_generation(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
-def _begin(kind: Kind, obj: JsonObject) -> None:
+def _begin(kind: Kind, obj: JsonObject, user: User) -> None:
     """Make what was sent the beginning of an object, in place."""
     create = kind.strategy.create
     if kind.resource.status and not create.keep_status:
@@ -75,9 +76,11 @@ def _begin(kind: Kind, obj: JsonObject) -> None:
         obj["metadata"]["generation"] = 1
     if create.prepare_for_create is not None:
         create.prepare_for_create(obj)
+    if create.set_requester is not None:
+        create.set_requester(obj, user)
 
 
-def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Cause]:
+def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject, now: str) -> list[Cause]:
     """Hold what an update may not change, in place; 409 if it was made for another state."""
     kind = target.kind
     locked = obj["metadata"].get("resourceVersion")
@@ -95,6 +98,8 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
     update = kind.strategy.update
     if update.prepare_for_update is not None and not target.subresource:
         update.prepare_for_update(obj, live)
+    if target.subresource in update.prepare_subresource:
+        update.prepare_subresource[target.subresource](obj, live, now)
     return found
 
 

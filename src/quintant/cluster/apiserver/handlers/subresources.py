@@ -34,6 +34,7 @@ from quintant.core.resource import Resource
 STATUS = "status"
 TOKEN = "token"
 EVICTION = "eviction"
+APPROVAL = "approval"
 _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
 EVICTIONS = Resource("policy", "v1", "Eviction", "pods/eviction")
@@ -42,6 +43,8 @@ _SCHEDULED = StatusCondition("PodScheduled", True)
 _CREATE_ONLY = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
 _EVICTED = frozenset({("pods", EVICTION)})
+_WRITTEN_APART = frozenset({("certificatesigningrequests", APPROVAL)})
+"""Parts of an object that are written through a path of their own, like its status."""
 
 
 class SubresourceAction(Struct, frozen=True):
@@ -66,13 +69,14 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
         return frozenset({"create"})
     if is_log_stream(kind, sub):
         return frozenset({"get"})
-    there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
+    apart = not kind.custom and (kind.name, sub) in _WRITTEN_APART
+    there = {STATUS: kind.resource.status, SCALE: kind.scale is not None, APPROVAL: apart}
     return _VERBS if there.get(sub) else frozenset()
 
 
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
-    others = (*_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_EVICTED)
+    others = (*_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_EVICTED, *_WRITTEN_APART)
     known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
 

@@ -74,7 +74,7 @@ class AdmissionControl(Protocol):
     def authorize_create(self, draft: Draft, user: User) -> None:
         """Refuse an update that creates, of a user who may not create."""
 
-    def validate(self, draft: Draft) -> None:
+    def validate(self, draft: Draft, user: User) -> None:
         """Run the validating plugins, but for the quota: they refuse a draft that is valid."""
 
     def check_quota(self, draft: Draft) -> None:
@@ -131,10 +131,10 @@ class Writes:
         """Refuse a role or binding that gives more than its author holds."""
         self._admission.check_escalation(draft, options.user)
 
-    def prepare(self, draft: Draft) -> Draft:
+    def prepare(self, draft: Draft, options: WriteOptions) -> Draft:
         """The draft held to what may change, and completed, in place."""
         try:
-            found = prepare(draft)
+            found = prepare(draft, options.user, options.now)
         except StatusError as error:
             raise error.with_warnings(*draft.warnings) from None
         warnings = dedup_owner_references(draft.obj, _LATE)
@@ -155,7 +155,7 @@ class Writes:
     def check_admission(self, ready: Draft, options: WriteOptions) -> None:
         """Refuse what is valid by itself, and is not allowed to this user or in this namespace."""
         self._admission.authorize_create(ready, options.user)
-        self._admission.validate(ready)
+        self._admission.validate(ready, options.user)
 
     def store(self, ready: Draft, options: WriteOptions) -> WriteResult:
         """Store what is ready if its namespace has room for it.
@@ -190,7 +190,7 @@ class Writes:
 
     def _finish(self, draft: Draft, options: WriteOptions) -> WriteResult:
         self.check_escalation(draft, options)
-        ready = self.validate(self.assign(self.prepare(draft)))
+        ready = self.validate(self.assign(self.prepare(draft, options)))
         self.check_admission(ready, options)
         return self.store(ready, options)
 

@@ -8,7 +8,7 @@ Everything here is a value; a function that is absent has nothing to do.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -19,6 +19,7 @@ from quintant.cluster.apiserver.meta.types import (
     OtherObjects,
     ValidationResult,
 )
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -33,6 +34,8 @@ class CreateStrategy(Struct, frozen=True):
     """A status sent at creation is kept."""
     prepare_for_create: Callable[[JsonObject], None] | None = None
     """Adds what the server says about a new object, in place."""
+    set_requester: Callable[[JsonObject, User], None] | None = None
+    """Writes into a new object who asked for it, in place."""
 
 
 class UpdateStrategy(Struct, frozen=True):
@@ -44,6 +47,10 @@ class UpdateStrategy(Struct, frozen=True):
     """PUT without a resourceVersion is accepted."""
     prepare_for_update: Callable[[JsonObject, JsonObject], None] | None = None
     """What an update of the live object does beside what its author wrote, in place."""
+    prepare_subresource: Mapping[str, Callable[[JsonObject, JsonObject, str], None]] = {}
+    """What an update through a subresource does at a time beside that, in place."""
+    reset_fields: Mapping[str, tuple[tuple[str, ...], ...]] = {}
+    """What a write through an endpoint leaves as it is, if that is not what others leave."""
     status_updates_metadata: bool = True
     """A write of the status may change labels and annotations too."""
     status_resets: frozenset[str] = frozenset()

@@ -50,6 +50,7 @@ authorization.k8s.io         v1 LocalSubjectAccessReview       localsubjectacces
 authorization.k8s.io         v1 SelfSubjectAccessReview        selfsubjectaccessreviews        -        C - -
 authorization.k8s.io         v1 SelfSubjectRulesReview         selfsubjectrulesreviews         -        C - -
 authorization.k8s.io         v1 SubjectAccessReview            subjectaccessreviews            -        C - -
+certificates.k8s.io          v1 CertificateSigningRequest      certificatesigningrequests      csr      C s -
 coordination.k8s.io          v1 Lease                          leases                          -        N - -
 discovery.k8s.io             v1 EndpointSlice                  endpointslices                  -        N - -
 events.k8s.io                v1 Event                          events                          ev       N - -

@@ -8,6 +8,7 @@ Part of quintant.cluster.apiserver.registry.builtin.
 from __future__ import annotations
 
 from quintant.cluster.apiserver.kinds.kind import FieldLabels
+from quintant.cluster.apiserver.registry.certificates import CSRS
 from quintant.core.resource import Resource
 
 _ONLY_METADATA = (
@@ -15,7 +16,7 @@ _ONLY_METADATA = (
 )
 _REFUSAL = {
     **dict.fromkeys(
-        ("pods", "nodes", "namespaces", "secrets", "services", "events"),
+        ("pods", "nodes", "namespaces", "secrets", "services", "events", CSRS),
         "field label not supported: {label}",
     ),
     "jobs": 'field label "{label}" not supported for {kind}',
@@ -38,6 +39,7 @@ _VALUES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("reason", "reportingComponent", "source.component", "type"), ""),
     },
     "jobs": {"status.succeeded": "0"},
+    CSRS: {"spec.signerName": ""},
 }
 # Names to select by that are not the path of what they mean.
 _ALIASES: dict[str, dict[str, str]] = {

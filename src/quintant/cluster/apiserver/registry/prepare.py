@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.registry.certificates import CSRS, keep_request
 from quintant.wire.digits import parse_digits
 
 NAMESPACE_FINALIZER = "kubernetes"
@@ -78,6 +79,7 @@ PREPARE_FOR_CREATE: dict[str, Callable[[JsonObject], None]] = {
     "persistentvolumeclaims": _claim,
 }
 PREPARE_FOR_UPDATE: dict[str, Callable[[JsonObject, JsonObject], None]] = {
+    CSRS: keep_request,
     "customresourcedefinitions": definition.prepare_for_update,
     "daemonsets": bump_template_generation,
     "deployments": bump_deployment_generation,

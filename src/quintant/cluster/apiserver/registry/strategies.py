@@ -28,12 +28,19 @@ from quintant.cluster.apiserver.meta.names import (
 )
 from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
 from quintant.cluster.apiserver.registry.assign import ASSIGN
+from quintant.cluster.apiserver.registry.certificates import (
+    CSRS,
+    PREPARE_SUBRESOURCE,
+    RESET_FIELDS,
+    set_requester,
+)
 from quintant.cluster.apiserver.registry.prepare import (
     PREPARE_FOR_CREATE,
     PREPARE_FOR_UPDATE,
     terminate_namespace,
 )
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
+from quintant.cluster.apiserver.validation.certificates import validate_request
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -51,7 +58,7 @@ _STATUS_RESETS = {
 }
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
-    *("horizontalpodautoscalers", "resourcequotas"),
+    *("horizontalpodautoscalers", "resourcequotas", CSRS),
 }
 # Without /status, and yet with a generation.
 _GENERATION = {
@@ -84,12 +91,16 @@ _VALIDATE: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]]
     "rolebindings": rbac.validate_role_binding,
     "clusterrolebindings": rbac.validate_cluster_role_binding,
 }
-_VALIDATE_CUSTOM = {"customresourcedefinitions": definition.validate}
+_VALIDATE_CUSTOM = {
+    "customresourcedefinitions": definition.validate,
+    CSRS: validate_request,
+}
 _VALIDATE_NAME = {
     **dict.fromkeys(("namespaces", "services", "statefulsets"), dns1123_label_errors),
     **dict.fromkeys(("events", "poddisruptionbudgets"), path_segment_errors),
     **dict.fromkeys(("roles", "rolebindings"), path_segment_errors),
     **dict.fromkeys(("clusterroles", "clusterrolebindings"), path_segment_errors),
+    CSRS: lambda name: [],
 }
 _METADATA_LAST = {"events", "poddisruptionbudgets"}
 _UNQUALIFIED_FINALIZERS = {
@@ -129,6 +140,7 @@ def _create(plural: str) -> CreateStrategy:
         generate_missing_name=plural in _GENERATE_MISSING_NAME,
         keep_status=plural == "nodes",
         prepare_for_create=PREPARE_FOR_CREATE.get(plural),
+        set_requester=set_requester if plural == CSRS else None,
     )
 
 
@@ -137,6 +149,8 @@ def _update(plural: str) -> UpdateStrategy:
         allow_create_on_update=plural in _CREATE_ON_UPDATE,
         allow_unconditional_update=plural not in _NO_UNCONDITIONAL_UPDATE,
         prepare_for_update=PREPARE_FOR_UPDATE.get(plural),
+        prepare_subresource=PREPARE_SUBRESOURCE if plural == CSRS else {},
+        reset_fields=RESET_FIELDS if plural == CSRS else {},
         status_resets=_STATUS_RESETS.get(plural, frozenset()),
     )
 

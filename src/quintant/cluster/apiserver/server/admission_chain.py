@@ -7,6 +7,7 @@
     validating      of what is valid by itself
       pods, claims    LimitRanger; of claims PersistentVolumeClaimResize, too
       classes         Priority: one default
+      requests        CertificateApproval, CertificateSigning, CertificateSubjectRestriction
     at last         ResourceQuota, after the validating webhooks
 
 Service accounts, protection and quotas need controllers that make, release and count what is asked
@@ -69,8 +70,9 @@ class AdmissionChain(Struct, frozen=True):
         """Refuse an update that creates, of a user who may not create."""
         self.access.authorize_create(draft, user)
 
-    def validate(self, draft: Draft) -> None:
+    def validate(self, draft: Draft, user: User) -> None:
         """Run the validating plugins, but for the quota: they refuse a draft that is valid."""
+        self.access.check_signer(draft, user, self.disabled)
         self._run(VALIDATING, draft)
 
     def check_quota(self, draft: Draft) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from quintant.cluster.apiserver.admission import plugin_names as names
+from quintant.cluster.apiserver.admission.plugins.certificates import check_subject
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, enforce_limits
 from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
@@ -49,6 +50,9 @@ MUTATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
     ),
 }
 VALIDATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
+    "certificatesigningrequests.certificates.k8s.io": (
+        AdmissionPlugin(names.CERTIFICATE_SUBJECT, check_subject),
+    ),
     "persistentvolumeclaims": (
         AdmissionPlugin(names.LIMITS, enforce_limits),
         AdmissionPlugin(names.RESIZE, check_resize),

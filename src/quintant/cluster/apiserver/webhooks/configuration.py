@@ -6,9 +6,11 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.golang.url import clean_path
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -110,11 +112,13 @@ def read_target(config: Mapping[str, Any]) -> WebhookTarget:
     bundle = b64decode(config.get("caBundle") or "")
     service = config.get("service")
     if service is None:
-        return WebhookTarget(config.get("url") or "", bundle)
+        url = urlsplit(config.get("url") or "")
+        return WebhookTarget(url._replace(path=clean_path(url.path)).geturl(), bundle)
     port = service.get("port", _PORT)
     origin = f"https://{service['name']}.{service['namespace']}.svc:{port}"
-    url = f"{origin}/{(service.get('path') or '').lstrip('/')}"
-    return WebhookTarget(url, bundle, WebhookService(service["name"], service["namespace"], port))
+    path = clean_path(quote(service.get("path") or ""))
+    found = WebhookService(service["name"], service["namespace"], port)
+    return WebhookTarget(f"{origin}{path}", bundle, found)
 
 
 def _rule(rule: JsonObject) -> WebhookRule:

@@ -1,4 +1,4 @@
-"""printLease, printPriorityClass, printRoleBinding: printer columns of the smaller groups."""
+"""printCertificateSigningRequest, printLease, printRoleBinding: columns of the smaller groups."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.response.printers import (
     spec,
     wide,
 )
+from quintant.cluster.apiserver.response.printers.age import duration
 
 _DEFAULT = (
     "storageclass.kubernetes.io/is-default-class",
@@ -68,6 +69,33 @@ def _controller(revision: JsonObject) -> str:
     return f"{kind}/{owner['name']}"
 
 
+def _signer(csr: JsonObject) -> str:
+    return spec(csr).get("signerName") or NONE
+
+
+def _requested_duration(csr: JsonObject) -> str:
+    seconds = spec(csr).get("expirationSeconds")
+    return NONE if seconds is None else duration(seconds)
+
+
+def _decision(csr: JsonObject) -> str:
+    status = part(csr, "status")
+    types = {each.get("type") for each in status.get("conditions") or ()}
+    words = ["Denied" if "Denied" in types else "Approved" if "Approved" in types else "Pending"]
+    words += ["Failed"] if "Failed" in types else []
+    return ",".join([*words, "Issued"] if status.get("certificate") else words)
+
+
+CSR = Printer(
+    (
+        NAME,
+        AGE,
+        column("SignerName", _signer),
+        column("Requestor", lambda each: spec(each).get("username", "")),
+        column("RequestedDuration", _requested_duration),
+        column("Condition", _decision),
+    )
+)
 LEASE = Printer(
     (NAME, column("Holder", lambda lease: spec(lease).get("holderIdentity") or ""), AGE)
 )

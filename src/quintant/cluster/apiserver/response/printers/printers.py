@@ -44,6 +44,7 @@ _BUILTIN: Mapping[str, Printer] = {
     "controllerrevisions.apps": misc.REVISION,
     "jobs.batch": workloads.JOB,
     "cronjobs.batch": workloads.CRON_JOB,
+    "certificatesigningrequests.certificates.k8s.io": misc.CSR,
     "leases.coordination.k8s.io": misc.LEASE,
     "poddisruptionbudgets.policy": misc.DISRUPTION_BUDGET,
     "rolebindings.rbac.authorization.k8s.io": misc.BINDING,
