@@ -13,6 +13,8 @@ _ACTIONLINT = "github.com/rhysd/actionlint"
 ACTIONLINT = GoProgram("actionlint", _ACTIONLINT, "v1.7.12", f"{_ACTIONLINT}/cmd/actionlint")
 """Reads workflows of hosted CI as their runner does."""
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
+CONTROLLER_RUNTIME = GoProgram("controller-runtime", "sigs.k8s.io/controller-runtime", "v0.24.1")
+"""A library: its own tests are built and run, and no program of it."""
 _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
 PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")

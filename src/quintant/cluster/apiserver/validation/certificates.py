@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
@@ -61,29 +61,21 @@ def signer_name_errors(path: str, name: str) -> Iterator[Cause]:
         return
     if len(domain) > SUBDOMAIN_LIMIT:
         yield too_long(path, SUBDOMAIN_LIMIT)
-    yield from _labels(
-        path, domain, [(each, dns1123_label_errors(each)) for each in _split(domain)]
-    )
+    yield from _labels(path, domain, dns1123_label_errors)
     if "." not in domain:
         text = "should be a domain with at least two segments separated by dots"
         yield invalid(path, domain, text)
-    yield from _labels(
-        path, rest, [(each, dns1123_subdomain_errors(each)) for each in _split(rest)]
-    )
+    yield from _labels(path, rest, dns1123_subdomain_errors)
     limit = 2 * SUBDOMAIN_LIMIT + LABEL_LIMIT + 2
     if len(name) > limit:
         yield too_long(path, limit)
 
 
-def _split(text: str) -> list[str]:
-    return text.split(".")
-
-
-def _labels(path: str, text: str, found: list[tuple[str, list[str]]]) -> Iterator[Cause]:
+def _labels(path: str, text: str, errors_of: Callable[[str], list[str]]) -> Iterator[Cause]:
     """The errors of the first label that has any."""
-    label, errors = next(((label, errors) for label, errors in found if errors), ("", []))
-    for error in errors:
-        yield invalid(path, text, f'validating label "{label}": {error}')
+    wrong = next(filter(errors_of, text.split(".")), None)
+    for error in [] if wrong is None else errors_of(wrong):
+        yield invalid(path, text, f'validating label "{wrong}": {error}')
 
 
 def _spec(spec: JsonObject, live: JsonObject | None) -> Iterator[Cause]:

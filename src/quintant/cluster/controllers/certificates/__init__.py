@@ -19,7 +19,7 @@ from quintant.runtime.manager.manager import Manager
 
 
 @resource(group="certificates.k8s.io", version="v1", plural="signers", namespaced=False)
-class Signer(Object):
+class CertificateSigner(Object):
     """Whom a request is for: roles name signers, objects there are none."""
 
 
@@ -41,7 +41,7 @@ def signing(authority: Authority) -> Callable[[Manager], None]:
             manager.keyed("csrsigning-controller")
             .watches(CertificateSigningRequest, to=lambda csr: [csr.key])
             .uses(CertificateSigningRequest, "patch", sub="status")
-            .uses(Signer, "sign", names=tuple(SIGNERS))
+            .uses(CertificateSigner, "sign", names=tuple(SIGNERS))
             .reconcile(RequestSigner(authority))
         )
 

@@ -1,4 +1,4 @@
-"""csrcleaner: requests are deleted some time after they were decided, or nobody decided."""
+"""CSRCleanerController: requests are deleted some time after they were decided, or after a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""csrsigning: the certificate of an approved request, or why it gets none.
+"""CSRSigningController: the certificate of an approved request, or why it gets none.
 
 `refusal` is pure. A certificate has the subject and the names of its request, the usages that were
 asked for, and lives a year at most.
