@@ -1,7 +1,7 @@
 """A real Kubernetes with real containers on one Linux machine, for the length of a test.
 
     control plane   etcd, kube-apiserver, kube-controller-manager, kube-scheduler, CoreDNS
-    each node       kubelet, kube-proxy, containerd, runc, the CNI bridge
+    each node       kubelet, kube-proxy, containerd, runc, the CNI bridge, enforced NetworkPolicies
 
 Each node is one "machine": a process in network, mount, PID and UTS namespaces of its own. The
 control plane has a network namespace with a bridge to them. No address of it is one of the host,

@@ -12,8 +12,8 @@ from contextlib import suppress
 from foreign.errors import ProgramError, announce, explain
 from realcluster import network, requirements
 from realcluster.cluster import RealCluster, clean, running_cluster
-from realcluster.image_build import provide_archive
-from realcluster.image_store import provide_store
+from realcluster.images.build import provide_archive
+from realcluster.images.store import provide_store
 from realcluster.programs import provide_programs
 from realcluster.suite import run_tests
 

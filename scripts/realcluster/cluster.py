@@ -9,12 +9,13 @@ from pathlib import Path
 
 from foreign.cache import cache_folder
 from foreign.errors import ProgramError, Report, announce
-from realcluster import cgroups, network
+from realcluster import network
 from realcluster.control_plane import ControlPlane
 from realcluster.keys import Keys
 from realcluster.layout import CLUSTER, Layout
-from realcluster.node import Node, NodeStarter
-from realcluster.objects import dns_objects, volume_objects
+from realcluster.nodes import cgroups
+from realcluster.nodes.node import Node, NodeStarter
+from realcluster.objects import dns_objects, policy_objects, volume_objects
 from realcluster.programs import Programs
 from realcluster.record import Record
 from realcluster.waiting import wait
@@ -151,7 +152,8 @@ def _populate(cluster: RealCluster, keys: Keys, size: int) -> None:
         cluster.switch_on(machine.number)
     cluster.control_plane.start()
     network.route_services(cluster.control_plane.holder, machines[0])
-    cluster.control_plane.apply([*dns_objects(), *volume_objects(machines)])
+    given = [*dns_objects(), *policy_objects(), *volume_objects(machines)]
+    cluster.control_plane.apply(given)
     cluster.await_ready()
 
 

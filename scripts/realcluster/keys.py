@@ -28,6 +28,7 @@ _USERS: Mapping[str, tuple[str, Sequence[str]]] = {
     "scheduler": ("system:kube-scheduler", ()),
     "proxy": ("system:kube-proxy", ()),
     "dns": ("coredns", ()),
+    "network-policy": ("network-policy", ()),
 }
 """Who each component is to the API server: user and groups."""
 

@@ -1,14 +1,15 @@
-"""What the administrator of a new cluster applies before anything else: DNS and volumes."""
+"""What the administrator of a new cluster applies before anything else: roles, DNS, volumes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from realcluster.layout import CONTROL_PLANE, DNS_SERVICE, STORAGE_CLASS, VOLUMES, Machine
-from realcluster.node_files import VOLUME_FOLDER
+from realcluster.nodes.files import VOLUME_FOLDER
 
 Plain = dict[str, Any]
 _RBAC = "rbac.authorization.k8s.io"
-_DNS = "coredns"
+_DNS, _POLICIES = "coredns", "network-policy"
+_DISCOVERY, _NETWORKING = "discovery.k8s.io", "networking.k8s.io"
 
 
 def dns_objects() -> list[Plain]:
@@ -18,7 +19,7 @@ def dns_objects() -> list[Plain]:
     slice_home = {**home, "labels": {"kubernetes.io/service-name": home["name"]}}
     endpoint = {"addresses": [CONTROL_PLANE], "conditions": {"ready": True}}
     return [
-        *_dns_role(),
+        *_role(_DNS, {"": ("services", "pods", "namespaces"), _DISCOVERY: ("endpointslices",)}),
         _object("v1", "Service", home, spec={"clusterIP": DNS_SERVICE, "ports": ports}),
         _object(
             "discovery.k8s.io/v1",
@@ -31,14 +32,18 @@ def dns_objects() -> list[Plain]:
     ]
 
 
-def _dns_role() -> tuple[Plain, Plain]:
-    role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": _DNS}
-    user = {"apiGroup": _RBAC, "kind": "User", "name": _DNS}
-    rules = [
-        _reads("", "services", "pods", "namespaces"),
-        _reads("discovery.k8s.io", "endpointslices"),
-    ]
-    name, version = {"name": _DNS}, f"{_RBAC}/v1"
+def policy_objects() -> list[Plain]:
+    """What the agents of NetworkPolicies may read."""
+    kinds = {"": ("pods", "namespaces"), _NETWORKING: ("networkpolicies",)}
+    return [*_role(_POLICIES, kinds)]
+
+
+def _role(user_name: str, kinds: Mapping[str, Sequence[str]]) -> tuple[Plain, Plain]:
+    """A user may follow the kinds of some groups."""
+    role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": user_name}
+    user = {"apiGroup": _RBAC, "kind": "User", "name": user_name}
+    rules = [_reads(group, *resources) for group, resources in kinds.items()]
+    name, version = {"name": user_name}, f"{_RBAC}/v1"
     return (
         _object(version, "ClusterRole", name, rules=rules),
         _object(version, "ClusterRoleBinding", name, roleRef=role, subjects=[user]),
@@ -46,7 +51,7 @@ def _dns_role() -> tuple[Plain, Plain]:
 
 
 def _reads(group: str, *resources: str) -> Plain:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": ["list", "watch"]}
+    return {"apiGroups": [group], "resources": list(resources), "verbs": ["get", "list", "watch"]}
 
 
 def volume_objects(machines: Iterable[Machine]) -> list[Plain]:

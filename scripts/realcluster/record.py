@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from realcluster import cgroups
+from realcluster.nodes import cgroups
 
 END_SECONDS = 10.0
 

@@ -5,7 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from realcluster import cgroups
+from realcluster.nodes import cgroups
+from realcluster.nodes.first_process import BRIDGED
 from realcluster.programs import missing_packages
 
 _NAMESPACES = ("unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "true")
@@ -29,6 +30,8 @@ def _missing() -> Iterator[str]:
         yield f"cgroups: no controller {', '.join(absent)} in {cgroups.ROOT}"
     elif not os.access(cgroups.ROOT, os.W_OK):
         yield f"cgroups: {cgroups.ROOT} is read-only"
+    if not BRIDGED.exists():
+        yield f"{BRIDGED}: modprobe br_netfilter"
     if complaint := _namespaces():
         yield f"namespaces: {complaint}"
 

@@ -21,7 +21,7 @@ from quintant.operators.shifu.sample.caller import call_devices
 from quintant.operators.shifu.sample.floor import FLOOR_LABELS, connected_devices, programs
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.sample import Sample, SampleProgress
-from realcluster.images import WITH_CLUSTER
+from realcluster.images.archive import WITH_CLUSTER
 from realcluster.install import namespace
 from realcluster.kubectl import Kubectl
 

@@ -17,10 +17,10 @@ from foreign.errors import announce
 from quintant.operators import OPERATORS
 from quintant.version import QUINTANT
 from realcluster.cluster import RealCluster
-from realcluster.images import NEXT
+from realcluster.images.archive import NEXT
 from realcluster.install import rolled_out
 from realcluster.kubectl import all_of
-from realcluster.node import KUBELET
+from realcluster.nodes.node import KUBELET
 from realcluster.samples import SAMPLES, Outcome, apply_sample
 
 KINDS = ("cosmosfullnodes", "clusters.infra.quintant.dev", "portalexposes", "edgedevices")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 LINK = "eth0"
+BRIDGED = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 _POLL_SECONDS = 0.05
 _RESTART_SECONDS = 1.0
 
@@ -79,6 +80,8 @@ def _connect(address: str, gateway: str) -> None:
     _run("ip", "link", "set", LINK, "up")
     _run("ip", "route", "add", "default", "via", gateway)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    # Without it, what two pods of the node say to each other passes no packet filter.
+    BRIDGED.write_text("1")
 
 
 def _replace(file: Path, text: str) -> None:

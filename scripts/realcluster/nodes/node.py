@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreign.process import Child
-from realcluster import cgroups, first_process, network, node_files
-from realcluster.image_store import copy_store
+from realcluster import network
+from realcluster.images.store import copy_store
 from realcluster.layout import CONTROL_PLANE, VOLUMES, Layout, Machine
+from realcluster.nodes import cgroups, files, first_process
 from realcluster.programs import Programs
 from realcluster.record import Record
 
 _NAMESPACES = ("--net", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child=KILL")
 KUBELET, PROXY, RUNTIME = "kubelet", "kube-proxy", "containerd"
+POLICIES = "network-policy"
+_SCRIPTS = Path(__file__).parents[2]
+_AGENT = _SCRIPTS / "realcluster" / "network_policy" / "agent.py"
 
 
 @dataclass(frozen=True)
@@ -53,24 +57,24 @@ class NodeStarter:
             (machine.libraries / "volumes" / str(volume)).mkdir(parents=True, exist_ok=True)
         if not (machine.libraries / RUNTIME).exists():
             copy_store(self.images, machine.libraries / RUNTIME)
-        (containers / "10-bridge.conflist").write_text(node_files.cni(machine))
-        files = {
-            "containerd.toml": node_files.containerd(),
-            "kubelet.json": node_files.kubelet(machine, self.layout),
-            "proxy.json": node_files.proxy(machine, self.layout),
+        (containers / "10-bridge.conflist").write_text(files.cni(machine))
+        written = {
+            "containerd.toml": files.containerd(),
+            "kubelet.json": files.kubelet(machine, self.layout),
+            "proxy.json": files.proxy(machine, self.layout),
             "resolv.conf": "",
             "spec.json": json.dumps(self._spec(machine), indent=2),
         }
-        for name, text in files.items():
+        for name, text in written.items():
             (machine.folder / name).write_text(text)
-        for name, value in node_files.KERNEL_SETTINGS.items():
+        for name, value in files.KERNEL_SETTINGS.items():
             (machine.folder / Path(name).name).write_text(value + "\n")
 
     def _spec(self, machine: Machine) -> dict[str, object]:
         """What its first process has to do."""
         folder = machine.folder
         settings = [(folder / Path(name).name, f"/proc/sys/{name}") for name in
-                    node_files.KERNEL_SETTINGS]  # fmt: skip
+                    files.KERNEL_SETTINGS]  # fmt: skip
         binds = [
             (machine.libraries, "/var/lib"),
             (machine.logs, "/var/log"),
@@ -99,6 +103,11 @@ class NodeStarter:
                 f"--hostname-override={machine.name}",
                 f"--node-ip={machine.address}",
                 "--v=2",
+            ),
+            POLICIES: (
+                *("env", f"PYTHONPATH={_SCRIPTS}", sys.executable, "-m", "quintant", "run"),
+                *(str(_AGENT), f"--kubeconfig={self.layout.kubeconfig_of(POLICIES)}"),
+                *("--metrics=", "--probes=", "--log-format=json"),
             ),
         }
 

@@ -14,13 +14,13 @@ from foreign.errors import Report, announce
 from image.base import run_with_progress
 from image.build import ROOT, build_image, plan
 from image.local import local_engine, own_base
-from realcluster.images import write_archive
-from realcluster.oci import ImageLayout
+from realcluster.images.archive import write_archive
+from realcluster.images.oci import ImageLayout
 
 SOURCES = (
     "LICENSE", "README.md", "constraints.txt", "deploy/Containerfile", "deploy/requirements.txt",
     "deploy/build-requirements.txt", "pyproject.toml", "src", "examples", "scripts/image",
-    *(f"scripts/realcluster/{name}.py" for name in ("images", "oci", "extra_layer")),
+    *(f"scripts/realcluster/images/{name}.py" for name in ("archive", "oci", "extra_layer")),
 )  # fmt: skip
 TAG = "localhost/quintant-real:latest"
 _DIGITS = 12

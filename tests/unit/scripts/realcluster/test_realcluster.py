@@ -13,16 +13,17 @@ import psutil
 import pytest
 
 from quintant.operators import OPERATORS
-from realcluster import cgroups, flags, node_files
+from realcluster import flags
 from realcluster.__main__ import unable
-from realcluster.extra_layer import needed
-from realcluster.image_build import fingerprint
-from realcluster.images import full_name, stand_ins
+from realcluster.images.archive import full_name, stand_ins
+from realcluster.images.build import fingerprint
+from realcluster.images.extra_layer import needed
+from realcluster.images.oci import ImageLayout
 from realcluster.install import DEPLOY, overlay
 from realcluster.keys import Keys
 from realcluster.layout import API_SERVER, Layout
+from realcluster.nodes import cgroups, files
 from realcluster.objects import dns_objects, volume_objects
-from realcluster.oci import ImageLayout
 from realcluster.programs import COREDNS
 from realcluster.record import Record
 from realcluster.samples import SAMPLES
@@ -56,9 +57,9 @@ class TestLayout:
 
 class TestNodes:
     def test_a_node_never_changes_a_setting_of_the_whole_machine(self) -> None:
-        proxy = json.loads(node_files.proxy(Layout(Path("/s")).machine(1), Layout(Path("/s"))))
+        proxy = json.loads(files.proxy(Layout(Path("/s")).machine(1), Layout(Path("/s"))))
         assert proxy["conntrack"]["maxPerCore"] == 0
-        assert {"vm/overcommit_memory", "kernel/panic"} <= node_files.KERNEL_SETTINGS.keys()
+        assert {"vm/overcommit_memory", "kernel/panic"} <= files.KERNEL_SETTINGS.keys()
 
     def test_every_node_has_volumes_of_its_own(self) -> None:
         layout = Layout(Path("/state"))

@@ -11,9 +11,9 @@ from pathlib import Path
 from quintant.cluster.kubelet.container.images import OURS, Images
 from quintant.operators.shifu.sample.floor import SIMULATORS, TAG
 from quintant.version import QUINTANT
-from realcluster.extra_layer import extra_layer
-from realcluster.node_files import SANDBOX
-from realcluster.oci import ImageLayout, Plain
+from realcluster.images.extra_layer import extra_layer
+from realcluster.images.oci import ImageLayout, Plain
+from realcluster.nodes.files import SANDBOX
 
 NEXT = f"{QUINTANT}-next"
 """The tag of an image that is another than the first, to upgrade to."""

@@ -1,0 +1,1 @@
+"""The images that nodes have: built without a registry, and loaded once."""

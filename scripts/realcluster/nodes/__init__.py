@@ -1,0 +1,1 @@
+"""Nodes: machines made of namespaces, with the files and cgroups that their programs need."""
