@@ -29,18 +29,18 @@ pytestmark = pytest.mark.usefixtures("full", "samples")
 
 
 def test_an_upgrade_and_its_rollback_lose_no_visitor(user: User) -> None:
-    async def roll(image: str) -> None:
-        await all_of(set_image(user, name, image) for name in OPERATORS)
+    async def rolled() -> set[str]:
         await all_of(rolled_out(user.kubectl, name) for name in OPERATORS)
+        return await images(user)
 
     async def upgraded() -> tuple[list[str], set[str], set[str]]:
         async with user.visiting() as lost:
-            await roll(f"quintant:{NEXT}")
-            newer = await images(user)
+            await all_of(user.upgrade(name, NEXT) for name in OPERATORS)
+            newer = await rolled()
             await expect_all(user)
             announce("upgraded")
-            await roll(f"quintant:{QUINTANT}")
-            older = await images(user)
+            await all_of(map(user.roll_back, OPERATORS))
+            older = await rolled()
             await expect_all(user)
             announce("rolled back")
         return lost, newer, older
@@ -128,15 +128,6 @@ def test_definitions_go_with_their_objects_once_finalizers_are_released(user: Us
         return await user.kubectl("get", "crds", "--output=name")
 
     assert asyncio.run(left()) == ""
-
-
-async def set_image(user: User, operator: str, image: str) -> None:
-    """What a user does to upgrade."""
-    each = OPERATORS[operator]
-    await user.kubectl(
-        *("set", "image", f"deployment/{each.name}", f"{each.name}={image}"),
-        f"--namespace={each.namespace}",
-    )
 
 
 async def operator_pods(user: User) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from quintant.operators.portal.sample import APP, visit
 from quintant.operators.portal.sample import NAMESPACE as PORTAL
 from quintant.runtime.cache.client import Client
 from realcluster.install import (
+    CHARTS,
     DEPLOY,
     apply_operator,
     release_operator,
@@ -29,8 +30,8 @@ from realcluster.install import (
 from realcluster.kubectl import Helm, Kubectl, all_of
 from realcluster.samples import SAMPLES, Outcome, apply_sample, look_at
 
-WITH_HELM = ("klight", "portal", "shifu")
-"""The operators that are installed by Helm, and not by kubectl."""
+WITH_HELM = ("cosmos", "portal", "shifu")
+"""The operators that are installed by Helm; klight is taken over by it later."""
 SAMPLE_SECONDS = 90.0
 VISIT_SECONDS, VISIT_TRIES = 0.1, 5
 LOOK_SECONDS = 1.0
@@ -65,19 +66,45 @@ class User:
         """Apply every sample."""
         await all_of(apply_sample(self.kubectl, each) for each in SAMPLES.values())
 
-    async def look(self) -> Mapping[str, Outcome]:
-        """Look at every sample until it is done."""
+    async def look(self, operators: Collection[str] = SAMPLES) -> Mapping[str, Outcome]:
+        """Look at samples until they are done."""
         within = patience.seconds(SAMPLE_SECONDS)
         async with open_client(Config.load(self.kubectl.kubeconfig), "user") as client:
-            looks = (look_at(name, client, announce, within) for name in SAMPLES)
-            return dict(zip(SAMPLES, await all_of(looks), strict=True))
+            looks = (look_at(name, client, announce, within) for name in operators)
+            return dict(zip(operators, await all_of(looks), strict=True))
+
+    async def upgrade(self, operator: str, tag: str) -> None:
+        """Upgrade an operator to another image, in the way in which it was installed."""
+        name, home = OPERATORS[operator].name, f"--namespace={OPERATORS[operator].namespace}"
+        if await self.is_released(operator):
+            chart, kept = str(CHARTS / "quintant"), "--reset-then-reuse-values"
+            words = ("upgrade", operator, chart, home, kept, f"--set=image.tag={tag}")
+            await self.helm(*words, "--force-conflicts")
+        else:
+            image = f"{name}=quintant:{tag}"
+            await self.kubectl("set", "image", f"deployment/{name}", image, home)
+
+    async def roll_back(self, operator: str) -> None:
+        """Go back to what was there before the last upgrade."""
+        name, home = OPERATORS[operator].name, f"--namespace={OPERATORS[operator].namespace}"
+        if await self.is_released(operator):
+            await self.helm("rollback", operator, home, "--force-conflicts")
+        else:
+            await self.kubectl("rollout", "undo", f"deployment/{name}", home)
+
+    async def is_released(self, release: str) -> bool:
+        """Whether Helm has it, by now."""
+        return (
+            release in (await self.helm("list", f"--namespace={_home(release)}", "--short")).split()
+        )
 
     async def remove(self, operator: str, part: str) -> None:
         """Delete an operator, or its definitions, in the way in which it was installed."""
-        if operator in WITH_HELM:
-            release = operator if part == "operator" else f"{operator}-{part}"
-            await self.helm("uninstall", release, f"--namespace={OPERATORS[operator].namespace}")
-        if operator not in WITH_HELM or part != "operator":
+        release = operator if part == "operator" else f"{operator}-{part}"
+        released = await self.is_released(release)
+        if released:
+            await self.helm("uninstall", release, f"--namespace={_home(release)}")
+        if not released or part != "operator":
             # Definitions outlive their release, so that no object goes by mistake.
             await self._delete(operator, part)
 
@@ -119,6 +146,11 @@ class User:
                 visits.cancel()
                 with suppress(asyncio.CancelledError):
                     await visits
+
+
+def _home(release: str) -> str:
+    """Where the release of an operator, or of its definitions, is."""
+    return OPERATORS[release.removesuffix("-crds")].namespace
 
 
 async def _visit(client: Client, lost: list[str]) -> None:

@@ -50,7 +50,7 @@ class Site:
     """A cluster, and the programs of who installs something there."""
 
     def __init__(self, helm: Helm, folder: Path) -> None:
-        self.helm = helm
+        self.helm, self.folder = helm, folder
         (folder / "bin").mkdir()
         for name, program in {
             "helm": helm.program,
@@ -60,11 +60,11 @@ class Site:
             (folder / "bin" / name).symlink_to(program)
         self.environ = {**helm.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
 
-    def shell(self, text: str, given: str = "") -> str:
+    def shell(self, text: str, given: str = "", folder: Path = ROOT) -> str:
         """What commands print; each has to succeed."""
         done = subprocess.run(
             ["bash", "-eo", "pipefail", "-c", text],
-            env=self.environ, cwd=ROOT, input=given, capture_output=True, text=True, check=False,
+            env=self.environ, cwd=folder, input=given, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
         return done.stdout

@@ -121,7 +121,7 @@ def nodes_and_programs() -> tuple[Plain, ...]:
 def programs() -> tuple[Plain, ...]:
     """The simulators of devices, and the way to edgeMap."""
     used = dict.fromkeys(each.simulator for each in floor_devices().values())
-    return _edgemap(), *(part for name in used for part in _simulator(name))
+    return *_edgemap(), *(part for name in used for part in _simulator(name))
 
 
 def connected_devices() -> tuple[Plain, ...]:
@@ -151,10 +151,21 @@ def _node(name: str, labels: Plain, notes: Plain) -> Plain:
     return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status}
 
 
-def _edgemap() -> Plain:
-    """A way to edgeMap, which is for this machine only unless its address is set."""
+def _edgemap() -> tuple[Plain, Plain]:
+    """A way to edgeMap, which is for this machine only unless its address is set.
+
+    The operator's own policy lets no one in to it: here one beside it does.
+    """
     ports = [{"port": EDGEMAP_PORT, "targetPort": EDGEMAP_PORT}]
-    return _service(EDGEMAP, HOME, {"app.kubernetes.io/name": "shifu"}, ports)
+    labels = {"app.kubernetes.io/name": "shifu"}
+    incoming = [{"ports": [{"port": EDGEMAP_PORT, "protocol": "TCP"}]}]
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": EDGEMAP, "namespace": HOME},
+        "spec": {"podSelector": {"matchLabels": labels}, "ingress": incoming},
+    }
+    return _service(EDGEMAP, HOME, labels, ports), policy
 
 
 def _simulator(name: str) -> tuple[Plain, Plain]:
