@@ -163,3 +163,15 @@ def test_what_waits_for_an_operator_that_is_gone_is_released(site: Site) -> None
     assert site.names("scheduledvolumesnapshots") == {"held"}
     site.shell("quintant finalizers release cosmos --yes")
     assert site.names("scheduledvolumesnapshots") == set()
+
+
+def test_definitions_that_were_deleted_first_go_once_finalizers_are_released(site: Site) -> None:
+    cosmos = ("--namespace", "cosmos", "--set", "operators.cosmos.enabled=true")
+    site.helm("install", "crds", CRDS, "--create-namespace", *cosmos)
+    site.shell("kubectl apply -f -", SNAPSHOTS)
+    site.shell(f"kubectl delete -k {DEPLOY}/cosmos/crds --wait=false")
+    assert site.names("scheduledvolumesnapshots") == {"held"}, "it waits for its operator"
+    site.shell("quintant finalizers release cosmos --yes")
+    gone = "crd/scheduledvolumesnapshots.cosmos.strange.love"
+    site.shell(f"kubectl wait --for=delete {gone} --timeout=60s")
+    assert site.definitions("cosmos.strange.love") == set()
