@@ -30,7 +30,7 @@ from realcluster.install import (
 from realcluster.kubectl import Helm, Kubectl, all_of
 from realcluster.samples import SAMPLES, Outcome, apply_sample, look_at
 
-WITH_HELM = ("cosmos", "portal", "shifu")
+WITH_HELM = ("cosmos", "infra", "shifu")
 """The operators that are installed by Helm; klight is taken over by it later."""
 SAMPLE_SECONDS = 90.0
 VISIT_SECONDS, VISIT_TRIES = 0.1, 5
