@@ -102,6 +102,8 @@ class Publisher:
         while True:
             for work in list(self._periodic):
                 self._guarded(work)
+            for topic in self.topics.values():
+                topic.forget_snapshot()
             self.heartbeat = encode_event("heartbeat", msgspec.json.encode(self._liveness()))
             self.beats += 1
             self._wake()

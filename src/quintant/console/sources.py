@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
-from quintant.console.views import ConsoleObject, console_kind
+from quintant.console.views import ConsoleObject, console_kind, forget_owners
 from quintant.core.clock import Clock, Random, monotonic, timestamp
 from quintant.core.errors import ApiError, QuintantError
 from quintant.core.object import Object
@@ -207,6 +207,8 @@ class Sources:
     def _tell(self, resource: Resource, change: AnyChange) -> None:
         for listener in list(self._listeners.get(resource, ())):
             listener(resource, change)
+        if isinstance(change.new, ConsoleObject):
+            forget_owners(change.new)
 
     async def _probe(self) -> None:
         """Ask something small again and again: streams may be silent for a minute in health."""

@@ -64,6 +64,8 @@ class Topic:
         self._changes: deque[TopicChange] = deque()
         self._held_bytes = 0
         self._snapshot = b""
+        """The whole state as JSON, while it is asked for again and again."""
+        self._snapshot_event = b""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -112,6 +114,10 @@ class Topic:
             self._snapshot = self._encode_snapshot(lambda _: True)
         return self._snapshot
 
+    def forget_snapshot(self) -> None:
+        """Hold the whole state only once, until a viewer asks again."""
+        self._snapshot = self._snapshot_event = b""
+
     def events_since(self, version: int, allowed: Allowed | None = None) -> bytes:
         """What brings a viewer from a version to the present one, as server-sent events.
 
@@ -122,16 +128,23 @@ class Topic:
             return b""
         missed = [change for change in self._changes if change.version > version]
         if not version or not missed or missed[0].version != version + 1:
-            return encode_event("snapshot", self.snapshot(allowed))
+            return self._whole(allowed)
         if allowed is None:
             return b"".join(change.event for change in missed)
         return b"".join(self._restricted(change, allowed) for change in missed)
+
+    def _whole(self, allowed: Allowed | None) -> bytes:
+        if allowed is not None:
+            return encode_event("snapshot", self.snapshot(allowed))
+        if not self._snapshot_event:
+            self._snapshot_event = encode_event("snapshot", self._encode_snapshot(lambda _: True))
+        return self._snapshot_event
 
     def _advance(
         self, new: Mapping[str, bytes], gone: tuple[str, ...], fresh: Mapping[str, Any]
     ) -> None:
         self.version += 1
-        self._snapshot = b""
+        self.forget_snapshot()
         event = self._encode_change(self.version, new, gone, fresh)
         self._changes.append(TopicChange(self.version, event, tuple(new), gone, fresh))
         self._held_bytes += len(event)

@@ -7,18 +7,24 @@ the same.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from quintant.console.links import SIMULATED_POD
 from quintant.core.codec import BROKEN
-from quintant.core.object import Model, Object, ObjectMeta
+from quintant.core.object import Model, Object, ObjectMeta, replace
 from quintant.core.resource import Resource, Transform
 
 MOST_SHARED = 4096
 """Field sets that are held once for all objects that have them."""
+FASTEST = 1
+"""The level of compression: a third of the bytes is what counts, not a quarter."""
+MOST_TEXTS = 20_000
+"""Labels and namespaces that are held once for all objects that have them."""
 MOST_KINDS = 1024
 """Kinds whose classes are kept for when they are followed again."""
 
@@ -46,9 +52,14 @@ class _ManagedFields(Model):
 class ConsoleObject(Object):
     """An object of any kind."""
 
-    content: bytes = b"{}"
-    """Its JSON without managedFields."""
+    packed: bytes = b""
+    """Its JSON without managedFields, compressed: ten thousand objects are held."""
     owners: tuple[FieldOwner, ...] = ()
+
+    @property
+    def content(self) -> bytes:
+        """Its JSON without managedFields."""
+        return zlib.decompress(self.packed) if self.packed else b"{}"
 
     def plain(self) -> dict[str, Any]:
         """As plain dicts and lists, made anew."""
@@ -60,6 +71,14 @@ class ConsoleObject(Object):
 
 
 _shared: dict[bytes, bytes] = {}
+_texts: dict[str, str] = {}
+_NOTHING: Mapping[str, str] = {}
+
+
+def _share_text(text: str) -> str:
+    if len(_texts) >= MOST_TEXTS:
+        _texts.clear()
+    return _texts.setdefault(text, text)
 
 
 def _share(fields: bytes) -> bytes:
@@ -85,9 +104,28 @@ def view_object(made: type[ConsoleObject], raw: Mapping[str, msgspec.Raw]) -> Co
     kept = {**raw, "metadata": msgspec.Raw(_encoder.encode(meta))}
     owners = _owners.decode(managed) if managed is not None else ()
     return made(
-        metadata=_metadata.decode(kept["metadata"]),
-        content=_encoder.encode(kept),
+        metadata=_slim(_metadata.decode(kept["metadata"])),
+        packed=zlib.compress(_encoder.encode(kept), FASTEST),
         owners=tuple(_owner(each) for each in owners or ()),
+    )
+
+
+def forget_owners(obj: ConsoleObject) -> None:
+    """Let go of who owns which field: it counts when an object changes, and is large."""
+    held: Any = obj
+    msgspec.structs.force_setattr(held, "owners", ())
+
+
+def _slim(meta: ObjectMeta) -> ObjectMeta:
+    """Metadata without annotations, which the JSON has too, but for one that is asked for."""
+    simulated = meta.annotations.get(SIMULATED_POD)
+    kept = {SIMULATED_POD: simulated} if simulated is not None else _NOTHING
+    labels = {_share_text(name): _share_text(value) for name, value in meta.labels.items()}
+    return replace(
+        meta,
+        namespace=_share_text(meta.namespace),
+        annotations=kept,
+        labels=labels or _NOTHING,
     )
 
 

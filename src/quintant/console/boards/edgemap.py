@@ -7,9 +7,7 @@ pods ask for comes from the nodes' board. A place on the map is in degrees, wher
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from quintant.console.boards.nodes import NodesBoard, judge_node
 from quintant.console.boards.panels import SENTENCE_LENGTH, SystemBoard
@@ -29,11 +27,11 @@ MOST_MOVES = 100
 UNREADABLE = MapDevice()
 
 
-class MappedDevice(Struct, frozen=True):
-    """A device, and where it is."""
+class MappedDevice(NamedTuple):
+    """What is kept of a device: which one, and where it is."""
 
-    obj: ConsoleObject
-    device: MapDevice
+    uid: str
+    node: str
 
 
 class EdgeMapBoard:
@@ -54,8 +52,10 @@ class EdgeMapBoard:
         self.topic = publisher.add(Topic("edgemap", scope))
         self._devices: dict[Request, MappedDevice] = {}
         self._edge_nodes: dict[str, MapNode] = {}
+        self._edge_names: dict[str, str] = {}
+        """Names of nodes, each held once for all its devices."""
         self._counts: Counter[str] = Counter()
-        self._changed: set[Request] = set()
+        self._changed: dict[Request, ConsoleObject | None] = {}
         self._changed_nodes: set[str] = set()
         self._moves: deque[dict[str, Any]] = deque(maxlen=MOST_MOVES)
         sources.subscribe(self._devices_kind, self._heard_device)
@@ -68,29 +68,29 @@ class EdgeMapBoard:
         names = self._names()
         by_node: dict[str, list[Request]] = {name: [] for name in self._edge_nodes}
         for key, placed in sorted(self._devices.items()):
-            if placed.device.node in by_node:
-                by_node[placed.device.node].append(key)
+            if placed.node in by_node:
+                by_node[placed.node].append(key)
         lines = [
             " --> ".join(f"[{each}]" for each in (node, *(names[key] for key in found)))
             for node, found in sorted(by_node.items())
         ]
         for key, placed in sorted(self._devices.items()):
-            node = placed.device.node
+            node = placed.node
             lines.append(f"[{names[key]}]" + (f" --> [{node}]" if node in by_node else ""))
         return "".join(f"{line}\n" for line in lines)
 
     def flush(self) -> None:
         self._board.flush()  # how a device is, is its panel's to say
-        changed, self._changed = self._changed, set()
+        changed, self._changed = self._changed, {}
         nodes, self._changed_nodes = self._changed_nodes, set()
         rows: dict[str, TopicRow] = {}
         removed = [f"node/{name}" for name in nodes if name not in self._edge_nodes]
         for key in changed:
-            placed = self._devices.get(key)
-            if placed is None:
+            obj = changed[key]
+            if obj is None:
                 removed.append(f"device/{key}")
             else:
-                rows[f"device/{key}"] = self._device_row(placed)
+                rows[f"device/{key}"] = self._device_row(obj)
         for name in nodes & self._edge_nodes.keys():
             rows[f"node/{name}"] = self._node_row(name)
         self.topic.publish(rows, removed, {"timeline": list(self._moves)})
@@ -101,13 +101,14 @@ class EdgeMapBoard:
             return
         before = self._devices.pop(obj.key, None)
         if before is not None:
-            self._count(before.device.node, -1)
+            self._count(before.node, -1)
         if change.new is not None:
             device = self._read(change.new)
-            self._devices[obj.key] = MappedDevice(change.new, device)
+            name = self._edge_names.setdefault(device.node, device.node)
+            self._devices[obj.key] = MappedDevice(obj.metadata.uid, name)
             self._count(device.node, 1)
-            self._note_move(resource, before, self._devices[obj.key])
-        self._changed.add(obj.key)
+            self._note_move(resource, before, change.new, device)
+        self._changed[obj.key] = change.new
         self._publisher.mark(self)
 
     def _heard_node(self, _resource: Resource, change: AnyChange) -> None:
@@ -132,17 +133,21 @@ class EdgeMapBoard:
         self._publisher.mark(self)
 
     def _note_move(
-        self, resource: Resource, before: MappedDevice | None, after: MappedDevice
+        self,
+        resource: Resource,
+        before: MappedDevice | None,
+        obj: ConsoleObject,
+        device: MapDevice,
     ) -> None:
-        if before is None or before.obj.metadata.uid != after.obj.metadata.uid:
+        meta = obj.metadata
+        if before is None or before.uid != meta.uid:
             return
-        source, target = before.device.node, after.device.node
-        if source == target or not (source and target):
+        if before.node == device.node or not (before.node and device.node):
             return
-        meta = after.obj.metadata
         self._moves.appendleft({
-            "time": timestamp(self._publisher.clock.now()), "device": str(after.obj.key),
-            "from": source, "to": target, "cause": cut(after.device.cause, SENTENCE_LENGTH),
+            "time": timestamp(self._publisher.clock.now()), "device": str(obj.key),
+            "from": before.node, "to": device.node,
+            "cause": cut(device.cause, SENTENCE_LENGTH),
             "link": object_link(resource, meta.name, meta.namespace),
         })  # fmt: skip
 
@@ -152,8 +157,8 @@ class EdgeMapBoard:
         except Undecodable:
             return UNREADABLE
 
-    def _device_row(self, placed: MappedDevice) -> TopicRow:
-        obj, device = placed.obj, placed.device
+    def _device_row(self, obj: ConsoleObject) -> TopicRow:
+        device = self._read(obj)
         meta, judged = obj.metadata, self._board.objects.get(obj.metadata.uid)
         fields = {
             "type": "device", "uid": meta.uid, "namespace": meta.namespace, "name": meta.name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from quintant.console.boards.children import Children
 from quintant.console.boards.conditions import condition_row
@@ -103,7 +104,7 @@ class ObjectBoard:
             "yaml": cut(to_yaml([redacted(plain)]), YAML_LENGTH),
             "labels": {key: cut(value) for key, value in meta.labels.items()},
             "annotations": {
-                key: cut(str(value)) for key, value in redacted(dict(meta.annotations)).items()
+                key: cut(str(value)) for key, value in redacted(_annotations(plain)).items()
             },
             "simulated": is_simulated(meta),
         }  # fmt: skip
@@ -149,6 +150,12 @@ class ObjectBoard:
 
     def _mark(self) -> None:
         self._maker.publisher.mark(self)
+
+
+def _annotations(plain: dict[str, Any]) -> dict[str, Any]:
+    meta = plain.get("metadata")
+    found = meta.get("annotations") if isinstance(meta, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 class ObjectMaker:

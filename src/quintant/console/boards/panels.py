@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from quintant.console.topics import AccessScope, Topic, TopicRow
 from quintant.console.views import ConsoleObject
 from quintant.core import codec
 from quintant.core.errors import Undecodable
+from quintant.core.object import Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.observe.system_panel import (
     ObjectState,
@@ -28,6 +29,10 @@ from quintant.runtime.observe.system_panel import (
 MOST_BROKEN = 5
 """Broken objects that the overview names."""
 SENTENCE_LENGTH = 500
+MOST_SHARED = 10_000
+"""Sentences and figures that are held once for all rows that have them."""
+
+S = TypeVar("S")
 
 
 class ShownKind(Struct, frozen=True):
@@ -38,14 +43,24 @@ class ShownKind(Struct, frozen=True):
     row: Callable[[ConsoleObject], PanelRow]
 
 
-class ShownObject(Struct, frozen=True):
+class ShownObject(Struct, frozen=True, gc=False):
     """What is kept of a row, for the overview."""
 
     state: ObjectState
-    title: str
+    resource: Resource
+    key: Request
     sentence: str
-    link: str
-    figures: dict[str, float]
+    figures: tuple[tuple[str, float], ...]
+
+    @property
+    def title(self) -> str:
+        """Kind and name."""
+        return f"{self.resource.kind} {self.key}"
+
+    @property
+    def link(self) -> str:
+        """The object's page."""
+        return object_link(self.resource, self.key.name, self.key.namespace)
 
 
 def typed_kind(kind: PanelKind) -> ShownKind:
@@ -84,6 +99,7 @@ class SystemBoard:
         self._changed: dict[str, tuple[Resource, ConsoleObject | None]] = {}
         self._subscribed: set[Resource] = set()
         self._listeners: list[Callable[[], None]] = []
+        self._shared: dict[Any, Any] = {}
         self._publisher.mark(self)
 
     @property
@@ -124,7 +140,10 @@ class SystemBoard:
     def figure(self, plot: PanelPlot) -> float | None:
         """The present value of a plot; None if no object has one."""
         values = [
-            each.figures[plot.name] for each in self.objects.values() if plot.name in each.figures
+            value
+            for each in self.objects.values()
+            for name, value in each.figures
+            if name == plot.name
         ]
         if not values:
             return None
@@ -153,19 +172,24 @@ class SystemBoard:
 
     def _row(self, kind: ShownKind, obj: ConsoleObject) -> TopicRow:
         found, meta, resource = kind.row(obj), obj.metadata, kind.resource
-        sentence = cut(found.sentence, SENTENCE_LENGTH)
-        link = object_link(resource, meta.name, meta.namespace)
-        self._remember(meta.uid, ShownObject(
-            found.state, f"{resource.kind} {obj.key}", sentence, link, dict(found.figures)
-        ))  # fmt: skip
+        sentence = self._share(cut(found.sentence, SENTENCE_LENGTH))
+        figures = self._share(tuple(found.figures.items()))
+        shown = ShownObject(found.state, resource, obj.key, sentence, figures)
+        self._remember(meta.uid, shown)
         fields = {
             "uid": meta.uid, "kind": resource.kind, "namespace": meta.namespace,
             "name": meta.name, "state": found.state, "sentence": sentence,
-            "cells": [cut(each, CELL_LENGTH) for each in found.cells], "link": link,
+            "cells": [cut(each, CELL_LENGTH) for each in found.cells], "link": shown.link,
             "url": safe_url(found.url), "simulated": is_simulated(meta),
             "created": meta.creation_timestamp or "",
         }  # fmt: skip
         return TopicRow(fields, AccessScope(resource.group, resource.plural, meta.namespace))
+
+    def _share(self, value: S) -> S:
+        """The same value that other rows hold: thousands have one sentence."""
+        if len(self._shared) >= MOST_SHARED:
+            self._shared.clear()
+        return cast("S", self._shared.setdefault(value, value))
 
     def _remember(self, uid: str, row: ShownObject) -> None:
         self._forget(uid)

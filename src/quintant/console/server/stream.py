@@ -20,6 +20,9 @@ UNREAD_SECONDS = 30.0
 RETRY = b"retry: 1000\n\n"
 """Milliseconds after which a browser connects again."""
 
+PIECE_BYTES = 65_536
+"""What is sent at once: the whole state of a large topic is held once, not once per viewer."""
+
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
@@ -38,16 +41,16 @@ async def follow_topics(
     beats = publisher.beats - 1
     yield RETRY + b"".join(_refused(name, 404, "there is no such topic") for name in unknown)
     while await viewer.refresh(topics):
-        pieces = []
+        sent = False
         for topic in topics:
-            if topic.version and (piece := topic.events_since(versions[topic], viewer.allowed)):
-                pieces.append(piece)
-                versions[topic] = topic.version
+            if topic.version and (events := topic.events_since(versions[topic], viewer.allowed)):
+                versions[topic], sent = topic.version, True
+                for start in range(0, len(events), PIECE_BYTES):
+                    yield events[start : start + PIECE_BYTES]
         if beats != publisher.beats and publisher.heartbeat:
-            beats = publisher.beats
-            pieces.append(publisher.heartbeat)
-        if pieces:
-            yield b"".join(pieces)
+            beats, sent = publisher.beats, True
+            yield publisher.heartbeat
+        if sent:
             # A sip of time for others, however fast things change.
             await asyncio.sleep(0)
         else:
