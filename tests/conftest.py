@@ -8,12 +8,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import patience
+from quintant.cluster.apiserver.golang.depth import make_room
 
 pytest_plugins = ["quintant.testing.plugin"]
 
 # Tests load gRPC and start programs in one process, which programs of ours never do. Its handlers
 # for forks let a child of uvloop hang now and then, before it became the program.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
+# As every server does. Hypothesis wants to see it before it begins, whichever test comes first.
+make_room()
 
 # The same examples on every machine, however busy it is: a red run can be repeated.
 _STEADY = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

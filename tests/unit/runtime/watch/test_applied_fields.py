@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from quintant.api.core import ConfigMap
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
@@ -26,7 +25,6 @@ from quintant.runtime.watch.applied_fields import is_applied, share_fields
 from quintant.testing import run
 
 TOKEN = "admin"
-make_room()  # as every server does; hypothesis wants to see it before it begins
 
 
 @cache
